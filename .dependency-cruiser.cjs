@@ -4,10 +4,10 @@ const DOORS = [
   "src/(index|internal)\\.ts",
   "src/public/",
   "src/router/(embeddings/)?index\\.ts",
-  "src/transport/node/index\\.ts",
+  "src/transport/node/(index|package-file)\\.ts",
 ];
 const CORE = ["src/envelope", "src/policies", "src/transport"];
-const CONTRACT = "src/protocols/(protocol|features|candidates|front|host|all|index)\\.ts";
+const CONTRACT = "src/protocols/(protocol|client-context|features|candidates|front|host|all|index)\\.ts";
 
 const MAY_IMPORT = {
   "src/envelope": [],
@@ -17,9 +17,17 @@ const MAY_IMPORT = {
   "src/telemetry": [...CORE, "src/protocols/(front|protocol)\\.ts"],
   "src/artifacts": ["src/envelope", "src/transport", "src/security"],
   "src/tasks": ["src/envelope", "src/policies"],
-  "src/protocols": ["src/envelope", "src/transport", "src/router/models"],
+  "src/protocols": ["src/envelope", "src/transport", "src/security", "src/router/models"],
   "src/router": ["src/envelope", "src/transport", CONTRACT],
-  "src/client": [...CORE, "src/security", "src/telemetry", "src/artifacts", "src/tasks/index\\.ts", CONTRACT],
+  "src/client": [
+    ...CORE,
+    "src/security",
+    "src/telemetry",
+    "src/artifacts",
+    "src/tasks/index\\.ts",
+    "src/router/models",
+    CONTRACT,
+  ],
   "src/server": [
     ...CORE,
     "src/security",
@@ -49,7 +57,13 @@ const MAY_IMPORT = {
   "apps/gateway": ["apps/(config|dashboard)/index\\.ts", ...DOORS],
   "apps/up": ["apps/config/index\\.ts", ...DOORS],
   "apps/demo": ["apps/(dashboard|gateway|up)/index\\.ts", ...DOORS],
-  "apps/cli": ["apps/[^/]+/index\\.ts", "bench/routerbench/index\\.ts", "conformance/index\\.ts", ...DOORS],
+  "apps/cli": [
+    "apps/[^/]+/index\\.ts",
+    "bench/routerbench/index\\.ts",
+    "conformance/index\\.ts",
+    "src/protocols/command-registry\\.ts",
+    ...DOORS,
+  ],
 };
 
 const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
@@ -72,7 +86,7 @@ module.exports = {
     {
       name: "only the registry names a protocol",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/protocols/([^/]+/|registry\\.ts)" },
+      from: { path: "^src/", pathNot: "^src/protocols/([^/]+/|(command-)?registry\\.ts)" },
       to: { path: "^src/protocols/[^/]+/" },
     },
     {

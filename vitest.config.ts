@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SlowestFiles } from "./test/slowest-files.js";
 
@@ -22,7 +23,7 @@ const PROCESS = [
   "src/tasks/stores/sqlite/record-table.test.ts",
 ];
 /** Tests that look at the page in Chromium. */
-const BROWSER = ["test/dashboard/{page,panels}.test.ts"];
+const BROWSER = ["test/dashboard/{cross-site-session,page,panels}.test.ts"];
 /** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`. */
 const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**"];
 
@@ -30,8 +31,8 @@ export default defineConfig({
   test: {
     globalSetup: "test/global-setup.ts",
     reporters: ["default", ["json", { outputFile: process.env["KOINE_TEST_REPORT"] ?? ".cache/test.json" }], new SlowestFiles()],
-    // Every core: the default leaves one idle, and many tests wait for a process or a socket.
-    maxWorkers: "100%",
+    // More workers than cores: many tests wait for a process or a socket.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     testTimeout: 20_000,
     hookTimeout: 30_000,
     projects: [

@@ -18,6 +18,7 @@ export interface Expectation {
   readonly allowed: readonly (ErrorCode | "answer")[];
 }
 
+/** The result of one fault: how the client behaved. */
 export interface ClientCheckResult {
   readonly fault: string;
   readonly what: string;
@@ -25,6 +26,7 @@ export interface ClientCheckResult {
   readonly detail: string;
 }
 
+/** Options of `checkClient`. */
 export interface ClientCheckOptions {
   /** The client must have its own timeout, well below `timeoutMs`. */
   connect(url: string): Promise<{ readonly handler: Handler; close?(): Promise<void> }>;

@@ -1,9 +1,18 @@
-import { AgentError, startCall } from "../src/envelope/index.js";
+import { AgentError, type Handler, startCall } from "../src/envelope/index.js";
 import type { Exchange, HttpResponse } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 import { makeRequest } from "../src/transport/request.js";
-import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
-import { answering, fixedIds, OPERATIONS_BY_KIND, openInterfaces, outcomeOf, PUBLIC_URL, served } from "./scripted-host.js";
+import { type ContractRequirement, contract, demand, HOSTILE } from "./contract-requirement.js";
+import {
+  answering,
+  clientOf,
+  contextOf,
+  OPERATIONS_BY_KIND,
+  openInterfaces,
+  outcomeOf,
+  PUBLIC_URL,
+  served,
+} from "./scripted-host.js";
 
 /** Requirements for a protocol whose peer is unreachable, of another protocol, or hostile. */
 export const linkRequirements: readonly ContractRequirement[] = [
@@ -11,7 +20,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
     for (const { handler, count, peer, label } of openInterfaces(protocol, answering)) {
       const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.ping, startCall()));
       demand(error === undefined && count() > 0, `${label}: ${error?.message ?? "nothing was sent"}`);
-      const dead = protocol.connect(memoryLink(unreachable), peer, fixedIds());
+      const dead = clientOf(protocol, memoryLink(unreachable), peer);
       const { error: failed } = await outcomeOf(() => dead(OPERATIONS_BY_KIND.ping, startCall()));
       demand(failed !== undefined, `${label}: a ping of nothing succeeded`);
     }
@@ -26,18 +35,29 @@ export const linkRequirements: readonly ContractRequirement[] = [
             return answer();
           };
           const link = { exchange, close: async () => undefined };
-          const { error } = await outcomeOf(() =>
-            protocol.connect(link, peer, fixedIds())(OPERATIONS_BY_KIND[kind], startCall()),
-          );
+          const { error } = await outcomeOf(() => clientOf(protocol, link, peer)(OPERATIONS_BY_KIND[kind], startCall()));
           demand(error !== undefined, `${label}: ${kind} succeeded with ${what}`);
           demand(count <= 1, `${label}: ${kind} with ${what} sent ${count} requests`);
         }
+    // Once a client is set up, also by a session: refused by the agent.
+    const script: Handler = async (operation) => {
+      if (operation.kind === "ping") return answering(operation);
+      throw new AgentError("overloaded", "try again later", { retryAfterMs: 0 });
+    };
+    for (const { handler, count, received, label } of openInterfaces(protocol, script)) {
+      await outcomeOf(() => handler(OPERATIONS_BY_KIND.ping, startCall()));
+      const [sent, heard] = [count(), received.length];
+      const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.send, startCall()));
+      demand(error?.code === "overloaded", `${label}: a refusal arrived as ${error?.code}`);
+      demand(received.length === heard + 1, `${label}: the agent received the message ${received.length - heard} times`);
+      demand(count() - sent <= (protocol.requestsPerCall ?? 1), `${label}: one call sent ${count() - sent} requests`);
+    }
   }),
   contract(
     "discover:found",
     "Discovery finds the protocol where it is served, proves it, and says how it knows.",
     async (protocol) => {
-      const finding = await protocol.discover(memoryLink(served(protocol, answering)), PUBLIC_URL, startCall());
+      const finding = await protocol.discover(contextOf(memoryLink(served(protocol, answering))), PUBLIC_URL, startCall());
       demand(finding !== undefined, "nothing was found");
       demand(finding.peers.length > 0 && finding.evidence.length > 0, "no peers or no evidence");
       demand(finding.proved, `not proved: ${finding.evidence.join("; ")}`);
@@ -45,11 +65,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
   ),
   ...Object.entries(foreignAnswers()).map(([what, answer]) =>
     contract(`discover:${what}`, "Discovery says no, and does not throw, where something else answers.", async (protocol) => {
-      const finding = await protocol.discover(
-        memoryLink(() => answer),
-        PUBLIC_URL,
-        startCall(),
-      );
+      const finding = await protocol.discover(contextOf(memoryLink(() => answer)), PUBLIC_URL, startCall());
       demand(finding === undefined || !finding.proved, `found ${JSON.stringify(finding?.evidence)}`);
     }),
   ),
@@ -57,7 +73,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
     "hostile:server",
     "No body crashes a server half: every one is answered, and none as a fault of the server.",
     async (protocol) => {
-      const exchange = served(protocol, answering);
+      const { exchange } = served(protocol, answering);
       for (const { method, path } of protocol.routes)
         for (const body of HOSTILE) {
           const url = PUBLIC_URL + path.replace("/*", "/x");
@@ -79,7 +95,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
         for (const kind of body.startsWith("{") ? ANSWERED_BY_OBJECTS : ANSWERED) {
           const link = memoryLink(() => ({ status: 200, headers: { "content-type": "application/json" }, body }));
           const { events: got, error } = await outcomeOf(() =>
-            protocol.connect(link, peer, fixedIds())(OPERATIONS_BY_KIND[kind], startCall()),
+            clientOf(protocol, link, peer)(OPERATIONS_BY_KIND[kind], startCall()),
           );
           demand(error !== undefined, `${label}: ${kind} took ${JSON.stringify(body.slice(0, 40))} for ${JSON.stringify(got)}`);
         }
@@ -101,21 +117,6 @@ const FAILING: { readonly [what: string]: () => HttpResponse } = {
 
 const ANSWERED = ["send", "task.get", "task.list"] as const;
 const ANSWERED_BY_OBJECTS = ["send", "task.get"] as const;
-const HOSTILE: readonly string[] = [
-  "",
-  "null",
-  "[]",
-  "1",
-  '"text"',
-  "{",
-  "<html></html>",
-  '{"__proto__":{"result":1}}',
-  '{"jsonrpc":"2.0","id":"x"}',
-  '{"result":null,"error":null}',
-  `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
-  '{"constructor":{"prototype":{}}}',
-];
-
 function foreignAnswers(): { readonly [what: string]: HttpResponse } {
   const json = { "content-type": "application/json" };
   return {

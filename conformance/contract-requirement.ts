@@ -15,3 +15,19 @@ export function contract(id: string, behaviour: string, check: ContractRequireme
 export function demand(condition: boolean, seen: string): asserts condition {
   if (!condition) throw new Error(seen);
 }
+
+/** Bodies and messages that no protocol has. */
+export const HOSTILE: readonly string[] = [
+  "",
+  "null",
+  "[]",
+  "1",
+  '"text"',
+  "{",
+  "<html></html>",
+  '{"__proto__":{"result":1}}',
+  '{"jsonrpc":"2.0","id":"x"}',
+  '{"result":null,"error":null}',
+  `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
+  '{"constructor":{"prototype":{}}}',
+];

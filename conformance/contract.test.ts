@@ -21,7 +21,13 @@ function firstOf([first]: readonly Protocol[]): Protocol {
 
 /** The real protocol with its client half wrapped. */
 function withClient(wrap: (handler: Handler, ...rest: Parameters<Protocol["connect"]>) => Handler): Protocol {
-  return { ...real, connect: (...parts) => wrap(real.connect(...parts), ...parts) };
+  return {
+    ...real,
+    connect(context) {
+      const client = real.connect(context);
+      return { ...client, handler: wrap(client.handler, context) };
+    },
+  };
 }
 
 /** Every event of a stream through a change; undefined leaves it out. */

@@ -13,6 +13,7 @@ import {
 import type { DeclaredLoss, Protocol } from "../src/protocols/protocol.js";
 import { linkRequirements } from "./contract-link.js";
 import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
+import { sessionRequirements } from "./contract-session.js";
 import {
   answering,
   callWith,
@@ -102,12 +103,12 @@ export const contractRequirements: readonly ContractRequirement[] = [
     "The text of a message arrives at the other side, and the text of the answer comes back.",
     async (protocol) => {
       for (const { handler, received, label } of openInterfaces(protocol, answering)) {
-        const said = 'soirée 🎉 "quoted" \\ 中文\n';
-        const operation: Operation = { kind: "send", envelope: message([text(said)], "user"), delivery: "answer", task: "auto" };
+        const sent = 'soirée 🎉 "quoted" \\ 中文\n';
+        const operation: Operation = { kind: "send", envelope: message([text(sent)], "user"), delivery: "answer", task: "auto" };
         const { events: got, error } = await outcomeOf(() => handler(operation, startCall()));
         demand(error === undefined, `${label}: ${error?.message}`);
         const last = received.at(-1);
-        demand(last?.kind === "send" && firstText(last.envelope.content) === said, `${label}: received ${JSON.stringify(last)}`);
+        demand(last?.kind === "send" && firstText(last.envelope.content) === sent, `${label}: received ${JSON.stringify(last)}`);
         // A protocol in which every answer is a task reports the error as a failed task.
         const [answer] = got;
         const words =
@@ -130,7 +131,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
       }
     }
   }),
-  contract("loss:declared", "Whatever is lost on the way is said when it happens, and was declared before.", async (protocol) => {
+  contract("loss:declared", "Every loss is reported when it happens, and was declared before.", async (protocol) => {
     for (const { handler, losses, peer, label } of openInterfaces(protocol, answering)) {
       const lost: Loss[] = [];
       const content = [
@@ -150,7 +151,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
       }
     }
   }),
-  contract("parts:kept", "Parts of every kind arrive with their content, or their loss is said.", async (protocol) => {
+  contract("parts:kept", "Parts of every kind arrive with their content, or their loss is reported.", async (protocol) => {
     for (const { handler, received, label } of openInterfaces(protocol, answering)) {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       const content = [
@@ -221,6 +222,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
     }
   }),
   ...linkRequirements,
+  ...sessionRequirements,
 ];
 
 /** A declared path covers everything below it; `[]` matches any index. */

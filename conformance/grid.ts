@@ -18,8 +18,8 @@ export interface Grid {
 export function toGrid({ verdicts }: Pick<Report, "verdicts">): Grid {
   const columns = [...new Set(verdicts.map(columnOf))];
   const rows = CONFORMANCE_AREAS.map((capability) => {
-    const here = verdicts.filter((verdict) => verdict.capability === capability);
-    return { capability, cells: columns.map((column) => toCell(here.filter((verdict) => columnOf(verdict) === column))) };
+    const here = verdicts.filter((result) => result.capability === capability);
+    return { capability, cells: columns.map((column) => toCell(here.filter((result) => columnOf(result) === column))) };
   });
   return { columns, rows };
 }

@@ -32,9 +32,9 @@ export { type KnownGaps, type Outcome, type Report, type RequirementResult, type
 export {
   type BridgeEnd,
   type Broken,
+  formatThrough,
   runThrough,
   type Stage,
   type ThroughOptions,
   type ThroughReport,
 } from "./through.js";
-export { formatThrough } from "./through-text.js";

@@ -19,6 +19,7 @@ export interface Fault {
   answer(hit: Hit): void;
 }
 
+/** A running server that injects one fault. */
 export interface MisbehavingServer {
   readonly url: string;
   /** The number of requests that triggered the fault. */
@@ -66,13 +67,13 @@ export async function startMisbehaving(fault: Fault): Promise<MisbehavingServer>
       canary++;
       return void response.writeHead(200, JSON_TYPE).end("{}");
     }
-    const { place, method, id } = await placeOf(request);
+    const { target, method, id } = await targetOf(request);
     const hit: Hit = { response, socket: request.socket, id, url };
-    if (place === fault.at) {
+    if (target === fault.at) {
       hits++;
       return fault.answer(hit);
     }
-    behave(place, method, hit);
+    behave(target, method, hit);
   }
 
   const server = createServer((request, response) => {
@@ -96,15 +97,15 @@ export async function startMisbehaving(fault: Fault): Promise<MisbehavingServer>
   };
 }
 
-interface Place {
-  readonly place: Fault["at"] | "elsewhere";
+interface RequestTarget {
+  readonly target: Fault["at"] | "elsewhere";
   readonly method: string;
   readonly id: unknown;
 }
 
-async function placeOf(request: IncomingMessage): Promise<Place> {
-  if (request.url?.startsWith("/.well-known/agent-card.json")) return { place: "card", method: "", id: undefined };
-  if (request.url !== "/rpc") return { place: "elsewhere", method: "", id: undefined };
+async function targetOf(request: IncomingMessage): Promise<RequestTarget> {
+  if (request.url?.startsWith("/.well-known/agent-card.json")) return { target: "card", method: "", id: undefined };
+  if (request.url !== "/rpc") return { target: "elsewhere", method: "", id: undefined };
   let body = "";
   for await (const chunk of request) {
     body += chunk;
@@ -112,21 +113,21 @@ async function placeOf(request: IncomingMessage): Promise<Place> {
   }
   try {
     const { method, id } = JSON.parse(body) as { readonly method?: unknown; readonly id?: unknown }; // members are checked on use
-    const places: { readonly [method: string]: Fault["at"] } = { SendMessage: "send", SendStreamingMessage: "stream" };
-    return { place: places[String(method)] ?? "elsewhere", method: String(method), id };
+    const targets: { readonly [method: string]: Fault["at"] } = { SendMessage: "send", SendStreamingMessage: "stream" };
+    return { target: targets[String(method)] ?? "elsewhere", method: String(method), id };
   } catch {
-    return { place: "elsewhere", method: "", id: undefined };
+    return { target: "elsewhere", method: "", id: undefined };
   }
 }
 
 /** The correct responses, as far as a client needs them before the fault. */
-function behave(place: Place["place"], method: string, { response, id, url }: Hit): void {
-  if (place === "card")
+function behave(target: RequestTarget["target"], method: string, { response, id, url }: Hit): void {
+  if (target === "card")
     return void response
       .writeHead(200, JSON_TYPE)
       .end(cardWith([{ url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }]));
-  if (place === "send") return void response.writeHead(200, JSON_TYPE).end(rpc(id, { result: REPLY }));
-  if (place === "stream") {
+  if (target === "send") return void response.writeHead(200, JSON_TYPE).end(rpc(id, { result: REPLY }));
+  if (target === "stream") {
     response.writeHead(200, { "content-type": "text/event-stream" });
     return void response.end(`data: ${rpc(id, { result: REPLY })}\n\n`);
   }

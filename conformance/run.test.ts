@@ -25,7 +25,7 @@ const run = (requirements: readonly Requirement[], options: Parameters<typeof ru
   runConformance(subject, [{ id: "p", requirements: async () => requirements }], { now: () => 0, ...options });
 
 describe("runConformance()", () => {
-  test("gives each requirement its verdict, in order", async () => {
+  test("reports a result for each requirement, in order", async () => {
     const { verdicts, counts, schema } = await run([good, bad, skipped]);
     expect(verdicts.map(({ id, outcome, detail }) => [id, outcome, detail])).toEqual([
       ["p:good", "met", undefined],
@@ -45,7 +45,7 @@ describe("runConformance()", () => {
     expect(conforms).toBe(false);
   });
 
-  test("only what must hold decides whether it conforms", async () => {
+  test("only mandatory requirements decide conformance", async () => {
     expect((await run([good, mild])).conforms).toBe(true);
     expect((await run([good, bad])).conforms).toBe(false);
   });
@@ -72,7 +72,7 @@ describe("runConformance()", () => {
     expect(gaveUp).toBe("cancelled");
   });
 
-  test("runs only what was asked for, and tells of progress", async () => {
+  test("runs only the selected requirements, and reports progress", async () => {
     const seen: string[] = [];
     await run([good, bad, skipped], {
       only: ["p:s", "p:good"],
@@ -81,7 +81,7 @@ describe("runConformance()", () => {
     expect(seen).toEqual(["p:good 1/2", "p:skipped 2/2"]);
   });
 
-  test("a subject on this machine gets a webhook it can reach, closed after the check; another one gets none", async () => {
+  test("a local subject gets a reachable webhook, closed after the check; a remote one gets none", async () => {
     const closed: string[] = [];
     const hooked = requirement("p:hook", async ({ openHook }) => {
       if (openHook === undefined) return { skipped: "no webhook" };
@@ -125,7 +125,7 @@ describe("the grid", () => {
     ]);
   });
 
-  test("details name what was seen and count what was skipped", async () => {
+  test("details list failures and count skipped requirements", async () => {
     expect(formatDetails(await run([good, bad, skipped]))).toBe(
       [
         "✗ p:bad (must, here §1)",

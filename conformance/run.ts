@@ -36,13 +36,16 @@ export interface KnownGaps {
   readonly [id: string]: string;
 }
 
+/** Options of `runConformance`. */
 export interface RunOptions {
+  /** Requirements that are expected to fail, with the reason. Default: none. */
   readonly knownGaps?: Maybe<KnownGaps>;
   /** Ids or prefixes of ids. Default: all. */
   readonly only?: Maybe<readonly string[]>;
   /** For one requirement. Default: 10 s. */
   readonly timeoutMs?: Maybe<number>;
-  readonly onProgress?: Maybe<(verdict: RequirementResult, done: number, total: number) => void>;
+  /** Called after each requirement. */
+  readonly onProgress?: Maybe<(result: RequirementResult, done: number, total: number) => void>;
   /** Milliseconds, for durations only. */
   readonly now?: Maybe<() => number>;
 }
@@ -67,10 +70,10 @@ export async function runConformance(
   const watched = watch(subject);
   const verdicts: RequirementResult[] = [];
   for (const { protocol, requirement } of chosen) {
-    const verdict = await verify(requirement, protocol, watched, options);
+    const result = await verify(requirement, protocol, watched, options);
     watched.endAll();
-    verdicts.push(verdict);
-    options.onProgress?.(verdict, verdicts.length, chosen.length);
+    verdicts.push(result);
+    options.onProgress?.(result, verdicts.length, chosen.length);
   }
   return toReport(subject.url, verdicts);
 }

@@ -17,11 +17,12 @@ import {
   type Task,
 } from "../src/envelope/index.js";
 import { checkAnswers } from "../src/policies/index.js";
-import { front } from "../src/protocols/front.js";
+import { createClientContext } from "../src/protocols/client-context.js";
+import { type Front, front } from "../src/protocols/front.js";
 import { createHost } from "../src/protocols/host.js";
-import type { IdSource, Peer, Protocol } from "../src/protocols/protocol.js";
+import type { DiscoveryContext, IdSource, Peer, Protocol } from "../src/protocols/protocol.js";
 import { createMemoryStore } from "../src/tasks/index.js";
-import type { Exchange } from "../src/transport/exchange.js";
+import type { Intake, Link } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 
 /** One interface of a protocol: its client connected to its server in memory. */
@@ -35,7 +36,7 @@ export interface TestInterface {
   readonly received: Operation[];
   /** Losses reported by the client or the server. */
   readonly losses: Loss[];
-  /** The number of requests sent. */
+  /** The number of requests sent, and of messages in sessions. */
   count(): number;
 }
 
@@ -65,22 +66,22 @@ export const CONTRACT_CARD: Card = {
 };
 
 /** The server of a protocol with a scripted handler, behind the same routing as `serve()`. */
-export function served(protocol: Protocol, script: Handler, lose: (loss: Loss) => void = () => undefined): Exchange {
-  return serverOf(protocol, script, lose).exchange;
-}
-
-function serverOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void) {
-  const made = createHost({
+export function served(
+  protocol: Protocol,
+  script: Handler,
+  reportLoss: (loss: Loss) => void = () => undefined,
+  onFault: (thrown: unknown) => void = () => undefined,
+): Front {
+  const host = createHost({
     handler: script,
     cards: [CONTRACT_CARD],
     ids: fixedIds(),
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: () => NOW }).records,
+    sessions: true,
+    onLoss: reportLoss,
+    onFault,
   });
-  const host = {
-    ...made,
-    begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
-  };
   return front(host, [protocol]);
 }
 
@@ -88,7 +89,7 @@ function serverOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => voi
 export function openInterfaces(protocol: Protocol, script: Handler): readonly TestInterface[] {
   const received: Operation[] = [];
   const losses: Loss[] = [];
-  const server = serverOf(
+  const server = served(
     protocol,
     (operation, call) => {
       received.push(operation);
@@ -98,16 +99,45 @@ export function openInterfaces(protocol: Protocol, script: Handler): readonly Te
   );
   return server.interfaces(CONTRACT_CARD.name, PUBLIC_URL).map(({ url, version, binding, tenant }) => {
     let count = 0;
-    const link = memoryLink((request) => {
-      count++;
-      return server.exchange(request);
-    });
+    const link = memoryLink(counted(server, () => count++));
     const peer: Peer = { url, card: CONTRACT_CARD, version, binding, tenant };
     // As in `connect()`: the kinds of answers and incomplete streams are checked outside the protocols.
-    const handler = checkAnswers()(protocol.connect(link, peer, fixedIds()));
+    const handler = checkAnswers()(clientOf(protocol, link, peer));
     const label = `${version} ${binding}`;
     return { peer, label, received, losses, count: () => count, handler };
   });
+}
+
+/** Calls back for every request, every session and every message of a session. */
+function counted(server: Required<Intake>, count: () => void): Intake {
+  return {
+    take(request) {
+      count();
+      return server.take(request);
+    },
+    async upgrade(head) {
+      count();
+      const upgraded = await server.upgrade(head);
+      if ("status" in upgraded) return upgraded;
+      return {
+        ...upgraded,
+        accept(session) {
+          session.tap({ received: count });
+          return upgraded.accept(session);
+        },
+      };
+    },
+  };
+}
+
+/** The client half of a protocol for a peer, over this link. */
+export function clientOf(protocol: Protocol, link: Link, peer: Peer): Handler {
+  return protocol.connect({ ...contextOf(link), peer }).handler;
+}
+
+/** The environment of a client over this link, with fixed ids and no records. */
+export function contextOf(link: Link): DiscoveryContext {
+  return createClientContext({ link, ids: fixedIds() });
 }
 
 /** A call that records its losses. */
@@ -166,7 +196,7 @@ export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: AgentEvent } = {
 };
 
 /** Answers every operation with the first kind of event allowed for it. */
-export const answering: Handler = async (operation) => ANSWERS_BY_KIND[ANSWERS[operation.kind][0]];
+export const answering = async (operation: Operation): Promise<AgentEvent> => ANSWERS_BY_KIND[ANSWERS[operation.kind][0]];
 
 /** One operation of every kind. */
 export const OPERATIONS_BY_KIND: { readonly [kind in Operation["kind"]]: Operation } = {

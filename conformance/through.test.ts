@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Requirement, Subject } from "../src/protocols/requirement.js";
 import type { Traits } from "../src/public/protocols.js";
-import { type BridgeEnd, runThrough } from "./through.js";
-import { formatThrough } from "./through-text.js";
+import { type BridgeEnd, formatThrough, runThrough } from "./through.js";
 
 type Outcome = "met" | "unmet" | "skipped" | "unmet once";
 /** How a duty comes out, by who is asked. */
@@ -56,13 +55,13 @@ async function run(requirements: readonly Requirement[], upstreamSpeaks = requir
 }
 
 describe("runThrough()", () => {
-  it("blames the gateway for what the agent itself meets", async () => {
+  it("reports requirements that only the upstream meets", async () => {
     const { report, broken, hosts } = await run([duty("p:a:one", { gateway: "unmet" }), duty("p:a:two", {})]);
     expect([broken, report.holds, hosts]).toEqual([["p:a:one: upstream"], false, 0]);
     expect(report.broken[0]?.detail).toBe("gateway does not");
   });
 
-  it("does not blame it for what the agent does not meet either, and tells what it mends", async () => {
+  it("does not report requirements the upstream does not meet either, and lists those the gateway fixes", async () => {
     const { report, broken } = await run([
       duty("p:a:one", { agent: "unmet", gateway: "unmet" }),
       duty("p:a:two", { agent: "unmet" }),
@@ -70,35 +69,35 @@ describe("runThrough()", () => {
     expect([broken, report.holds, report.mended]).toEqual([[], true, ["p:a:two"]]);
   });
 
-  it("compares with a plain host where the agent does not speak so, and lets go of it", async () => {
+  it("compares with a plain host for protocols the upstream does not support, and closes it", async () => {
     const duties = [duty("p:b:one", { gateway: "unmet" }), duty("p:b:two", { gateway: "unmet", host: "unmet" })];
     const { broken, hosts } = await run(duties, []);
     expect([broken, hosts]).toEqual([["p:b:one: plain host"], 1]);
   });
 
-  it("does not blame it on one wire for what the agent fails on its own", async () => {
+  it("does not report on one wire what the upstream fails by itself", async () => {
     const direct = duty("p:own:error:throws", { agent: "unmet" });
     const { broken } = await run([duty("p:other:error:throws", { gateway: "unmet" })], [direct]);
     expect(broken).toEqual([]);
   });
 
-  it("asks a second time before it blames", async () => {
+  it("repeats a failed requirement before reporting it", async () => {
     const { broken } = await run([duty("p:a:one", { gateway: "unmet once" })]);
     expect(broken).toEqual([]);
   });
 
-  it("tells what the gateway no longer offers", async () => {
+  it("reports capabilities the gateway no longer declares", async () => {
     const { report } = await run([duty("p:a:one", { gateway: "skipped" })]);
     expect([report.holds, report.dropped]).toEqual([true, [{ id: "p:a:one", reason: "it is not offered" }]]);
   });
 
-  it("demands no streams of an agent whose wire has none", async () => {
+  it("requires no streams of an upstream without them", async () => {
     const duties = [duty("p:b:stream", { gateway: "unmet" }, "streaming"), duty("p:b:other", { gateway: "unmet" })];
     const { report, broken } = await run(duties, [], { ...TRAITS, streaming: false });
     expect([broken, report.stoodIn]).toEqual([["p:b:other: plain host"], ["p:b:stream"]]);
   });
 
-  it("runs only what is wanted", async () => {
+  it("runs only the selected requirements", async () => {
     const end = {
       subject: subjectAt("x"),
       protocols: [{ id: "p", requirements: async () => [duty("p:a", {}), duty("p:b", {})], traits: TRAITS }],
@@ -107,7 +106,7 @@ describe("runThrough()", () => {
     expect(through.verdicts.map(({ id }) => id)).toEqual(["p:b"]);
   });
 
-  it("is told in a few lines", async () => {
+  it("is formatted in a few lines", async () => {
     const { report } = await run([duty("p:a:one", { gateway: "unmet" }), duty("p:a:two", { gateway: "skipped" })]);
     const text = formatThrough(report);
     expect(text).toContain(

@@ -2,15 +2,16 @@ import { agent, serve } from "../src/index.js";
 import type { Subject } from "../src/protocols/requirement.js";
 import type { Protocol } from "../src/public/protocols.js";
 import { conformanceAgent, conformanceSkill } from "./agent.js";
+import { formatGrid, toGrid } from "./grid.js";
 import { type Report, type RequirementResult, type RunOptions, runConformance } from "./run.js";
 
 /** The part of a protocol that a run needs. */
-type Spoken = Pick<Protocol, "id" | "requirements" | "traits">;
+type TestedProtocol = Pick<Protocol, "id" | "requirements" | "traits">;
 
 /** One side of a gateway and its protocols. */
 export interface BridgeEnd {
   readonly subject: Subject;
-  readonly protocols: readonly Spoken[];
+  readonly protocols: readonly TestedProtocol[];
 }
 
 /** A requirement that is met without the gateway and not through it. */
@@ -47,10 +48,13 @@ export interface ThroughReport {
   readonly holds: boolean;
 }
 
+/** The runs of a gateway comparison, in order. */
 export type Stage = "upstream" | "gateway" | "plain host" | "gateway again";
 
+/** Options of `runThrough`. */
 export interface ThroughOptions extends Pick<RunOptions, "only" | "timeoutMs" | "now"> {
-  readonly onProgress?: (stage: Stage, verdict: RequirementResult, done: number, total: number) => void;
+  /** Called after each requirement of each stage. */
+  readonly onProgress?: (stage: Stage, result: RequirementResult, done: number, total: number) => void;
   /** A host that is known to conform. Default: Koine on a free loopback port. */
   readonly openHost?: () => Promise<{ readonly subject: Subject; close(): Promise<void> }>;
 }
@@ -65,7 +69,7 @@ export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, option
       only,
       timeoutMs: options.timeoutMs,
       now: options.now,
-      onProgress: (verdict, done, total) => options.onProgress?.(stage, verdict, done, total),
+      onProgress: (result, done, total) => options.onProgress?.(stage, result, done, total),
     });
 
   const direct = await run("upstream", upstream);
@@ -75,9 +79,9 @@ export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, option
   const unmet = through.verdicts.filter(({ outcome }) => outcome === "unmet");
   const judgedByHost = unmet.filter(({ id }) => (outcomes.get(id) ?? "skipped") === "skipped" && !agentsOwn.has(dutyOf(id)));
   const byHost = await metByHost(judgedByHost, gateway.protocols, run, options.openHost ?? openPlainHost);
-  const suspects = unmet.flatMap((verdict) => {
-    if (outcomes.get(verdict.id) === "met") return [brokenBy(verdict, "upstream")];
-    return byHost.has(verdict.id) ? [brokenBy(verdict, "plain host")] : [];
+  const suspects = unmet.flatMap((result) => {
+    if (outcomes.get(result.id) === "met") return [brokenBy(result, "upstream")];
+    return byHost.has(result.id) ? [brokenBy(result, "plain host")] : [];
   });
   const again = suspects.length === 0 ? undefined : await run("gateway again", gateway, idsOf(suspects));
   const stillUnmet = new Set(again?.verdicts.filter(({ outcome }) => outcome === "unmet").map(({ id }) => id));
@@ -104,7 +108,7 @@ export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, option
 /** The requirements that the reference host meets. It is started only if needed. */
 async function metByHost(
   verdicts: readonly RequirementResult[],
-  protocols: readonly Spoken[],
+  protocols: readonly TestedProtocol[],
   run: (stage: Stage, end: BridgeEnd, only: readonly string[]) => Promise<Report>,
   openHost: NonNullable<ThroughOptions["openHost"]>,
 ): Promise<ReadonlySet<string>> {
@@ -143,4 +147,23 @@ async function openPlainHost(): ReturnType<NonNullable<ThroughOptions["openHost"
   const server = await serve(conform, { push: { allow: ["127.0.0.1"] } });
   const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
   return { subject, close: () => server.close() };
+}
+
+/** The report as text: the grid of both sides, then what only the gateway breaks, then what it does not offer. */
+export function formatThrough({ upstream, gateway, direct, through, broken, dropped, stoodIn, mended }: ThroughReport): string {
+  const lines = [`directly, ${upstream}`, formatGrid(toGrid(direct)), "", `through ${gateway}`, formatGrid(toGrid(through)), ""];
+  for (const { id, level, source, behaviour, metBy, detail } of broken)
+    lines.push(`✗ ${id} (${level}, ${source})`, `    ${behaviour}`, `    met by the ${metBy}; through the gateway: ${detail}`);
+  for (const [reason, count] of countedBy(dropped.map(({ reason }) => reason)))
+    lines.push(`– ${count} met directly and not offered by the gateway: ${reason}`);
+  if (stoodIn.length > 0)
+    lines.push(`◐ ${stoodIn.length} need streams, which the upstream's protocol does not have: ${stoodIn.join(", ")}`);
+  lines.push(`${broken.length} broken by the gateway, ${dropped.length} not offered by it, ${mended.length} met only through it`);
+  return lines.join("\n");
+}
+
+function countedBy(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }

@@ -9,7 +9,7 @@ export {
   sharingCallers,
   type Upstream,
 } from "./bridge/index.js";
-export { credentialHeaders, textOfAnswer } from "./client/index.js";
+export { credentialHeaders, NoProtocolError, textOfAnswer } from "./client/index.js";
 export { isPromise, type LossSink } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { describeCardSignature, parseEntry } from "./security/index.js";

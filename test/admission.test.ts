@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newEnvelope, type Operation, type OperationKind, startCall } from "../src/envelope/index.js";
 import { agent, createMemoryArtifacts, type Server, serve } from "../src/index.js";
+import { createClientContext } from "../src/protocols/client-context.js";
 import type { Peer, Protocol, Route } from "../src/protocols/protocol.js";
 import { bearerTokens } from "../src/public/auth.js";
 import { protocols } from "../src/public/protocols.js";
@@ -12,9 +13,8 @@ import { poolLink } from "../src/transport/node/index.js";
 import { makeRequest } from "../src/transport/request.js";
 
 /**
- * Whatever is asked, in whatever protocol: without credentials it does not reach the agents, and only the documents that
- * are for everybody are answered. The questions are made from what the registered protocols declare and from what their
- * own clients write, so that a new protocol, binding, route or operation is asked too.
+ * Anonymous requests in every protocol: none reaches an agent, and only public documents are served. The requests are derived
+ * from the declarations and clients of the registered protocols, so a new protocol, binding, route or operation is covered.
  */
 
 const TOKEN = "token-of-ann-0123456789";
@@ -24,19 +24,19 @@ const DOCUMENT = "---\nname: Hello\ndescription: says hello\nmultiround: false\n
 const DOCUMENT_HASH = createHash("sha1").update(DOCUMENT).digest("base64");
 /** Public addresses, with examples and the reason. Every other address refuses anonymous callers. */
 const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; readonly because: string }[] = [
-  { path: /^\/health$/, at: ["/health"], because: "whoever watches the process has no credentials" },
+  { path: /^\/health$/, at: ["/health"], because: "health checks have no credentials" },
   {
     path: /^(\/a2a\/other)?\/\.well-known\/agent(-card)?\.json$/,
     at: ["/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/other/.well-known/agent-card.json"],
-    because: "a card says how to get in",
+    because: "a card describes how to authenticate",
   },
-  { path: /^\/ping$/, at: ["/ping"], because: "it says nothing but that somebody is there" },
+  { path: /^\/ping$/, at: ["/ping"], because: "it only reports that the server runs" },
   { path: /^\/agents(\/(one|other))?$/, at: ["/agents", "/agents/one", "/agents/other"], because: "a manifest is a card" },
   { path: /^\/\.well-known\/agent\.yml$/, at: ["/.well-known/agent.yml"], because: "the same, for readers of YAML" },
   {
     path: /^\/acp\/(capabilities|status)$/,
     at: ["/acp/capabilities", "/acp/status"],
-    because: "a card and a health check in the seed's form; a run is told only with its id",
+    because: "a card and a health check in the plain form; a run requires its id and credentials",
   },
   {
     path: /^(\/agora(\/other)?)?\/(\.well-known\/agora|\.wellknown|wellknown)$/,
@@ -50,7 +50,7 @@ const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; 
   {
     path: /^(\/agora(\/other)?)?\/protocols\/.+$/,
     at: [`/protocols/${encodeURIComponent(DOCUMENT_HASH)}`, `/agora/protocols/${encodeURIComponent(DOCUMENT_HASH)}`],
-    because: "the text behind a published hash",
+    because: "the text of a published hash",
   },
 ];
 const isPublic = (path: string): boolean => PUBLIC.some((each) => each.path.test(path));
@@ -67,7 +67,7 @@ const ANONYMOUS: readonly HttpHeaders[] = [
 
 const PUSH = { taskId: "x", id: "p", url: "https://hooks.example/" };
 const envelope = newEnvelope({ src: "ann", dst: "one", content: "hello", context: {} }, ids);
-/** Some of each kind; the compiler asks for those of kinds to come. */
+/** Some operations of each kind; a new kind is a compile error here. */
 const OPERATIONS: { readonly [K in OperationKind]: readonly Extract<Operation, { readonly kind: K }>[] } = {
   send: (["answer", "accepted", "stream"] as const).map((delivery) => ({ kind: "send", envelope, delivery, task: "auto" })),
   "task.get": [{ kind: "task.get", taskId: "x" }],
@@ -86,7 +86,7 @@ const OPERATIONS: { readonly [K in OperationKind]: readonly Extract<Operation, {
 const reached: OperationKind[] = [];
 let server: Server;
 let link: Link;
-/** What the clients of all protocols write, for both agents. */
+/** The requests that the clients of all protocols write, for both agents. */
 const written: HttpRequest[] = [];
 beforeAll(async () => {
   const agents = ["one", "other"].map((name) =>
@@ -134,12 +134,14 @@ afterAll(async () => {
 async function peersOf(protocol: Protocol): Promise<readonly Peer[]> {
   const knowing: Link = { ...link, exchange: (request) => link.exchange(as(SOMEBODY, request)), close: async () => undefined };
   const findings = await Promise.all(
-    ["", "/a2a/other", "/agents/other", "/agora/other"].map((path) => protocol.discover(knowing, server.url + path, startCall())),
+    ["", "/a2a/other", "/agents/other", "/agora/other"].map((path) =>
+      protocol.discover(createClientContext({ link: knowing, ids }), server.url + path, startCall()),
+    ),
   );
   return findings.flatMap((finding) => finding?.peers ?? []);
 }
 
-/** Lets the protocol's own client write every operation, and answers nothing. */
+/** Writes every operation with the protocol's own client; the link never answers. */
 async function writeAll(protocol: Protocol, peer: Peer): Promise<void> {
   const taking: Link = {
     exchange(request) {
@@ -148,7 +150,7 @@ async function writeAll(protocol: Protocol, peer: Peer): Promise<void> {
     },
     close: async () => undefined,
   };
-  const handler = protocol.connect(taking, peer, ids);
+  const { handler } = protocol.connect({ ...createClientContext({ link: taking, ids }), peer });
   for (const operation of Object.values(OPERATIONS).flat()) {
     const ask = async (): Promise<unknown> => {
       const reply = handler(operation, startCall());
@@ -173,37 +175,41 @@ async function answerTo(request: HttpRequest): Promise<Answer> {
   const text = Buffer.from(await wholeBody(body, 1_000_000)).toString();
   if (reached.length > before) return { kind: "reached", text };
   const refused = status === 401 || status === 403 || ["16", "7"].includes(headers["grpc-status"] ?? "");
-  const said = text.replace(/"timestamp":[\d.]+/, '"timestamp":0');
-  return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${said}` };
+  const stable = text.replace(/"timestamp":[\d.]+/, '"timestamp":0');
+  return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${stable}` };
 }
 
 const label = ({ method, path, headers, body }: HttpRequest): string =>
   `${method} ${path} ${headers["content-type"] ?? ""} ${/"method":"[^"]*"/.exec(Buffer.from(body).toString())?.[0] ?? ""}`;
 
-/** Holds for every request. Returns whether an authenticated caller got further with it than anonymous ones. */
+/** Checks one request. Returns whether an authenticated caller got further with it than an anonymous one. */
 async function expectClosed(request: HttpRequest, anonymousCallers = ANONYMOUS): Promise<boolean> {
   const known = await answerTo(as(SOMEBODY, request));
   let further = known.kind === "reached";
   for (const anonymous of anonymousCallers) {
-    const { kind, text } = await answerTo(as(anonymous, request));
-    expect(text, label(request)).not.toContain(SECRET_WORDS);
-    if (known.kind === "reached") expect(kind, label(request)).toBe("refused");
-    else if (kind === "answered") {
-      // A response without credentials is the same for every caller, and succeeds only for public documents.
-      expect(text, label(request)).toBe(known.text);
-      if (/^2\d\d/.test(text) && !text.startsWith("200 12 "))
-        expect([request.path, isPublic(request.path)]).toEqual([request.path, true]);
-      else expect(text, label(request)).toMatch(/^(4\d\d|200 12) /);
-    } else {
-      expect(kind, label(request)).toBe("refused");
-      further ||= known.kind === "answered";
-    }
+    const answer = await answerTo(as(anonymous, request));
+    expect(leakIn(answer, known, request), label(request)).toBe("none");
+    further ||= known.kind === "answered" && answer.kind === "refused";
   }
   return further;
 }
 
+type Answered = Awaited<ReturnType<typeof answerTo>>;
+
+/** What is wrong with the response to an anonymous caller, given that to an authenticated one. */
+function leakIn({ kind, text }: Answered, known: Answered, { path }: HttpRequest): string {
+  if (text.includes(SECRET_WORDS)) return "it shows the agent's words";
+  if (kind === "refused") return "none";
+  if (known.kind === "reached" || kind !== "answered") return `it was ${kind}`;
+  // A response without credentials is the same for every caller, and succeeds only for public documents.
+  if (text !== known.text) return `it differs: ${text} and ${known.text}`;
+  const succeeded = /^2\d\d/.test(text) && !text.startsWith("200 12 ");
+  if (succeeded) return isPublic(path) ? "none" : "it succeeded, and is not public";
+  return /^(4\d\d|200 12) /.test(text) ? "none" : `it is no refusal: ${text}`;
+}
+
 describe("without credentials", () => {
-  test("nothing that a client of ours can write reaches an agent", async () => {
+  test("no request of our clients reaches an agent", async () => {
     const through = new Map<string, number>();
     for (const request of written) {
       if (await expectClosed(request)) through.set(request.path, (through.get(request.path) ?? 0) + 1);
@@ -212,7 +218,7 @@ describe("without credentials", () => {
     expect([...through.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(written.length * 0.8);
   });
 
-  test("nothing at any route of any protocol does, by any method", async () => {
+  test("no request to any route by any method reaches an agent", async () => {
     const routes = protocols.flatMap((protocol) => protocol.routes);
     const leading = new Set<Route>();
     for (const route of routes) {
@@ -221,7 +227,7 @@ describe("without credentials", () => {
         if (through && matches(route, request)) leading.add(route);
       }
     }
-    // The requests are valid here too: every route but those of the public documents reaches an agent.
+    // The requests are valid here too: every route except public documents reaches an agent.
     const silent = routes.filter((route) => !leading.has(route) && !isPublic(route.path.replace(/\*$/, "one")));
     expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
@@ -239,7 +245,7 @@ describe("without credentials", () => {
     }
   });
 
-  test("no shared route does either", async () => {
+  test("no request to a shared route reaches an agent", async () => {
     for (const path of ["/metrics", "/artifacts/x", "/artifacts/x?expires=9999999999999&owner=x&sig=y", "/health", "/", "/x"])
       for (const method of METHODS) await expectClosed(makeRequest({ method, url: `${server.url}${path}` }));
   });
@@ -247,7 +253,7 @@ describe("without credentials", () => {
 
 const MESSAGE = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
 const JSON_TYPE = { "content-type": "application/json" };
-/** A send in every grammar of ours. */
+/** A send in each of our formats. */
 const BODIES = [
   {
     headers: JSON_TYPE,
@@ -266,7 +272,7 @@ function matches({ method, path, when }: Route, request: HttpRequest): boolean {
   return there && (method === "*" || method === request.method) && (when === undefined || when(request));
 }
 
-/** A route as it is declared: what our clients ask there, and all its paths by all its methods. */
+/** A declared route: the requests of our clients to it, and all its paths by all its methods. */
 function requestsAt(route: Route): readonly HttpRequest[] {
   const { method, path } = route;
   const prefix = path.slice(0, -1);

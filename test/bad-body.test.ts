@@ -6,20 +6,20 @@ import { ACP_PLAIN, ACP_REST } from "./wires/acp.js";
 import { AGORA, agoraBody, agoraWire, postAgora } from "./wires/agora.js";
 import { ask, at, JSON_RPC_0_3, JSON_RPC_1_0, PLAIN, REST_0_3, REST_1_0, type Sent, type Wire } from "./wires/wire.js";
 
-/** Bodies that nobody can read, over every wire: each refuses them in its own form, and goes on serving. */
+/** Unreadable bodies over every wire: each refuses them in its own form, and continues to serve. */
 
 /** Opened before anything is sent there. */
 let conversation = "";
 const AGORA_CONVERSATION = agoraWire("Agora conversation", () => `/conversations/${conversation}`);
 
-/** How a wire says it. */
+/** How each wire reports the error. */
 interface Codes {
   readonly unreadable: unknown;
   readonly tooMuch: unknown;
   readonly otherType: unknown;
 }
 
-// JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4; the faces are the seed's; BeeAI ACP's and Agora's stand in their tables of errors.
+// JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4; the plain error codes are Koine's own; those of BeeAI ACP and Agora are in their error tables.
 const RPC: Codes = { unreadable: -32700, tooMuch: -32600, otherType: -32005 };
 const AGORA_CODES: Codes = { unreadable: 400, tooMuch: 413, otherType: 415 };
 const WIRES: readonly { readonly wire: Wire; readonly name: string; readonly codes: Codes }[] = [
@@ -35,10 +35,13 @@ const WIRES: readonly { readonly wire: Wire; readonly name: string; readonly cod
 ].map((each) => ({ ...each, name: each.wire.name }));
 
 const BODY_BYTES = 100_000;
+const JSON_VALUES = 10_000;
 
 let server: Server;
 beforeAll(async () => {
-  server = await startKoine({ limits: { bodyBytes: BODY_BYTES, requestMs: 500, headersMs: 500, keepAliveMs: 50 } });
+  server = await startKoine({
+    limits: { bodyBytes: BODY_BYTES, jsonValues: JSON_VALUES, requestMs: 500, headersMs: 500, keepAliveMs: 50 },
+  });
   const opened = await ask(server.url, postAgora("/", agoraBody("hello", { multiround: true })));
   conversation = String(at(opened.body, "conversationId"));
 });
@@ -55,8 +58,10 @@ async function expectStillServing(wire: Wire): Promise<void> {
 }
 
 const good = (wire: Wire): string => String(wire.send(wire.params("hello")).body);
-/** Good JSON with something deep where any JSON may stand. */
+/** Valid JSON, deeply nested where any JSON is allowed. */
 const deep = (wire: Wire): string => good(wire).replace(/\}$/, `,"more":${"[".repeat(80)}${"]".repeat(80)}}`);
+/** Small, and slow to parse for its size. */
+const many = (wire: Wire): string => good(wire).replace(/\}$/, `,"more":[${"{},".repeat(JSON_VALUES / 2)}{}]}`);
 const badUtf8 = (wire: Wire): Uint8Array => {
   const bytes = Buffer.from(good(wire));
   bytes[bytes.indexOf("hello") + 1] = 0xff;
@@ -76,9 +81,10 @@ const BODIES: readonly BodyCase[] = [
   { what: "text that is not JSON", body: () => "hello", code: "unreadable", says: /JSON/ },
   { what: "invalid UTF-8", body: badUtf8, code: "unreadable", says: /UTF-8/ },
   { what: "JSON that is too deep", body: deep, code: "tooMuch", says: /deep|64/ },
+  { what: "JSON of too many values", body: many, code: "tooMuch", says: /more than 10000 JSON values/ },
 ];
 
-describe.each(WIRES)("$name: a body that cannot be read", ({ wire, codes }) => {
+describe.each(WIRES)("$name: an unreadable body", ({ wire, codes }) => {
   test.each(BODIES)("$what", async ({ body, code, says }) => {
     const refused = await refusal(wire, { ...wire.send({}), body: body(wire) });
     expect([refused.code, says.test(refused.message)], refused.message).toEqual([codes[code], true]);
@@ -114,13 +120,13 @@ describe.each(WIRES)("$name: a body that cannot be read", ({ wire, codes }) => {
   });
 
   test("the same message twice at once: each gets its own answer", async () => {
-    const both = ["one", "two"].map((said) => ask(server.url, wire.send(wire.params(said))));
+    const both = ["one", "two"].map((words) => ask(server.url, wire.send(wire.params(words))));
     expect((await Promise.all(both)).map(({ body }) => wire.text(body))).toEqual(["you said: one", "you said: two"]);
   });
 });
 
 describe.each(WIRES.filter(({ wire }) => wire.stream !== undefined))("$name: a stream", ({ wire }) => {
-  test("whose reader goes away", async () => {
+  test("whose reader disconnects", async () => {
     const { method, path, headers, body } = wire.stream?.(wire.params("conform: wait")) ?? wire.send({});
     const leaving = new AbortController();
     const response = await fetch(server.url + path, { method, headers, body: String(body), signal: leaving.signal });
@@ -131,7 +137,7 @@ describe.each(WIRES.filter(({ wire }) => wire.stream !== undefined))("$name: a s
   });
 });
 
-/** Sends these bytes and waits for the other side to close. */
+/** Sends these bytes and waits until the server closes the connection. */
 function rawExchange(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = openSocket(server.port, "127.0.0.1", () => socket.write(bytes));

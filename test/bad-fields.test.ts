@@ -7,7 +7,7 @@ import { ACP_PLAIN, ACP_REST, resumeBody, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";
 import { ask, at, type Sent, type Tree, type Wire } from "./wires/wire.js";
 
-/** BeeAI ACP, its plain form and Agora: what is wrong in a message is named, in the protocol's own form. A2A's are in bad-input. */
+/** BeeAI ACP, its plain form and Agora: errors name the invalid field, in the protocol's own form. A2A is in bad-input.test.ts. */
 
 const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 const UNKNOWN_RUN = "00000000-0000-4000-8000-000000000000";
@@ -28,7 +28,7 @@ async function expectStillServing(wire: Wire): Promise<void> {
   expect([status, wire.text(body)]).toEqual([200, "you said: hello"]);
 }
 
-/** One case: what, the body, the field that has to be named, and the code where it is not the usual one. */
+/** One case: description, body, expected field, and the code if it is not the usual one. */
 type Case = readonly [what: string, body: unknown, field: string, code?: unknown];
 
 function namesFields(wire: Wire, usual: unknown, cases: readonly Case[], sentWith: (body: unknown) => Sent = wire.send): void {
@@ -45,7 +45,7 @@ const part = (value: unknown): Tree => message({ role: "user", parts: [value] })
 const text = { content_type: "text/plain", content: "hello" };
 const INVALID = "422 invalid_input";
 
-describe("BeeAI ACP: a wrong field of a run is named", () => {
+describe("BeeAI ACP: an invalid field of a run is named", () => {
   namesFields(ACP_REST, INVALID, [
     ["a body that is a list", [], "body"],
     ["a body that is null", null, "body"],
@@ -90,12 +90,12 @@ describe("BeeAI ACP: a wrong field of a run is named", () => {
     ["a history that is text", runBody("hello", { session: { id: SESSION, history: "x" } }), "session.history"],
   ]);
 
-  test("in the data beside it too, for whoever reads that", async () => {
+  test("in the error data too", async () => {
     const { body } = await refusal(ACP_REST, ACP_REST.send(runBody("hello", { mode: "later" })));
     expect(at(body, "data")).toMatchObject({ code: "invalid_message", field: "mode" });
   });
 
-  test("a header with the rest of the envelope that cannot be read", async () => {
+  test("an unreadable envelope header", async () => {
     for (const value of ["%%%", Buffer.from("[]").toString("base64url"), "e".repeat(4_097)]) {
       const refused = await refusal(ACP_REST, ACP_REST.send(runBody("hello")), { "koine-envelope": value });
       expect([value.slice(0, 8), refused.code]).toEqual([value.slice(0, 8), expect.stringMatching(/^4\d\d invalid_input$/)]);
@@ -104,7 +104,7 @@ describe("BeeAI ACP: a wrong field of a run is named", () => {
     await expectStillServing(ACP_REST);
   });
 
-  test("an agent that is not served, and ids that are unknown or none", async () => {
+  test("unknown agents, and unknown or invalid ids", async () => {
     const asked: readonly (readonly [Sent, string])[] = [
       [ACP_REST.send({ ...runBody("hello"), agent_name: "nobody" }), "404 not_found"],
       [{ method: "GET", path: "/agents/nobody", headers: {}, body: undefined }, "404 not_found"],
@@ -123,7 +123,7 @@ describe("BeeAI ACP: a wrong field of a run is named", () => {
   });
 });
 
-describe("BeeAI ACP: a wrong field of a resume is named, and the run waits on", () => {
+describe("BeeAI ACP: an invalid field of a resume is named, and the run keeps waiting", () => {
   let waiting = "";
   beforeAll(async () => {
     waiting = ACP_REST.taskId((await ask(server.url, ACP_REST.send(runBody("conform: ask")))).body);
@@ -145,7 +145,7 @@ describe("BeeAI ACP: a wrong field of a resume is named, and the run waits on", 
     (body) => ({ ...ACP_REST.send({}), path: `/runs/${waiting}`, body: JSON.stringify(body) }),
   );
 
-  test("a good one is taken afterwards, and none after that", async () => {
+  test("a valid resume is accepted afterwards, and no second one", async () => {
     const sent = ACP_REST.answerTask(waiting, "42");
     const { status, body } = await ask(server.url, sent);
     expect([status, at(body, "status"), ACP_REST.text(body)]).toEqual([200, "completed", "the answer was: 42"]);
@@ -153,7 +153,7 @@ describe("BeeAI ACP: a wrong field of a resume is named, and the run waits on", 
   });
 });
 
-describe("BeeAI ACP: whoever leaves a stream", () => {
+describe("BeeAI ACP: a reader that leaves a stream", () => {
   test("does not stop the run", async () => {
     const { method, path, headers, body } = ACP_REST.stream(runBody("conform: wait"));
     const leaving = new AbortController();
@@ -167,8 +167,8 @@ describe("BeeAI ACP: whoever leaves a stream", () => {
   });
 });
 
-describe("plain /acp/message: a wrong field is named", () => {
-  const said = { payload: { text: "hello" } };
+describe("plain /acp/message: an invalid field is named", () => {
+  const valid = { payload: { text: "hello" } };
   namesFields(ACP_PLAIN, "422 E_PROTOCOL", [
     ["a body that is a list", [], "body"],
     ["a body that is null", null, "body"],
@@ -176,37 +176,37 @@ describe("plain /acp/message: a wrong field is named", () => {
     ["an empty payload", { payload: {} }, "payload"],
     ["a payload that is a number", { payload: 5 }, "payload"],
     ["a text that is a number", { text: 5 }, "text"],
-    ["an id that is an object", { ...said, id: {} }, "id"],
-    ["a type that is none", { ...said, type: "shout" }, "type"],
-    ["an answer nobody asked for", { ...said, type: "response" }, "type"],
-    ["a sender that is a list", { ...said, sender: [] }, "sender"],
-    ["a receiver that is a number", { ...said, receiver: 5 }, "receiver"],
-    ["a correlation id that is a number", { ...said, correlation_id: 5 }, "correlation_id"],
-    ["a time that is text", { ...said, timestamp: "now" }, "timestamp"],
-    ["a session that is a number", { ...said, session_id: 5 }, "session_id"],
-    ["metadata that are text", { ...said, metadata: "x" }, "metadata"],
-    ["a key that is a number", { ...said, metadata: { idempotency_key: 5 } }, "metadata.idempotency_key"],
-    ["a trace that is an object", { ...said, metadata: { trace_id: {} } }, "metadata.trace_id"],
-    ["a switch that is text", { ...said, stream: "yes" }, "stream"],
+    ["an id that is an object", { ...valid, id: {} }, "id"],
+    ["a type that is none", { ...valid, type: "shout" }, "type"],
+    ["an unrequested answer", { ...valid, type: "response" }, "type"],
+    ["a sender that is a list", { ...valid, sender: [] }, "sender"],
+    ["a receiver that is a number", { ...valid, receiver: 5 }, "receiver"],
+    ["a correlation id that is a number", { ...valid, correlation_id: 5 }, "correlation_id"],
+    ["a time that is text", { ...valid, timestamp: "now" }, "timestamp"],
+    ["a session that is a number", { ...valid, session_id: 5 }, "session_id"],
+    ["metadata that are text", { ...valid, metadata: "x" }, "metadata"],
+    ["a key that is a number", { ...valid, metadata: { idempotency_key: 5 } }, "metadata.idempotency_key"],
+    ["a trace that is an object", { ...valid, metadata: { trace_id: {} } }, "metadata.trace_id"],
+    ["a switch that is text", { ...valid, stream: "yes" }, "stream"],
     ["messages that are text", { messages: "hello" }, "messages"],
     ["a message that is a list", { message: [] }, "message"],
-    ["a context that is text", { ...said, context: "c" }, "context"],
+    ["a context that is text", { ...valid, context: "c" }, "context"],
   ]);
 
-  test("with what the message was about", async () => {
-    const { body } = await refusal(ACP_PLAIN, ACP_PLAIN.send({ ...said, type: "shout", correlation_id: "c-7" }));
+  test("with the id of the message", async () => {
+    const { body } = await refusal(ACP_PLAIN, ACP_PLAIN.send({ ...valid, type: "shout", correlation_id: "c-7" }));
     expect(body).toMatchObject({ correlation_id: "c-7", error: { reason: "invalid_message", field: "type" } });
   });
 
-  test("a receiver that is not served, a run that is unknown, a method that is not answered", async () => {
+  test("an unknown receiver, an unknown run, an unsupported method", async () => {
     const get = (path: string): Sent => ({ method: "GET", path, headers: {}, body: undefined });
-    expect((await refusal(ACP_PLAIN, ACP_PLAIN.send({ ...said, receiver: "nobody" }))).code).toMatch(/^404 E_/);
+    expect((await refusal(ACP_PLAIN, ACP_PLAIN.send({ ...valid, receiver: "nobody" }))).code).toMatch(/^404 E_/);
     expect((await refusal(ACP_PLAIN, get(`/acp/status?run_id=${UNKNOWN_RUN}`))).code).toMatch(/^404 E_/);
     expect((await refusal(ACP_PLAIN, get("/acp/message"))).code).toMatch(/^405 E_/);
   });
 });
 
-describe("Agora: a wrong field is named", () => {
+describe("Agora: an invalid field is named", () => {
   const cases: readonly Case[] = [
     ["a hash that is a number", agoraBody("hello", { protocolHash: 5 }), "protocolHash"],
     ["a hash that is an object", agoraBody("hello", { protocolHash: {} }), "protocolHash"],
@@ -233,11 +233,11 @@ describe("Agora: a wrong field is named", () => {
       const opened = await ask(server.url, postAgora("/", agoraBody("hello", { multiround: true })));
       path = `/conversations/${at(opened.body, "conversationId")}`;
     });
-    // Of a conversation under way nobody looks for sources any more.
+    // Sources are not read again once a conversation has begun.
     const further = cases.filter(([, , field]) => !field.startsWith("protocolSources"));
     namesFields(AGORA, 400, further, (body) => postAgora(path, body));
 
-    test("another document than the one it began with", async () => {
+    test("another document than the one the conversation began with", async () => {
       const refused = await refusal(AGORA, postAgora(path, agoraBody("hello", { protocolHash: "x" })));
       expect([refused.code, refused.message.startsWith("protocolHash ")]).toEqual([409, true]);
     });
@@ -248,7 +248,7 @@ describe("Agora: a wrong field is named", () => {
     await expectStillServing(AGORA);
   });
 
-  test("JSON that is too deep inside the body of a document that wants JSON", async () => {
+  test("JSON that is nested too deep, inside the body of a document that requires JSON", async () => {
     const weather = await startAgora();
     try {
       const protocolHash = createHash("sha1").update(TEMPERATURE).digest("base64");
@@ -261,7 +261,7 @@ describe("Agora: a wrong field is named", () => {
     }
   });
 
-  test("a conversation that never was, an agent that is not served, a method that is not answered", async () => {
+  test("an unknown conversation, an unknown agent, an unsupported method", async () => {
     expect(await refusal(AGORA, postAgora(`/conversations/${UNKNOWN_RUN}`, agoraBody("hello")))).toMatchObject({
       code: 404,
       message: "Conversation not found.",

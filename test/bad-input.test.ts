@@ -3,11 +3,11 @@ import type { Server } from "../src/index.js";
 import { ALICE, BOB, startGuardedKoine, startKoine } from "./peers/koine.js";
 import { A2A_WIRES, ask, PLAIN, type Sent, type Tree, WIRES, type Wire } from "./wires/wire.js";
 
-// JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4; the faces are the seed's.
+// JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4; the plain error codes are Koine's own.
 const INVALID = { rpc: -32602, rest: 400, plain: "E_PROTOCOL" };
 const TOO_MUCH = { rpc: -32600, rest: 413, plain: "E_PROTOCOL" };
 
-/** The code this wire has for it. */
+/** The code of this wire for it. */
 function codeFor(wire: Wire, { rpc, rest, plain }: typeof INVALID): unknown {
   return wire === PLAIN ? plain : wire.name.endsWith("RPC") ? rpc : rest;
 }
@@ -28,7 +28,7 @@ async function expectStillServing(wire: Wire): Promise<void> {
   expect([status, wire.text(body)]).toEqual([200, "you said: hello"]);
 }
 
-/** A good send whose parameters were changed. */
+/** A valid send with changed parameters. */
 function changed(wire: Wire, change: (message: Tree, params: Tree) => void): Sent {
   const params = wire.params("hello");
   change(params["message"] as Tree, params); // every wire's params hold a message object
@@ -87,7 +87,7 @@ const FIELDS: readonly FieldCase[] = [
   {
     what: "too many parts",
     change: (message, _params, { parts }) => {
-      message[parts] = new Array(257).fill((message[parts] as unknown[])[0]); // a good message has one part
+      message[parts] = new Array(257).fill((message[parts] as unknown[])[0]); // a valid message has one part
     },
     field: "message.*",
     code: TOO_MUCH,
@@ -185,7 +185,7 @@ const FIELDS: readonly FieldCase[] = [
   },
 ];
 
-describe.each(A2A_WIRES)("$name: a wrong field is named", (wire) => {
+describe.each(A2A_WIRES)("$name: an invalid field is named", (wire) => {
   test.each(FIELDS.filter(({ not = [] }) => !not.includes(wire.name)))("$what", async ({ change, field, code = INVALID }) => {
     const refused = await refusal(
       wire,
@@ -198,7 +198,7 @@ describe.each(A2A_WIRES)("$name: a wrong field is named", (wire) => {
   });
 });
 
-describe("plain /message: a wrong field is named", () => {
+describe("plain /message: an invalid field is named", () => {
   test.each<[string, unknown, string]>([
     ["no params", { id: "p" }, "params"],
     ["params that are text", { id: "p", params: "x" }, "params"],
@@ -226,7 +226,7 @@ describe("plain /message: a wrong field is named", () => {
   });
 });
 
-describe.each(WIRES.filter(({ name }) => name.endsWith("RPC")))("$name: what JSON-RPC itself forbids", (wire) => {
+describe.each(WIRES.filter(({ name }) => name.endsWith("RPC")))("$name: violations of JSON-RPC", (wire) => {
   const request = (change: Tree): Sent => {
     const sent = wire.send(wire.params("hello"));
     return { ...sent, body: JSON.stringify({ ...(JSON.parse(String(sent.body)) as Tree), ...change }) }; // an object of ours
@@ -266,7 +266,7 @@ describe.each(WIRES.filter(({ name }) => name.endsWith("RPC")))("$name: what JSO
   });
 });
 
-describe.each(WIRES.filter(({ name }) => name.endsWith("REST")))("$name: what HTTP itself forbids", (wire) => {
+describe.each(WIRES.filter(({ name }) => name.endsWith("REST")))("$name: violations of HTTP", (wire) => {
   const base = wire.name === "1.0 REST" ? "/a2a" : "/a2a/v1";
   const { headers } = wire.send({});
   test.each<[string, string, number, string]>([
@@ -298,7 +298,7 @@ describe.each(WIRES.filter(({ name }) => name.endsWith("REST")))("$name: what HT
 });
 
 describe.each(A2A_WIRES)("$name: an unknown version", (wire) => {
-  // 0.3 has no error of its own for it, so there it is an operation that cannot be done.
+  // 0.3 has no error code for it, so it is an unsupported operation there.
   const code = { rpc: wire.name.startsWith("0.3") ? -32004 : -32009, rest: 400, plain: "" };
   const other = wire.name.startsWith("0.3") ? "1.0" : "0.3";
   test.each(["9.9", "banana", other])("%s", async (version) => {
@@ -308,8 +308,8 @@ describe.each(A2A_WIRES)("$name: an unknown version", (wire) => {
   });
 });
 
-describe.each(A2A_WIRES)("$name: the task of somebody else", (wire) => {
-  test("does not exist, for reading, for stopping and for answering", async () => {
+describe.each(A2A_WIRES)("$name: the task of another caller", (wire) => {
+  test("is not found for get, cancel and send", async () => {
     const guarded = await startGuardedKoine();
     const as = (token: string) => ({ authorization: `Bearer ${token}` });
     try {
@@ -332,7 +332,7 @@ describe.each(A2A_WIRES)("$name: the task of somebody else", (wire) => {
   });
 });
 
-test("plain /message: the task of somebody else does not exist", async () => {
+test("plain /message: the task of another caller is not found", async () => {
   const guarded = await startGuardedKoine();
   const as = (token: string) => ({ authorization: `Bearer ${token}` });
   try {

@@ -22,7 +22,7 @@ export interface Pair {
 export interface Issue {
   /** DNS names and addresses; the first one is also the common name. */
   readonly hosts: readonly string[];
-  /** For the client side of TLS instead of the server side. */
+  /** For client authentication instead of server authentication. */
   readonly client?: boolean;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -37,7 +37,7 @@ export interface Authority {
 const DAY_MS = 86_400_000;
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** A certificate authority of our own, alive as long as the process. */
+/** A certificate authority that lives as long as the process. */
 export async function makeAuthority(name = "Test Authority"): Promise<Authority> {
   cryptoProvider.set(crypto);
   const keys = await makeKeys();

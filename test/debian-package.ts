@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const INSTALL_MS = 120_000;
 
-/** Installs a Debian package if this process may. Returns whether the program is there afterwards. */
+/** Installs a Debian package if this process may. Returns whether the program is available afterwards. */
 export async function installed(name: string, isThere: () => boolean): Promise<boolean> {
   if (isThere()) return true;
   if (process.getuid?.() !== 0) return false;

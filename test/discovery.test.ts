@@ -7,7 +7,7 @@ import { type Link, type Protocol, protocols } from "../src/public/protocols.js"
 import { wholeBody } from "../src/transport/body.js";
 import { poolLink } from "../src/transport/node/index.js";
 
-/** Who speaks what at an address, where several protocols look for themselves at once. */
+/** Discovery at one address with several protocols at once. */
 
 const KEY = newCardKey("EdDSA", "house-1");
 const TRUST: CardTrust = { keys: [{ name: "house", key: KEY.publicJwk }] };
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-/** A server that writes down what it was asked. */
+/** A server that records its requests. */
 async function answering(listener: RequestListener) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -44,8 +44,8 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Our own server of one protocol that leaves every question of another protocol without an answer. */
-async function speakingOnly(protocol: Protocol): Promise<string> {
+/** Our own server of one protocol that never answers the requests of other protocols. */
+async function servingOnly(protocol: Protocol): Promise<string> {
   const mounted = mount(echo, { protocols: [protocol] });
   cleanups.push(() => mounted.close());
   const { url } = await answering(async (request, response) => {
@@ -65,18 +65,18 @@ async function connected(url: string, options: Parameters<typeof connect>[1] = {
   return peer;
 }
 
-/** Longer than any test waits: who needs it has not been let go in time. */
+/** Longer than any test waits: a discovery that needs it was not ended in time. */
 const FOR_EVER_MS = 120_000;
 
-describe("a peer that answers one protocol and leaves the others waiting", () => {
-  test.each(protocols)("is reached by $id without waiting for the rest", async (protocol) => {
-    const peer = await connected(await speakingOnly(protocol), { discoverMs: FOR_EVER_MS });
+describe("a peer that answers one protocol and never the others", () => {
+  test.each(protocols)("is resolved by $id without waiting for the rest", async (protocol) => {
+    const peer = await connected(await servingOnly(protocol), { discoverMs: FOR_EVER_MS });
     expect([peer.protocol, peer.verified, await peer.ask("hi")]).toEqual([protocol.id, true, "again: hi"]);
   });
 });
 
-describe("a way that is pinned", () => {
-  /** Answers BeeAI ACP, after so long, and Agora only as the library does. */
+describe("a pinned interface", () => {
+  /** Answers BeeAI ACP after a delay, and Agora only as the library does. */
   async function twofold(delayMs: number): Promise<string> {
     const { url } = await answering((request, response) => {
       if (request.method === "DELETE") return reply(response, 200, { status: "success" });
@@ -88,7 +88,7 @@ describe("a way that is pinned", () => {
     return url;
   }
 
-  test("is looked for although another was found before", async () => {
+  test("is discovered although another was found before", async () => {
     const url = await twofold(0);
     const discoveryCache = new DiscoveryCache();
     expect((await connected(url, { discoveryCache })).protocol).toBe("acp");
@@ -103,7 +103,7 @@ describe("a way that is pinned", () => {
     cleanups.push(() => pool.close());
     const link: Link = {
       async exchange(request) {
-        // Longer than whoever comes late is waited for.
+        // Longer than discovery waits for late results.
         if (request.path === "/agents") await new Promise((resolve) => setTimeout(resolve, 1_500));
         return pool.exchange(request);
       },
@@ -113,30 +113,30 @@ describe("a way that is pinned", () => {
   });
 });
 
-/** As the Python library's receiver answers: there is nothing to be found but the end of a conversation. */
-function likeTheLibrary(said: string[]): RequestListener {
+/** As the Python library's receiver: only the end of a conversation is answered. */
+function likeTheLibrary(requests: string[]): RequestListener {
   return async (request, response) => {
     if (request.method === "DELETE" && request.url?.startsWith("/conversations/"))
       return reply(response, 200, { status: "success" });
     if (request.method !== "POST" || request.url !== "/") return void response.writeHead(404).end("<h1>Not Found</h1>");
     const { body } = JSON.parse((await bytesOf(request)).toString());
     if (body === undefined) return void response.writeHead(500).end("<h1>Internal Server Error</h1>");
-    said.push(body);
+    requests.push(body);
     reply(response, 200, { status: "success", body: `again: ${body}` });
   };
 }
 
 describe("a peer without any document", () => {
-  test("is found by a question that starts nothing and ends nothing", async () => {
-    const said: string[] = [];
-    const { url } = await answering(likeTheLibrary(said));
+  test("is found by a request that neither starts nor ends anything", async () => {
+    const requests: string[] = [];
+    const { url } = await answering(likeTheLibrary(requests));
     const peer = await connected(url);
-    expect([peer.protocol, peer.verified, said]).toEqual(["agora", true, []]);
+    expect([peer.protocol, peer.verified, requests]).toEqual(["agora", true, []]);
     expect(await peer.ask("hi")).toBe("again: hi");
-    expect(said).toEqual(["hi"]);
+    expect(requests).toEqual(["hi"]);
   });
 
-  test("is not asked so where another protocol was found", async () => {
+  test("is not probed if another protocol was found", async () => {
     const server = await serve(echo, { protocols: protocols.filter(({ id }) => id === "acp") });
     cleanups.push(() => server.close());
     const pool = poolLink();
@@ -155,8 +155,8 @@ describe("a peer without any document", () => {
   });
 });
 
-describe("a card that claims what nobody answers", () => {
-  test("comes after what does answer", async () => {
+describe("a card that claims an interface that does not answer", () => {
+  test("ranks below an interface that answers", async () => {
     const { url } = await answering((request, response) => {
       const card = {
         name: "claims",
@@ -181,14 +181,14 @@ describe("a card that claims what nobody answers", () => {
   });
 });
 
-describe("with somebody to trust", () => {
+describe("with trusted keys", () => {
   async function signedHost(): Promise<string> {
     const server = await serve(echo, { cardKeys: [cardSigner({ key: KEY.privateJwk })] });
     cleanups.push(() => server.close());
     return server.url;
   }
 
-  /** A connection on which somebody changes the card, after so long. */
+  /** A connection that changes the card after a delay. */
   function tampering(delayMs: number): Link {
     const pool = poolLink();
     cleanups.push(() => pool.close());
@@ -204,7 +204,7 @@ describe("with somebody to trust", () => {
     };
   }
 
-  test.each([0, 300])("a card that was changed is refused although other protocols answer %i ms earlier", async (delayMs) => {
+  test.each([0, 300])("a changed card is refused although other protocols answer %i ms earlier", async (delayMs) => {
     const url = await signedHost();
     await expect(
       connect(url, { trust: TRUST, link: tampering(delayMs), discoveryCache: new DiscoveryCache() }),
@@ -213,7 +213,7 @@ describe("with somebody to trust", () => {
     });
   });
 
-  test("a signed host is reached by what is signed, and by no other way where a signature is required", async () => {
+  test("a signed host is called over signed interfaces only if a signature is required", async () => {
     const url = await signedHost();
     const peer = await connected(url, { trust: REQUIRED });
     expect([peer.protocol, peer.cardTrust, await peer.ask("hi")]).toEqual(["a2a", "verified", "again: hi"]);
@@ -224,7 +224,7 @@ describe("with somebody to trust", () => {
     }
   });
 
-  test.each(protocols)("an unsigned peer that speaks $id only is refused where a signature is required", async (protocol) => {
+  test.each(protocols)("an unsigned peer that has $id only is refused if a signature is required", async (protocol) => {
     const server = await serve(echo, { protocols: [protocol] });
     cleanups.push(() => server.close());
     await expect(connect(server.url, { trust: REQUIRED, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
@@ -233,7 +233,7 @@ describe("with somebody to trust", () => {
     expect(await (await connected(server.url, { trust: TRUST })).ask("hi")).toBe("again: hi");
   });
 
-  test("so is one that has no document at all, and nothing but reading is tried on it", async () => {
+  test("a peer without any document is refused too, after read-only requests", async () => {
     const { url, asked } = await answering(likeTheLibrary([]));
     await expect(connect(url, { trust: REQUIRED, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "downgrade_refused",

@@ -9,14 +9,14 @@ import { ACP_REST, resumeBody, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";
 import { ask, at, type Sent, type Tree } from "./wires/wire.js";
 
-/** Work of BeeAI ACP and Agora continues on another process after the first was killed. */
+/** BeeAI ACP runs and Agora conversations continue on another process after the first was killed. */
 
 const LEASE_MS = 1_000;
 const WAIT_MS = 15_000;
 const available = await redisAvailable();
 const get = (path: string): Sent => ({ method: "GET", path, headers: {}, body: undefined });
-const run = (said: string, more: Tree = {}): Sent => ACP_REST.send({ ...runBody(said, more), agent_name: "talks" });
-const say = (said: string, more: Tree = {}): Sent => postAgora("/agora/talks", agoraBody(said, more));
+const run = (words: string, more: Tree = {}): Sent => ACP_REST.send({ ...runBody(words, more), agent_name: "talks" });
+const say = (words: string, more: Tree = {}): Sent => postAgora("/agora/talks", agoraBody(words, more));
 
 afterAll(killReplicas);
 
@@ -66,9 +66,9 @@ async function begin(url: string): Promise<Begun> {
 
 const conversationIn = (body: unknown): string => `/conversations/${at(body, "conversationId")}`;
 
-/** Everything that was begun elsewhere goes on here. */
+/** All work that was started elsewhere continues here. */
 async function goOn(url: string, begun: Begun): Promise<void> {
-  // A run that waits: shown, found by its key, answered, and then over.
+  // An awaiting run: shown, found by its key, resumed, and completed.
   const shown = await ask(url, get(`/runs/${begun.awaiting}`));
   expect([at(shown.body, "status"), at(shown.body, "agent_name")]).toEqual(["awaiting", "talks"]);
   expect(at(shown.body, "await_request", "message", "parts", 0, "content")).toBe("which?");
@@ -84,13 +84,13 @@ async function goOn(url: string, begun: Begun): Promise<void> {
   const message = await ask(url, get(new URL(history[1] ?? "").pathname));
   expect([history.length, at(message.body, "parts", 0, "content")]).toEqual([2, "said: hello"]);
 
-  // Conversations: a question that waits for its answer, one that nothing waits in, and a document brought before.
+  // Conversations: with an open question, without one, and with a document sent before.
   expect(AGORA.text((await ask(url, postAgora(begun.asked, agoraBody("this")))).body)).toBe("heard: this");
   expect(AGORA.text((await ask(url, postAgora(begun.chatting, agoraBody("0 again")))).body)).toBe("said: again");
   const known = await ask(url, say("0 x", { protocolHash: begun.hash, protocolSources: [] }));
   expect(AGORA.refused(known.status, known.body).message).toBe(`${begun.hash} is not suitable for execution`);
 
-  // What was at work when its process was killed is done by another: the run is read, the receipt collected.
+  // Interrupted work is completed by another process: the run is read, the receipt collected.
   const status = async () => at((await ask(url, get(`/runs/${begun.working}`))).body, "status");
   await expect.poll(status, { timeout: WAIT_MS, interval: 100 }).toBe("completed");
   const collected = await ask(url, postAgora(begun.collecting, agoraBody("and?")));
@@ -98,7 +98,7 @@ async function goOn(url: string, begun: Begun): Promise<void> {
   const asked = await ask(url, AGORA.getTask?.(begun.receipt) ?? get("/none"));
   expect([AGORA.text(asked.body), AGORA.taskId(asked.body)]).toEqual(["said: receipt", begun.receipt]);
 
-  // A conversation that was ended here is ended everywhere.
+  // A conversation that is ended here is ended on every process.
   await ask(url, { method: "DELETE", path: begun.chatting, headers: {}, body: undefined });
 }
 

@@ -22,13 +22,13 @@ const WAIT_MS = 15_000;
 const SEED = 20_260_401;
 const KILLS = 4;
 const NUMBERS = 40;
-/** About a second of work, so that every kill meets some that runs. */
+/** About a second of work, so that every kill interrupts some. */
 const COUNTING = `${NUMBERS} 25 0`;
 
-/** What a client was given: the place in the journal, and what stood there. */
+/** An entry that a client received: its position in the journal, and its text. */
 interface Got {
   readonly seq: number;
-  readonly said: string;
+  readonly text: string;
 }
 
 const open: { close(): unknown }[] = [];
@@ -44,8 +44,8 @@ async function peerOf(url: string, agent: string): Promise<RemoteAgent> {
   return peer;
 }
 
-/** A status or a piece of an artifact as one line; a task is a snapshot, and no entry but the first. */
-function sayingOf(event: Pick<AgentEvent, "kind">): string {
+/** A status or a chunk of an artifact as one line; a task is a snapshot, and an entry only if it is the first. */
+function lineOf(event: Pick<AgentEvent, "kind">): string {
   if (event.kind === "status" && "status" in event) return JSON.stringify(event.status);
   return event.kind === "artifact" && "artifact" in event ? JSON.stringify(event.artifact) : event.kind;
 }
@@ -54,13 +54,13 @@ function seqOf(event: AgentEvent): number {
   return Number.parseInt(event.cursor?.split(".")[0] ?? "", 36);
 }
 
-/** Reads until the stream ends or breaks, and notes every entry it was given, and how it broke. */
+/** Reads until the stream ends or breaks, and records every entry and the error. */
 async function follow(stream: AsyncIterable<AgentEvent>, got: Got[], broke: Set<string>): Promise<string> {
   let taskId = "";
   try {
     for await (const event of stream) {
       if (event.kind === "task") taskId = event.task.id;
-      else got.push({ seq: seqOf(event), said: sayingOf(event) });
+      else got.push({ seq: seqOf(event), text: lineOf(event) });
     }
   } catch (thrown) {
     broke.add(AgentError.from(thrown).code);
@@ -70,11 +70,11 @@ async function follow(stream: AsyncIterable<AgentEvent>, got: Got[], broke: Set<
 
 async function journalOf(store: Store, taskId: string): Promise<readonly string[]> {
   const page = await store.read(taskId, OWNER, 0, 10_000);
-  return (page?.entries ?? []).map(({ event }) => sayingOf(event));
+  return (page?.entries ?? []).map(({ event }) => lineOf(event));
 }
 
 describe("a server on a file that is killed again and again", () => {
-  test("keeps every event a client saw, settles every task, and goes on telling webhooks", async () => {
+  test("keeps every event a client received, settles every task, and continues to notify webhooks", async () => {
     const facts = { file: join(folder, "tasks.db"), leaseMs: LEASE_MS, push: true };
     const random = chance(SEED);
     const hook = await Hook.open();
@@ -98,27 +98,26 @@ describe("a server on a file that is killed again and again", () => {
     const peer = await peerOf(url, "once");
     const store = await openSqliteStore({ file: facts.file, now: Date.now });
     open.push({ close: () => store.close?.() });
-    let failed = 0;
+    const outcomes: string[] = [];
     for (const { agent, got, taskId } of clients) {
       const id = await taskId;
       // A stream that broke before its first event has no task id.
       if (id === "") continue;
       const { status, artifacts } = await ended(peer, id, LEASE_MS + WAIT_MS);
       const journal = await journalOf(store, id);
-      expect(got.map(({ seq, said }) => journal[seq - 1] === said)).toEqual(got.map(() => true));
+      expect(got.map(({ seq, text }) => journal[seq - 1] === text)).toEqual(got.map(() => true));
       expect(got.map(({ seq }) => seq)).toEqual(got.map((_, index) => (got[0]?.seq ?? 0) + index));
-      if (status.state === "failed") {
-        failed += 1;
-        expect([agent, status.error?.code]).toEqual(["once", "lost_place"]);
-      } else {
-        expect([status.state, artifacts.flatMap(numbersOf)]).toEqual(["completed", upTo(NUMBERS)]);
-      }
+      const outcome = status.state === "failed" ? status.error?.code : `${status.state} ${artifacts.flatMap(numbersOf).join()}`;
+      outcomes.push(`${agent} ${outcome}`);
     }
-    expect(failed).toBeGreaterThan(0);
+    const completed = `completed ${upTo(NUMBERS).join()}`;
+    const allowed = ["once lost_place", `once ${completed}`, `again ${completed}`];
+    expect(outcomes.filter((each) => !allowed.includes(each))).toEqual([]);
+    expect(outcomes).toEqual(expect.arrayContaining(["once lost_place", `again ${completed}`]));
     expect([...broke].filter((code) => code !== "unavailable" && code !== "interrupted")).toEqual([]);
     expect(clients.flatMap(({ got }) => got).length).toBeGreaterThan(NUMBERS);
-    const told = await (clients[4]?.taskId ?? "");
-    const { length } = await journalOf(store, told);
+    const notified = await (clients[4]?.taskId ?? "");
+    const { length } = await journalOf(store, notified);
     const seqs = () => hook.got.map(({ headers }) => Number(String(headers["idempotency-key"]).split(":").at(-1)));
     await expect.poll(() => seqs().at(-1), { timeout: WAIT_MS, interval: 50 }).toBe(length);
     // In order and without a gap; a notification in flight when its sender was killed is sent twice.

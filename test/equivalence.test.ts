@@ -23,16 +23,16 @@ import { GRPC_SENDS } from "./wires/grpc.js";
 import { A2A_WIRES, ask, at, PLAIN, type Tree } from "./wires/wire.js";
 
 /**
- * Functional equivalence (A2A 1.0 §5.1): the same operations through each binding give the same results and the same
- * errors. Each step is written once, with what it must give; the tests are made from the table.
+ * Functional equivalence (A2A 1.0 §5.1): the same operations over each binding give the same results and the same errors. Each
+ * step is written once, with its expected result; the tests are made from the table.
  */
 interface Step {
   readonly what: string;
   run(remote: RemoteAgent): Promise<unknown>;
   readonly gives: unknown;
-  /** What 0.3 gives, where it cannot give the same. */
+  /** The result over 0.3, if it differs. */
   readonly legacy?: unknown;
-  /** What 0.3 gives over gRPC, where its protobuf cannot say what its JSON can. */
+  /** The result over gRPC 0.3, if its protobuf cannot express what its JSON can. */
   readonly legacyGrpc?: unknown;
 }
 
@@ -104,7 +104,7 @@ const STEPS: readonly Step[] = [
       return [isLive(status.state), isLive(taskIn(snapshot).status.state), cancelled.status.state, again, last.map(line).at(-1)];
     },
     gives: [true, true, "canceled", "canceled", "status canceled"],
-    // 0.3 §8.2 refuses every task that has ended; 1.0 §3.3.1 gives a canceled one again.
+    // 0.3 §8.2 refuses every task that has ended; 1.0 §3.3.1 returns a cancelled one again.
     legacy: [true, true, "canceled", "not_cancelable", "status canceled"],
   },
   {
@@ -173,7 +173,7 @@ const STEPS: readonly Step[] = [
     legacyGrpc: 2,
   },
   {
-    what: "everything an error says",
+    what: "all details of an error",
     async run(remote) {
       const error = await remote.getTask("nobody").catch((thrown: unknown) => AgentError.from(thrown));
       return error instanceof AgentError && [error.code, error.message, error.facts.detail];
@@ -190,7 +190,7 @@ const STEPS: readonly Step[] = [
     gives: ["invalid_message", "message.parts"],
   },
   {
-    what: "a stream that goes on where it was cut",
+    what: "a stream that resumes where it was cut",
     async run(remote) {
       const events = remote.stream("conform: stream 3")[Symbol.asyncIterator]();
       const { value: begun } = await events.next();
@@ -230,14 +230,14 @@ const STEPS: readonly Step[] = [
       const { id: taskId } = taskIn(await remote.send("conform: ask"));
       const one = (operation: Operation) => remote.handler(operation, startCall()) as Promise<AgentEvent>; // none of these streams
       const config = { id: "hook", taskId, url: "https://hooks.example/a", token: "opaque" };
-      const told = [
+      const reported = [
         await one({ kind: "push.set", config }),
         await one({ kind: "push.get", taskId, id: "hook" }),
         await one({ kind: "push.list", taskId }),
         await one({ kind: "push.delete", taskId, id: "hook" }),
         await one({ kind: "push.list", taskId }),
       ];
-      return told.map((event) => {
+      return reported.map((event) => {
         const configs = event.kind === "push" ? [event.config] : event.kind === "pushes" ? event.configs : [];
         return [event.kind, ...configs.map(({ id, url }) => `${id} ${url}`)];
       });
@@ -265,7 +265,7 @@ function onFinished(what: string, run: (remote: RemoteAgent, task: Task) => Prom
 
 const PINS = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON", "a2a@0.3/GRPC"];
 
-describe.each(PINS)("the same by %s", (pin) => {
+describe.each(PINS)("the same over %s", (pin) => {
   let server: Server;
   let remote: RemoteAgent;
   beforeAll(async () => {
@@ -283,7 +283,7 @@ describe.each(PINS)("the same by %s", (pin) => {
   });
 });
 
-describe.each(PINS)("who may call, by %s", (pin) => {
+describe.each(PINS)("authentication over %s", (pin) => {
   let server: Server;
   beforeAll(async () => {
     server = await startGuardedKoine();
@@ -300,7 +300,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
     await remote.close();
   });
 
-  test("one caller's task is not another's", async () => {
+  test("a task of one caller is not found by another", async () => {
     const options = { pin, discoveryCache: new DiscoveryCache() };
     const alice = await connect(server.url, { ...options, credentials: { bearer: ALICE } });
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
@@ -309,7 +309,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
     await Promise.all([alice.close(), bob.close()]);
   });
 
-  test("a stranger is turned away", async () => {
+  test("anonymous callers are refused", async () => {
     const remote = await connect(server.url, { pin, discoveryCache: new DiscoveryCache() });
     expect(await remote.send("hello").catch(codeOf)).toBe("unauthenticated");
     expect(await collect(remote.stream("hello")).catch(codeOf)).toBe("unauthenticated");
@@ -317,7 +317,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
   });
 });
 
-describe("every address on the card is answered", () => {
+describe("every address on the card answers", () => {
   let server: Server;
   beforeAll(async () => {
     const says = (word: string) => agent({ name: word, description: word, handle: ({ text }) => `${word}: ${text}` });
@@ -372,8 +372,8 @@ describe("every address on the card is answered", () => {
 test("the plain endpoint gives the same texts", async () => {
   const server = await startKoine();
   try {
-    const texts = async (said: string) => {
-      const { body } = await ask(server.url, PLAIN.send({ message: { text: said } }));
+    const texts = async (words: string) => {
+      const { body } = await ask(server.url, PLAIN.send({ message: { text: words } }));
       return (at(body, "events") as Tree[]).map((event) => `${String(event["type"])} ${String(at(event, "data", "text"))}`); // a list, or the test fails
     };
     expect(await texts("hello")).toEqual(["message you said: hello"]);
@@ -390,7 +390,7 @@ function taskIn(event: EventOf<"send"> | void): Task {
   return event.task;
 }
 
-/** An answer without what differs each time. */
+/** An answer without the members that differ each time. */
 function shown(event: EventOf<"send">): unknown {
   if (event.kind !== "task") return line(event);
   const { status, artifacts } = event.task;

@@ -6,7 +6,7 @@ import { ACP_PLAIN, ACP_REST, resumeBody, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";
 import { ask, at, JSON_RPC_0_3, JSON_RPC_1_0, REST_0_3, REST_1_0, type Sent, type Tree, type Wire } from "./wires/wire.js";
 
-/** A key starts one piece of work, whichever wire it comes by and however often. */
+/** A key starts one piece of work, over any wire and for any number of requests. */
 
 let ran: string[] = [];
 const worker = agent({
@@ -40,12 +40,12 @@ interface KeyWire {
   readonly name: string;
   readonly wire: Wire;
   readonly conflict: unknown;
-  make(said: string): Sent;
+  make(text: string): Sent;
 }
 
-const agoraSend = (said: string, metadata: Tree = {}): Sent =>
-  postAgora("/agora", agoraBody(said, { multiround: true, metadata: { koine: 1, ...metadata } }));
-const sending = (wire: Wire) => (said: string) => wire.send(wire.params(said));
+const agoraSend = (text: string, metadata: Tree = {}): Sent =>
+  postAgora("/agora", agoraBody(text, { multiround: true, metadata: { koine: 1, ...metadata } }));
+const sending = (wire: Wire) => (text: string) => wire.send(wire.params(text));
 const WIRES: readonly KeyWire[] = [
   { wire: JSON_RPC_1_0, conflict: -32602, make: sending(JSON_RPC_1_0) },
   { wire: REST_1_0, conflict: 409, make: sending(REST_1_0) },
@@ -53,11 +53,11 @@ const WIRES: readonly KeyWire[] = [
   { wire: REST_0_3, conflict: 409, make: sending(REST_0_3) },
   { wire: ACP_REST, conflict: "409 invalid_input", make: sending(ACP_REST) },
   { wire: ACP_PLAIN, conflict: expect.stringMatching(/^409 E_/), make: sending(ACP_PLAIN) },
-  { wire: AGORA, conflict: 409, make: (said: string) => agoraSend(said) },
+  { wire: AGORA, conflict: 409, make: (text: string) => agoraSend(text) },
 ].map((each) => ({ ...each, name: each.wire.name }));
 
-describe.each(WIRES)("a key that came by $name", (first) => {
-  test.each(WIRES)("starts nothing more by $name, and with other words is a conflict", async (second) => {
+describe.each(WIRES)("a key sent over $name", (first) => {
+  test.each(WIRES)("starts nothing again over $name, and with another text is a conflict", async (second) => {
     const key = crypto.randomUUID();
     const id = first.wire.taskId((await send(first.make("once"), key)).body);
     const repeat = await send(second.make("once"), key);
@@ -69,7 +69,7 @@ describe.each(WIRES)("a key that came by $name", (first) => {
   });
 });
 
-test("a key that comes by all wires at once starts one piece of work", async () => {
+test("a key sent over all wires at once starts one piece of work", async () => {
   const key = crypto.randomUUID();
   const all = Array.from({ length: 4 }, () => WIRES).flat();
   const ids = await Promise.all(all.map(async ({ wire, make }) => wire.taskId((await send(make("once"), key)).body)));
@@ -77,7 +77,7 @@ test("a key that comes by all wires at once starts one piece of work", async () 
   expect(ran).toEqual(["once"]);
 });
 
-test.each(WIRES)("the same key of another caller is another key over $name", async ({ wire, make }) => {
+test.each(WIRES)("the same key of another caller is separate over $name", async ({ wire, make }) => {
   const key = crypto.randomUUID();
   const ids = [];
   for (const token of [ALICE, BOB]) ids.push(wire.taskId((await send(make("once"), key, token)).body));
@@ -102,10 +102,10 @@ describe("the key in the message itself", () => {
     expect(ran).toEqual(["once"]);
   });
 
-  test("is not made from what two messages may share", async () => {
-    for (const said of ["one", "two"]) {
-      await send(ACP_PLAIN.send({ id: "p-1", correlation_id: "c-1", payload: { text: said } }), undefined);
-      await send(agoraSend(said, { request_id: "r-1" }), undefined);
+  test("is not derived from members that two messages may share", async () => {
+    for (const text of ["one", "two"]) {
+      await send(ACP_PLAIN.send({ id: "p-1", correlation_id: "c-1", payload: { text } }), undefined);
+      await send(agoraSend(text, { request_id: "r-1" }), undefined);
     }
     expect(ran).toEqual(["one", "one", "two", "two"]);
   });
@@ -127,7 +127,7 @@ test("a stream and an accepted run of one key are the same run", async () => {
   expect(ran).toEqual(["once"]);
 });
 
-test("an answer that is sent again is heard once: under its key it is answered as before, else the run waits for nothing", async () => {
+test("an answer that is sent again is processed once: with its key the response is repeated, without it the run is not awaiting", async () => {
   const id = ACP_REST.taskId((await send(ACP_REST.send(runBody("ask")), undefined)).body);
   const resume: Sent = { ...ACP_REST.send(resumeBody("42")), path: `/runs/${id}` };
   const key = crypto.randomUUID();
@@ -142,14 +142,14 @@ test("an answer that is sent again is heard once: under its key it is answered a
   expect(ran).toEqual(["ask", "42"]);
 });
 
-test("a message of a conversation that is sent again under its key is heard once", async () => {
+test("a message of a conversation that is sent again with its key is processed once", async () => {
   const opened = await send(postAgora("/", agoraBody("ask", { multiround: true })), undefined);
   const path = `/conversations/${at(opened.body, "conversationId")}`;
   expect(AGORA.text(opened.body)).toBe("which?");
-  for (const said of ["42", "43"]) {
+  for (const text of ["42", "43"]) {
     const key = crypto.randomUUID();
     for (let time = 0; time < 2; time++)
-      expect(AGORA.text((await send(postAgora(path, agoraBody(said)), key)).body)).toBe(`done: ${said}`);
+      expect(AGORA.text((await send(postAgora(path, agoraBody(text)), key)).body)).toBe(`done: ${text}`);
   }
   expect(ran).toEqual(["ask", "42", "43"]);
 });

@@ -16,7 +16,7 @@ import {
 } from "../src/public/auth.js";
 import { makeAuthority } from "./certificates.js";
 
-/** Every way to get in, over every binding, by our own client from the card alone; and who got in sees only its own tasks. */
+/** Every authentication method over every binding, by our own client from the card alone; callers see only their own tasks. */
 
 const BINDINGS = [
   "a2a@1.0/JSONRPC",
@@ -167,16 +167,14 @@ interface Asked {
 const RUN = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 /** Every refusal names the credentials that are needed. */
 const NEEDED = expect.stringMatching(/\b(token|certificate|key)\b/i);
+const IN_JSON_RPC = { jsonrpc: "2.0", id: null, error: expect.objectContaining({ code: -32000, message: NEEDED }) };
 const IN_ACP = { code: "server_error", message: NEEDED, data: expect.objectContaining({ code: "unauthenticated" }) };
 const IN_PLAIN_ACP = { error: expect.objectContaining({ code: expect.stringMatching(/^E_/), reason: "unauthenticated" }) };
 const IN_AGORA = { status: "error", message: NEEDED, body: NEEDED };
 
 /** Requests of an anonymous caller, and how each protocol refuses them. */
 const REFUSALS: readonly (readonly [Asked, unknown])[] = [
-  [
-    { method: "POST", path: "/a2a", body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } } },
-    { jsonrpc: "2.0", id: null, error: expect.objectContaining({ code: -32000, message: NEEDED }) },
-  ],
+  [{ method: "POST", path: "/a2a", body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } } }, IN_JSON_RPC],
   [{ method: "GET", path: "/a2a/tasks/x" }, { error: expect.objectContaining({ code: 401, status: "UNAUTHENTICATED" }) }],
   [{ method: "POST", path: "/runs", body: { agent_name: "worker", input: [] } }, IN_ACP],
   [{ method: "GET", path: `/runs/${RUN}` }, IN_ACP],
@@ -188,7 +186,8 @@ const REFUSALS: readonly (readonly [Asked, unknown])[] = [
   [{ method: "GET", path: `/resources/${RUN}.0` }, IN_ACP],
   [{ method: "POST", path: "/acp/message", body: { payload: { text: "hello" } } }, IN_PLAIN_ACP],
   [{ method: "GET", path: `/acp/status?run_id=${RUN}` }, IN_PLAIN_ACP],
-  [{ method: "POST", path: "/", body: { protocolHash: null, body: "hello" } }, IN_AGORA],
+  // The body would tell which protocol it is, and is not read.
+  [{ method: "POST", path: "/", body: { protocolHash: null, body: "hello" } }, IN_JSON_RPC],
   [{ method: "POST", path: "/agora", body: { protocolHash: null, body: "hello" } }, IN_AGORA],
   [{ method: "POST", path: `/conversations/${RUN}`, body: { body: "hello" } }, IN_AGORA],
   [{ method: "DELETE", path: `/conversations/${RUN}` }, IN_AGORA],
@@ -227,7 +226,7 @@ describe("a tenant", () => {
     await expect(other?.getTask(id)).rejects.toMatchObject({ code: "task_not_found" });
   });
 
-  test("cannot be changed by the caller, and a try is in the audit log", async () => {
+  test("cannot be changed by the caller, and an attempt is in the audit log", async () => {
     const entries: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void entries.push(entry), close: () => Promise.resolve() };
     const url = await serving({ admission, credentials: async () => ({}) }, { audit });

@@ -6,7 +6,7 @@ import { protocols } from "../src/public/protocols.js";
 import { startKoine } from "./peers/koine.js";
 import { ask, at, type Tree } from "./wires/wire.js";
 
-/** One port, every protocol: who answers what, and documents that several protocols' readers want at one address. */
+/** One port, every protocol: which protocol answers, and documents that several protocols share. */
 
 let server: Server;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ describe("POST /", () => {
     ask(server.url, { method: "POST", path: "/", headers: { "content-type": type }, body });
   const deep = "[".repeat(80) + "]".repeat(80);
   const inJsonRpc = (code: number) => ({ status: 200, body: { jsonrpc: "2.0", error: { code } } });
-  const said = { status: 200, body: { status: "success", body: "you said: hello" } };
+  const answered = { status: 200, body: { status: "success", body: "you said: hello" } };
   /** As agora-protocol 0.2.0 does, the reason is in both members. */
   const refused = (status: number, words: RegExp) => {
     const reason = expect.stringMatching(words);
@@ -41,10 +41,10 @@ describe("POST /", () => {
     ["no object at all", "17", inJsonRpc(-32600)],
     ["nothing", "", inJsonRpc(-32700)],
     ["no JSON", '{"protocolHash":null,', inJsonRpc(-32700)],
-    ["what nobody reads to its end", `{"protocolHash":null,"body":"hello","more":${deep}}`, inJsonRpc(-32600)],
-    ["a message of Agora", '{"protocolHash":null,"protocolSources":[],"body":"hello"}', said],
-    ["one as the library's receiver takes it too", '{"body":"hello"}', said],
-    ["one in the seed's words", '{"message":"hello","request_id":"r-1"}', said],
+    ["JSON that is nested too deep", `{"protocolHash":null,"body":"hello","more":${deep}}`, inJsonRpc(-32600)],
+    ["a message of Agora", '{"protocolHash":null,"protocolSources":[],"body":"hello"}', answered],
+    ["one as the library's receiver takes it too", '{"body":"hello"}', answered],
+    ["one in the seed's words", '{"message":"hello","request_id":"r-1"}', answered],
     ["an empty object", "{}", refused(400, /^body is missing/)],
     [
       "a document that nobody has",
@@ -55,7 +55,7 @@ describe("POST /", () => {
     expect(await post(body)).toMatchObject(answer);
   });
 
-  test("a message of Agora that a web page could send unasked is refused in its form", async () => {
+  test("an Agora message that a web page could send unasked is refused in its form", async () => {
     expect(await post('{"protocolHash":null,"body":"hello"}', "text/plain")).toMatchObject(
       refused(415, /application\/json.*text\/plain/),
     );
@@ -79,7 +79,7 @@ describe("POST /", () => {
   });
 });
 
-describe("an agent whose name is a word of a path", () => {
+describe("an agent whose name is a path segment of a protocol", () => {
   test.each(["runs", "agents", "acp", "agora", "ping"])("%s is found by name over every wire", async (name) => {
     const named = await serve(agent({ name, description: "has a name", handle: () => "here" }));
     try {
@@ -96,7 +96,7 @@ describe("an agent whose name is a word of a path", () => {
   });
 
   test.each(["tasks", "v1", "conversations", "protocols", "wellknown"])(
-    "%s is refused at start: paths of a protocol begin so",
+    "%s is refused at start: it is a path prefix of a protocol",
     async (name) => {
       await expect(serve(agent({ name, description: "d", handle: () => "" }))).rejects.toMatchObject({ code: "conflict" });
     },
@@ -139,7 +139,7 @@ describe("/.well-known/agent.json", () => {
     });
   });
 
-  test.each([["acp"], ["agora"], ["acp", "agora"]])("is there without A2A too: %s %s", async (...ids) => {
+  test.each([["acp"], ["agora"], ["acp", "agora"]])("exists without A2A too: %s %s", async (...ids) => {
     const some = await startKoine({ protocols: protocols.filter(({ id }) => ids.includes(id)) });
     try {
       const document = await (await fetch(`${some.url}/.well-known/agent.json`)).json();
@@ -150,7 +150,7 @@ describe("/.well-known/agent.json", () => {
     }
   });
 
-  test("stays exactly what was signed: nothing of the others is added, and their endpoints answer all the same", async () => {
+  test("stays exactly as signed: no other member is added, and the other endpoints still answer", async () => {
     const key = newCardKey("EdDSA", "house-1");
     const signed: Mounted = mount(agent({ name: "clerk", description: "signs", handle: () => "yes" }), {
       cardKeys: [cardSigner({ key: key.privateJwk })],
@@ -176,9 +176,9 @@ describe("/health", () => {
     "is 200 and names every protocol, asked with %o",
     async (headers) => {
       const response = await fetch(`${server.url}/health`, { headers: { ...headers } });
-      const { status, agents, protocols: spoken } = (await response.json()) as Tree;
+      const { status, agents, protocols: served } = (await response.json()) as Tree;
       expect([response.status, status, agents]).toEqual([200, "ok", ["conform"]]);
-      expect(spoken).toEqual([
+      expect(served).toEqual([
         { id: "a2a", versions: ["1.0", "0.3"] },
         { id: "acp", versions: ["0.2"] },
         { id: "agora", versions: ["0.2"] },

@@ -28,10 +28,10 @@ const worker = agent({
   },
 });
 
-/** Requests as they arrive, before they are ordered. */
+/** Requests in order of arrival, before they are reordered. */
 const arrived: { readonly text: string; readonly number: unknown; readonly ttlMs: number | undefined }[] = [];
 let onArrival = (): void => undefined;
-const atTheDoor: Layer = (next) => (operation, call) => {
+const arrivals: Layer = (next) => (operation, call) => {
   if (operation.kind === "send") {
     const { content, metadata, context } = operation.envelope;
     const [part] = content;
@@ -56,7 +56,7 @@ const reached = async (pin: string | undefined, layers: readonly Layer[]): Promi
 };
 
 beforeAll(async () => {
-  server = await serve(worker, { layers: [atTheDoor, reorder({ clock: systemClock, destination: "worker", waitMs: 15_000 })] });
+  server = await serve(worker, { layers: [arrivals, reorder({ clock: systemClock, destination: "worker", waitMs: 15_000 })] });
   interfaces = (await reached(undefined, [])).interfaces;
 });
 afterEach(() => {
@@ -77,7 +77,7 @@ function backwards(count: number): Layer {
     operation.kind !== "send"
       ? next(operation, call)
       : new Promise((resolve) => {
-          held.push(() => resolve(next(operation, call) as ReturnType<typeof next> & Promise<never>)); // whole answers are asked for
+          held.push(() => resolve(next(operation, call) as ReturnType<typeof next> & Promise<never>)); // whole answers are requested
           if (held.length < count) return;
           onArrival = () => held.pop()?.();
           onArrival();
@@ -86,7 +86,7 @@ function backwards(count: number): Layer {
 
 test("messages of one session that arrive in reverse order, over every interface at once, are handled in order", async () => {
   expect(new Set(interfaces.map(({ protocol }) => protocol)).size).toBeGreaterThanOrEqual(3);
-  // A connection of its own for each: some protocols speak in turns, and would not let a second message out before the first.
+  // One connection each: some protocols take turns, and would not send a second message before the first is answered.
   const each = [...interfaces, ...interfaces];
   const texts = each.map((iface, index) => `${index} ${pinOf(iface)}`);
   const layers = [numbering({ by: "session", newId: () => crypto.randomUUID() }), backwards(texts.length)];
@@ -97,7 +97,7 @@ test("messages of one session that arrive in reverse order, over every interface
   expect(handled).toEqual(texts);
 });
 
-test("the remaining time of a call arrives over every interface", async () => {
+test("the remaining time of a call is propagated over every interface", async () => {
   for (const iface of interfaces) {
     const remote = await reached(pinOf(iface), [deadlinePropagation({ clock: systemClock })]);
     const envelope = {

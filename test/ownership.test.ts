@@ -19,15 +19,15 @@ const alice = (sent: Sent, headers: Sent["headers"] = {}) => ask(server.url, sen
 const bob = (sent: Sent, headers: Sent["headers"] = {}) => ask(server.url, sent, { ...headers, ...as(BOB) });
 const get = (path: string): Sent => ({ method: "GET", path, headers: {}, body: undefined });
 
-/** A wire that knows tasks, and how it says that there is none. */
+/** A wire with tasks, and its error for an unknown one. */
 interface TaskWire {
   readonly name: string;
   readonly wire: Wire;
   readonly notFound: unknown;
-  make(said: string): Sent;
+  make(words: string): Sent;
 }
 
-const sending = (wire: Wire) => (said: string) => wire.send(wire.params(said));
+const sending = (wire: Wire) => (words: string) => wire.send(wire.params(words));
 const WIRES: readonly TaskWire[] = [
   { wire: JSON_RPC_1_0, notFound: -32001, make: sending(JSON_RPC_1_0) },
   { wire: REST_1_0, notFound: 404, make: sending(REST_1_0) },
@@ -38,11 +38,11 @@ const WIRES: readonly TaskWire[] = [
   {
     wire: AGORA,
     notFound: 404,
-    make: (said: string) => postAgora("/agora", agoraBody(said, { multiround: true, metadata: { koine: 1 } })),
+    make: (words: string) => postAgora("/agora", agoraBody(words, { multiround: true, metadata: { koine: 1 } })),
   },
 ].map((each) => ({ ...each, name: each.wire.name }));
 
-/** Whatever this wire can do with a task: read it, stop it, answer it. */
+/** Every task operation of this wire: get, cancel, send. */
 function requestsTo({ wire }: TaskWire, id: string): readonly Sent[] {
   const params = wire.params("42");
   const named = params["message"] !== undefined;
@@ -70,7 +70,7 @@ describe.each(WIRES)("a task that was made over $name", (maker) => {
         expect(JSON.stringify(refused.body)).not.toContain("what is the answer?");
       }
     }
-    // Nothing of what the other tried has changed it: its owner reads the question over every wire.
+    // The other caller's attempts changed nothing: the owner reads the question over every wire.
     for (const reader of WIRES) {
       const shown = await alice(reader.wire.getTask?.(id) ?? get("/none"));
       expect([reader.name, shown.status]).toEqual([reader.name, 200]);
@@ -102,7 +102,7 @@ describe("a session", () => {
   const session = crypto.randomUUID();
   let resources: readonly string[] = [];
 
-  test("is made of what its owner did in it over any wire", async () => {
+  test("contains all that its owner did in it over any wire", async () => {
     await alice(ACP_REST.send(runBody("from acp", { session_id: session })));
     const message = { ...(JSON_RPC_1_0.params("conform: task")["message"] as Tree), contextId: session }; // an object of ours
     await alice(JSON_RPC_1_0.send({ message }));
@@ -111,13 +111,13 @@ describe("a session", () => {
       expect([status, at(body, "id")]).toEqual([200, session]);
       resources = at(body, "history") as readonly string[];
     }
-    const said: unknown[] = [];
+    const words: unknown[] = [];
     for (const url of resources) {
       const { status, body } = await alice(get(new URL(url).pathname));
       expect(status).toBe(200);
-      said.push(at(body, "parts", 0, "content"));
+      words.push(at(body, "parts", 0, "content"));
     }
-    expect(said).toEqual(["from acp", "you said: from acp", "conform: task", "done", "finished"]);
+    expect(words).toEqual(["from acp", "you said: from acp", "conform: task", "done", "finished"]);
   });
 
   test("is not found by other callers, nor is any of its messages", async () => {
@@ -127,7 +127,7 @@ describe("a session", () => {
     }
   });
 
-  test("of the same name holds for each caller what is its own", async () => {
+  test("of the same name is separate per caller", async () => {
     await bob(ACP_REST.send(runBody("from bob", { session_id: session })));
     const { body } = await bob(get(`/sessions/${session}`));
     const theirs = at(body, "history") as readonly string[];

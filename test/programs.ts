@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-/** Programs that tests start as processes: compiled before the tests by `global-setup.ts`, so that none pays for a loader. */
+/** Programs that tests start as processes: compiled before the tests by `global-setup.ts`, so that no test runs a loader. */
 const DIST = resolve(import.meta.dirname, "../dist");
 
 /** The command line: arguments of `node`. */

@@ -13,14 +13,14 @@ import { expect } from "vitest";
 export interface Got {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body. Tests name the members they look at. */
-  // biome-ignore lint/suspicious/noExplicitAny: whatever a sender wrote
+  /** The parsed body. Tests name the members they read. */
+  // biome-ignore lint/suspicious/noExplicitAny: any body of a sender
   readonly body: any;
 }
 
 export type Answer = (response: ServerResponse, count: number) => void;
 
-/** A real webhook on a loopback port that answers as the test says. */
+/** A real webhook on a loopback port with responses chosen by the test. */
 export class Hook {
   readonly got: Got[] = [];
   port = 0;
@@ -51,7 +51,7 @@ export class Hook {
     return `http://127.0.0.1:${this.port}/hook?secret=in-the-url`;
   }
 
-  /** Waits until this many requests have come. */
+  /** Waits until this many requests have arrived. */
   async count(many: number): Promise<readonly Got[]> {
     await expect.poll(() => this.got.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(many);
     return this.got;

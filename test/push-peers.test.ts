@@ -34,8 +34,8 @@ const worker = agent({
   },
 });
 
-/** What a webhook gets that was registered by this version. */
-async function toldBy(pin: string, port: { readonly url: string }): Promise<string> {
+/** The notification for a webhook that was registered with this version. */
+async function notificationsBy(pin: string, port: { readonly url: string }): Promise<string> {
   const server = await serve(worker, { push: { allow: ["127.0.0.1"] }, taskLimits: { pushRetryMs: 5, lookAgainMs: 20 } });
   open.push(server);
   const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), pin });
@@ -62,7 +62,7 @@ describe("the official code reads what we send", () => {
   test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON"])("as a StreamResponse of 1.0, registered by %s", async (pin) => {
     const hook = await Hook.open();
     open.push(hook);
-    const taskId = await toldBy(pin, hook);
+    const taskId = await notificationsBy(pin, hook);
     const got = await hook.count(4);
     expect(new Set(got.map(({ headers }) => headers["content-type"]))).toEqual(new Set(["application/a2a+json"]));
     const read = got.map(({ body }) => StreamResponse.fromJSON(body));
@@ -78,7 +78,7 @@ describe("the official code reads what we send", () => {
   test.each(["a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"])("as the whole task of 0.3, registered by %s", async (pin) => {
     const hook = await Hook.open();
     open.push(hook);
-    const taskId = await toldBy(pin, hook);
+    const taskId = await notificationsBy(pin, hook);
     const got = await hook.count(4);
     expect(new Set(got.map(({ headers }) => headers["content-type"]))).toEqual(new Set(["application/json"]));
     const tasks = got.map(({ body }) => legacyPushNotificationToV1StreamResponse(body).payload);
@@ -148,14 +148,14 @@ describe("our receiver", () => {
   const post = (url: string, headers: Record<string, string>, text = body): Promise<number> =>
     fetch(url, { method: "POST", headers, body: text }).then(({ status }) => status);
 
-  test("gets everything our sender sends, once and in order, however often it fails", async () => {
+  test("receives everything our sender sends, once and in order, after any number of failures", async () => {
     const events: string[] = [];
     let failures = 2;
     const receiver = pushReceiver({ token: TOKEN }, (event) => {
       if (events.length === 1 && failures-- > 0) throw new Error("not now");
       events.push(inShort(event));
     });
-    const taskId = await toldBy("a2a@1.0", { url: await listening(receiver) });
+    const taskId = await notificationsBy("a2a@1.0", { url: await listening(receiver) });
     await expect.poll(() => events.length).toBe(4);
     expect(events).toEqual([
       `task ${taskId} submitted 0`,
@@ -165,7 +165,7 @@ describe("our receiver", () => {
     ]);
   });
 
-  test("asks for what was agreed on", async () => {
+  test("requires the agreed credentials", async () => {
     const events: string[] = [];
     const authentication = { scheme: "Bearer", credentials: "c-1" };
     const url = await listening(pushReceiver({ token: TOKEN, authentication }, (event) => void events.push(inShort(event))));
@@ -180,7 +180,7 @@ describe("our receiver", () => {
     expect(() => pushReceiver({}, () => undefined)).toThrow("fromAnybody");
   });
 
-  test("hands on a notification once, and again only after it failed", async () => {
+  test("delivers a notification once, and again only after a failure", async () => {
     let calls = 0;
     const receiver = pushReceiver({ fromAnybody: true }, async () => {
       if (++calls === 1) throw new Error("not now");
@@ -195,7 +195,7 @@ describe("our receiver", () => {
     expect(calls).toBe(3);
   });
 
-  test("refuses what is no notification", async () => {
+  test("refuses what is not a notification", async () => {
     const url = await listening(pushReceiver({ fromAnybody: true }, () => undefined));
     expect(await post(url, {}, "no json")).toBe(400);
     expect(await post(url, {}, "[]")).toBe(400);

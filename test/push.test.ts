@@ -15,7 +15,7 @@ import { type Answer, Hook, ok, status } from "./push-hook.js";
 
 const SECRET = "s3cret-0123456789";
 const QUICK: Partial<TaskLimits> = { pushRetryMs: 5, pushRetryMaxMs: 20, lookAgainMs: 20, pushTimeoutMs: 5_000 };
-/** The whole life of a task that says three words. */
+/** The whole life of a task that sends three words. */
 const LIFE = ["task", "artifactUpdate", "artifactUpdate", "artifactUpdate", "statusUpdate"];
 
 const open: { close(): unknown }[] = [];
@@ -61,7 +61,7 @@ async function start(peer: RemoteAgent, url: string, more: object = {}): Promise
   return event.task.id;
 }
 
-/** The state of delivery, once it is this. */
+/** The state of delivery, once it has this value. */
 async function delivery(peer: RemoteAgent, taskId: string, state: string) {
   const read = async () => (await peer.pushes(taskId))[0]?.delivery;
   await expect.poll(async () => (await read())?.state, { timeout: 10_000, interval: 5 }).toBe(state);
@@ -71,7 +71,7 @@ async function delivery(peer: RemoteAgent, taskId: string, state: string) {
 const kinds = (hook: Hook): string[] => hook.got.map(({ body }) => Object.keys(body).join());
 
 describe("webhooks are notified of everything, in order", () => {
-  test("one that fails at first misses nothing, and every try of an entry has the same id", async () => {
+  test("one that fails at first misses nothing, and every attempt for an entry has the same id", async () => {
     let down = 3;
     const failing = await hook((response, count) =>
       count > 1 && down-- > 0 ? status(503)(response, count) : ok(response, count),
@@ -129,18 +129,18 @@ describe("webhooks are notified of everything, in order", () => {
     expect(await peer.pushes(taskId)).toEqual([]);
   });
 
-  test("the trace of the message goes along", async () => {
-    const told = await hook();
+  test("the trace of the message is propagated", async () => {
+    const webhook = await hook();
     const peer = await peerOf(await serving());
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    await peer.send("go", { traceparent, push: { taskId: "", id: "hook", url: told.url } });
-    const [first] = await told.count(1);
+    await peer.send("go", { traceparent, push: { taskId: "", id: "hook", url: webhook.url } });
+    const [first] = await webhook.count(1);
     expect(first?.headers["traceparent"]).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
   });
 });
 
 describe("a webhook that cannot be notified", () => {
-  test("is given up when it is gone, or after all tries, and the peer can see why", async () => {
+  test("is given up when it is gone, or after all attempts, and the peer can see why", async () => {
     const gone = await hook(status(410));
     const broken = await hook(status(500));
     const peer = await peerOf(await serving({ taskLimits: { pushTries: 3 } }));
@@ -151,7 +151,7 @@ describe("a webhook that cannot be notified", () => {
     expect([gone.got.length, broken.got.length]).toEqual([1, 3]);
   });
 
-  test("is not followed to where it redirects", async () => {
+  test("is not followed to a redirect", async () => {
     const elsewhere = await hook();
     const redirects = await hook(status(307, { location: elsewhere.url }));
     const peer = await peerOf(await serving({ taskLimits: { pushTries: 2 } }));
@@ -160,20 +160,20 @@ describe("a webhook that cannot be notified", () => {
     expect(elsewhere.got).toEqual([]);
   });
 
-  test("is waited for as long as it asks", async () => {
+  test("is retried after the delay it asks for", async () => {
     const busy = await hook((response, count) =>
       count === 1 ? status(429, { "retry-after": "3600" })(response, count) : ok(response, count),
     );
     const peer = await peerOf(await serving({ taskLimits: { pushRetryMaxMs: 60_000 } }));
     const before = Date.now();
     const state = await delivery(peer, await start(peer, busy.url), "retrying");
-    // Bounded by the longest wait between two tries.
+    // Bounded by the longest delay between two attempts.
     expect((state?.nextAt ?? 0) - before).toBeGreaterThan(50_000);
     expect((state?.nextAt ?? 0) - before).toBeLessThan(90_000);
     expect(busy.got).toHaveLength(1);
   });
 
-  test("says what is wrong on the wire without a secret", async () => {
+  test("reports the problem on the wire without a secret", async () => {
     const closed = await hook();
     const { url, port } = closed;
     closed.close();
@@ -200,7 +200,7 @@ describe("a webhook that cannot be notified", () => {
   });
 });
 
-describe("where a webhook may be", () => {
+describe("the address of a webhook", () => {
   const PRIVATE = [
     "http://127.0.0.1:9/",
     "http://localhost:9/",
@@ -222,7 +222,7 @@ describe("where a webhook may be", () => {
     await expect(start(peer, url)).rejects.toMatchObject({ code: "invalid_message", message: expect.stringContaining("url") });
   });
 
-  test.each([["1.0"], ["0.3"]])("and over the wire of %s that is a mistake of the caller", async (version) => {
+  test.each([["1.0"], ["0.3"]])("is an error of the caller over the wire of %s", async (version) => {
     const { url } = await serving({ push: true });
     const config = { url: "http://169.254.169.254/" };
     const wire =
@@ -235,13 +235,13 @@ describe("where a webhook may be", () => {
     expect(answer.error.code).toBe(-32602);
   });
 
-  test("a name that leads to this machine is refused too", async () => {
+  test("a name that resolves to this machine is refused too", async () => {
     const resolve = async (): Promise<string[]> => ["93.184.216.34", "127.0.0.1"];
     const peer = await peerOf(await serving({ push: { resolve } }));
     await expect(start(peer, "http://hooks.example/")).rejects.toMatchObject({ code: "invalid_message" });
   });
 
-  test("a name that becomes private after it was registered is never dialled", async () => {
+  test("a name that becomes private after its registration is never dialled", async () => {
     const inside = await hook();
     let asked = 0;
     const resolve = async (): Promise<string[]> => [asked++ === 0 ? "93.184.216.34" : "127.0.0.1"];
@@ -249,12 +249,12 @@ describe("where a webhook may be", () => {
     const taskId = await start(peer, `http://hooks.example:${inside.port}/`);
     expect(await delivery(peer, taskId, "gave_up")).toMatchObject({
       failures: 1,
-      problem: "leads to a loopback address, and only public ones are told",
+      problem: "resolves to a loopback address; webhooks need a public one",
     });
     expect(inside.got).toEqual([]);
   });
 
-  test("a name is resolved once per request, and what was checked is what is dialled", async () => {
+  test("a name is resolved once per request, and the checked address is dialled", async () => {
     const inside = await hook();
     const asked: string[] = [];
     const resolve = async (name: string): Promise<string[]> => {
@@ -280,11 +280,11 @@ describe("secrets", () => {
     ["x", ["x-a2a-notification-token"]],
     ["plain", ["a2a-notification-token"]],
     ["both", ["a2a-notification-token", "x-a2a-notification-token"]],
-  ])("the token goes by the header of the setting (%s), beside the credentials", async (pushTokenHeader, names) => {
-    const told = await hook();
+  ])("the token is sent in the header of the setting (%s), beside the credentials", async (pushTokenHeader, names) => {
+    const webhook = await hook();
     const peer = await peerOf(await serving({ settings: { a2a: { pushTokenHeader } } }));
-    await start(peer, told.url, { token: "t-1", authentication });
-    const [first] = await told.count(1);
+    await start(peer, webhook.url, { token: "t-1", authentication });
+    const [first] = await webhook.count(1);
     const sent = Object.entries(first?.headers ?? {}).filter(([, value]) => value === "t-1");
     expect(sent.map(([name]) => name).sort()).toEqual(names);
     expect(first?.headers.authorization).toBe(`Bearer ${SECRET}`);
@@ -298,7 +298,7 @@ describe("secrets", () => {
   });
 
   test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"])(
-    "are never given back over %s, and the state of delivery is shown",
+    "are never returned over %s, and the state of delivery is shown",
     async (pin) => {
       const broken = await hook(status(500));
       const peer = await peerOf(await serving({ taskLimits: { pushTries: 1 } }), pin);
@@ -318,9 +318,9 @@ describe("secrets", () => {
   );
 
   test("a caller that does not know the extension gets no unknown member", async () => {
-    const told = await hook();
+    const webhook = await hook();
     const server = await serving();
-    const taskId = await start(await peerOf(server), told.url);
+    const taskId = await start(await peerOf(server), webhook.url);
     const read = async (headers: Record<string, string>) =>
       (await (await fetch(`${server.url}/a2a/tasks/${taskId}/pushNotificationConfigs/hook`, { headers })).json()) as object;
     expect(Object.keys(await read({ "a2a-version": "1.0" })).sort()).toEqual(["id", "taskId", "url"]);

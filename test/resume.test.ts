@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, type Server, serve } from "../src/index.js";
 import { bearerTokens } from "../src/public/auth.js";
 
-/** The two extensions as a plain HTTP client meets them: what is on the wire, not what our own client makes of it. */
+/** The two extensions as a plain HTTP client sees them on the wire. */
 
 const NUMBERS = 6;
 const TOKENS = new Map([
@@ -60,7 +60,7 @@ function post(path: string, body: unknown, headers: Readonly<Record<string, stri
   });
 }
 
-/** The events of a stream until `enough` says so; then the connection is cut. */
+/** The events of a stream until `enough` holds; then the connection is cut. */
 async function read(response: Response, enough: (seen: readonly Seen[]) => boolean = () => false): Promise<readonly Seen[]> {
   const seen: Seen[] = [];
   let text = "";
@@ -82,8 +82,8 @@ async function read(response: Response, enough: (seen: readonly Seen[]) => boole
   return seen;
 }
 
-/** What an event says of the count: a snapshot's whole text, or one more number. */
-function said({ data }: Seen): string {
+/** The count of an event: a snapshot's whole text, or one more number. */
+function countIn({ data }: Seen): string {
   const whole = JSON.stringify(data);
   const texts = [...whole.matchAll(/"text":"(\d+ )"/g)].map(([, text]) => text);
   const state = /"state":"TASK_STATE_([A-Z_]+)"/.exec(whole)?.[1] ?? "";
@@ -94,7 +94,7 @@ function said({ data }: Seen): string {
 async function cutStream(): Promise<{ readonly taskId: string; readonly cursor: string }> {
   gate = makeGate();
   const seen = await read(await post("/message:stream", { message: MESSAGE }), (events) =>
-    events.some((each) => said(each) === "1 "),
+    events.some((each) => countIn(each) === "1 "),
   );
   const taskId = /"task":\{"id":"([^"]+)"/.exec(JSON.stringify(seen))?.[1] ?? "";
   return { taskId, cursor: seen.at(-1)?.id ?? "" };
@@ -106,23 +106,23 @@ describe("a stream that was cut", () => {
   test.each([
     ["by subscribing", (taskId: string) => [`/tasks/${taskId}:subscribe`, {}] as const],
     ["by asking for the stream of the send once more", () => ["/message:stream", { message: MESSAGE }] as const],
-  ])("is taken up %s: the task as it was left, then the rest, and nothing is sent twice", async (_how, again) => {
+  ])("is resumed %s: the task as it was, then the rest, and nothing is sent twice", async (_how, again) => {
     const before = runs;
     const { taskId, cursor } = await cutStream();
     const [path, body] = again(taskId);
     const resuming = read(await post(path, body, { "last-event-id": cursor, "a2a-extensions": "urn:koine:resume:1" }));
     gate.open();
     const rest = await resuming;
-    expect(rest.map(said)).toEqual(["task 0 1 WORKING", ...REST]);
+    expect(rest.map(countIn)).toEqual(["task 0 1 WORKING", ...REST]);
     expect(runs).toBe(before + 1);
   });
 
-  test("of a task that has ended meanwhile gives its rest and ends", async () => {
+  test("of a task that has ended meanwhile yields the rest and ends", async () => {
     const { taskId, cursor } = await cutStream();
     gate.open();
     await read(await post(`/tasks/${taskId}:subscribe`, {}, { "last-event-id": cursor }));
     const late = await read(await post(`/tasks/${taskId}:subscribe`, {}, { "last-event-id": cursor }));
-    expect(late.map(said)).toEqual(["task 0 1 WORKING", ...REST]);
+    expect(late.map(countIn)).toEqual(["task 0 1 WORKING", ...REST]);
     expect(await (await post(`/tasks/${taskId}:subscribe`, {})).json()).toMatchObject({
       error: { details: [{ reason: "UNSUPPORTED_OPERATION" }] },
     });
@@ -139,7 +139,7 @@ describe("a stream that was cut", () => {
     gate.open();
   });
 
-  test("answers with the extension it made use of", async () => {
+  test("answers with the extension that was used", async () => {
     const { taskId, cursor } = await cutStream();
     gate.open();
     const response = await post(

@@ -43,7 +43,7 @@ async function serving(layers: readonly Layer[]): Promise<Server> {
   return server;
 }
 
-/** What comes in by this protocol fails. */
+/** Requests over this protocol fail. */
 function failingBy(protocol: () => string): Layer {
   return (next) => (operation, call) =>
     operation.kind === "send" && call.via.protocol === protocol()
@@ -59,7 +59,7 @@ function silentBy(protocol: string): Layer {
       : next(operation, call);
 }
 
-/** Opens one link after the other, each for one call: by which protocol each went. */
+/** Opens one link after the other, each for one call; returns the protocol of each. */
 async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_000): Promise<readonly string[]> {
   const discoveryCache = new DiscoveryCache();
   const taken: string[] = [];
@@ -73,7 +73,7 @@ async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_0
   return taken;
 }
 
-/** How often of twenty times this protocol is chosen; without evidence it is ten. */
+/** How often of twenty times this protocol is chosen; without evidence ten times. */
 async function choices(bandit: Bandit, protocol: string): Promise<number> {
   const chosen = await Promise.all(Array.from({ length: 20 }, () => bandit.choose(FEASIBLE, CONTEXT)));
   return chosen.filter((each) => each === protocol).length;
@@ -90,14 +90,14 @@ describe("a bandit that opens links", () => {
       expect(new Set([...taken, "a2a", "acp"]).size).toBe(2);
     });
 
-  test("leaves a protocol whose answers come after the deadline", async () => {
+  test("avoids a protocol whose answers arrive after the deadline", async () => {
     const server = await serving([silentBy("a2a")]);
     const bandit = createBandit({ records: createMemoryStore({ now: Date.now }).records, seed: 12 });
     const taken = await calls(25, server.url, bandit, DEADLINE_MS);
     expect(taken.slice(-10).filter((protocol) => protocol === "acp").length).toBeGreaterThanOrEqual(8);
   });
 
-  test("moves on when the other one breaks", async () => {
+  test("switches when the other protocol breaks", async () => {
     let broken = "a2a";
     const server = await serving([failingBy(() => broken)]);
     const bandit = createBandit({ records: createMemoryStore({ now: Date.now }).records, seed: 13 });
@@ -107,7 +107,7 @@ describe("a bandit that opens links", () => {
     expect(taken.slice(-10).filter((protocol) => protocol === "a2a").length).toBeGreaterThanOrEqual(8);
   });
 
-  test("knows after a restart what it knew, from a file", async () => {
+  test("keeps its evidence over a restart, in a file", async () => {
     const folder = mkdtempSync(join(tmpdir(), "koine-bandit-"));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const server = await serving([failingBy(() => "a2a")]);
@@ -145,7 +145,7 @@ describe("feasible protocols of a link", () => {
     }
   });
 
-  test("that the peer does not speak are an error that names what it does", async () => {
+  test("that the peer does not support are an error that lists the supported ones", async () => {
     for (const [feasible, named] of [
       [["ANP", "XYZ"], "ANP or XYZ"],
       [[], "any feasible protocol"],
@@ -172,13 +172,13 @@ describe("feasible protocols of a link", () => {
     expect(peer.interfaces.map(({ protocol }) => protocol)).toContain("a2a");
   });
 
-  test("are not chosen from where there is one", async () => {
+  test("are not chosen from if there is only one", async () => {
     const chooser = { choose: () => Promise.reject(new Error("nobody asked")), learn: () => expect.unreachable() };
     const peer = await linked({ feasible: ["ACP"], chooser });
     expect(await peer.ask("x")).toBe("again: x");
   });
 
-  test("are never left, whatever the chooser answers", async () => {
+  test("are enforced, whatever the chooser returns", async () => {
     await expect(linked({ feasible: FEASIBLE, chooser: { choose: () => "agora" } })).rejects.toMatchObject({
       code: "internal",
       message: 'the protocol chooser returned "agora"; expected one of a2a, acp',
@@ -189,7 +189,7 @@ describe("feasible protocols of a link", () => {
 });
 
 describe("a chooser that never answers", () => {
-  test("does not hold up a connection for ever", async () => {
+  test("does not block a connection", async () => {
     const clock = fakeClock();
     const server = await serving([]);
     let connecting: Promise<unknown> = Promise.resolve();
@@ -211,8 +211,8 @@ describe("a chooser that never answers", () => {
   });
 });
 
-describe("what is reported to a chooser", () => {
-  interface Heard {
+describe("the outcome reported to a chooser", () => {
+  interface ReportedOutcome {
     readonly protocol: string;
     readonly ok: boolean;
     readonly latencyMs: number;
@@ -221,55 +221,55 @@ describe("what is reported to a chooser", () => {
 
   async function hearing(layers: readonly Layer[], options: Parameters<typeof connect>[1] = {}) {
     const server = await serving(layers);
-    const heard: Heard[] = [];
+    const outcomes: ReportedOutcome[] = [];
     const chooser = {
       choose: () => "acp",
-      learn(protocol: string, outcome: Omit<Heard, "protocol">): never {
-        heard.push({ protocol, ...outcome });
+      learn(protocol: string, outcome: Omit<ReportedOutcome, "protocol">): never {
+        outcomes.push({ protocol, ...outcome });
         throw new Error("what a chooser throws is its own affair");
       },
     };
     const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), chooser, ...options });
     cleanups.push(() => peer.close());
-    return { peer, heard };
+    return { peer, outcomes };
   }
 
-  test("is how each send ended and how long it took, and nothing of other calls", async () => {
-    const { peer, heard } = await hearing([], { timeoutMs: 5_000, telemetry: createTelemetry({}) });
+  test("is the result and duration of each send, and of no other call", async () => {
+    const { peer, outcomes } = await hearing([], { timeoutMs: 5_000, telemetry: createTelemetry({}) });
     expect(await peer.ask("x")).toBe("again: x");
     for await (const event of peer.stream("x")) expect(event.kind).toBeTypeOf("string");
     await peer.health();
-    expect(heard).toEqual([
+    expect(outcomes).toEqual([
       { protocol: "acp", ok: true, latencyMs: expect.any(Number), deadlineMs: 5_000 },
       { protocol: "acp", ok: true, latencyMs: expect.any(Number), deadlineMs: 5_000 },
     ]);
     await peer.ask("x", { hint: "a2a" });
-    expect(heard[2]).toMatchObject({ protocol: "a2a", ok: true });
+    expect(outcomes[2]).toMatchObject({ protocol: "a2a", ok: true });
   });
 
-  test("is a failure where the call failed", async () => {
-    const { peer, heard } = await hearing([failingBy(() => "acp")]);
+  test("is a failure if the call failed", async () => {
+    const { peer, outcomes } = await hearing([failingBy(() => "acp")]);
     await expect(peer.ask("x")).rejects.toThrowError();
-    expect(heard).toEqual([{ protocol: "acp", ok: false, latencyMs: expect.any(Number), deadlineMs: undefined }]);
+    expect(outcomes).toEqual([{ protocol: "acp", ok: false, latencyMs: expect.any(Number), deadlineMs: undefined }]);
   });
 
-  test("is a failure where the answer is a task that failed", async () => {
-    const { peer, heard } = await hearing([]);
+  test("is a failure if the answer is a failed task", async () => {
+    const { peer, outcomes } = await hearing([]);
     for (const hint of ["acp", "a2a"]) await expect(peer.ask("fail", { hint })).rejects.toThrowError("failed");
     for await (const event of peer.stream("fail")) expect(event.kind).toBeTypeOf("string");
-    expect(heard.map(({ protocol, ok }) => [protocol, ok])).toEqual([
+    expect(outcomes.map(({ protocol, ok }) => [protocol, ok])).toEqual([
       ["acp", false],
       ["a2a", false],
       ["acp", false],
     ]);
   });
 
-  test("is nothing where the caller gave up", async () => {
-    const { peer, heard } = await hearing([silentBy("acp")]);
+  test("is nothing if the caller gave up", async () => {
+    const { peer, outcomes } = await hearing([silentBy("acp")]);
     const gaveUp = new AbortController();
     const asking = peer.ask("x", { signal: gaveUp.signal });
     gaveUp.abort();
     await expect(asking).rejects.toMatchObject({ code: "cancelled" });
-    expect(heard).toEqual([]);
+    expect(outcomes).toEqual([]);
   });
 });

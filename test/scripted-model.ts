@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../src/envelope/index.js";
 
-/** One question a scripted model was asked, as it came over the wire. */
+/** One request to a scripted model, as received over the wire. */
 export interface Asked {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -16,7 +16,7 @@ export interface ScriptedModelServer {
   close(): Promise<void>;
 }
 
-/** A server on loopback that speaks chat completions: the script gives the words, or writes the whole response itself. */
+/** A loopback server for chat completions: the script returns the text, or writes the whole response. */
 export async function scriptedModelServer(
   script: (asked: Asked, response: ServerResponse) => string | undefined,
 ): Promise<ScriptedModelServer> {

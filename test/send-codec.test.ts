@@ -3,7 +3,7 @@ import type { OperationOf } from "../src/envelope/index.js";
 import { AgentError } from "../src/index.js";
 import { protocols, type SendCodec } from "../src/public/protocols.js";
 
-/** What a protocol's codec writes, it reads: from a message to its text and back, without any half around it. */
+/** Codecs read what they write: from a message to its text and back, without client or server. */
 
 const codecs = protocols.flatMap(({ id, codec }): [string, SendCodec][] => (codec === undefined ? [] : [[id, codec]]));
 const SEND: OperationOf<"send"> = {
@@ -29,17 +29,17 @@ const SEND: OperationOf<"send"> = {
   task: "auto",
 };
 
-test("there are codecs to try", () => expect(codecs.map(([id]) => id)).toEqual(expect.arrayContaining(["a2a", "acp"])));
+test("there are codecs to test", () => expect(codecs.map(([id]) => id)).toEqual(expect.arrayContaining(["a2a", "acp"])));
 
 describe.each(codecs)("the codec of %s", (_, { write, read }) => {
-  test("gives back all of a message", () => {
+  test("round-trips a message", () => {
     const { kind, delivery, envelope } = read(write(SEND));
     const { id, intent, role, content, context, meta, metadata } = SEND.envelope;
     expect({ kind, delivery }).toEqual({ kind: "send", delivery: "answer" });
     expect(envelope).toMatchObject({ id, intent, role, content, context, meta, metadata });
   });
 
-  test("writes JSON, and a plain message without anything that it does not need", () => {
+  test("writes JSON, and a plain message without unnecessary members", () => {
     const plain = { ...SEND.envelope, intent: "", context: {}, meta: {}, metadata: undefined };
     const text = write({ ...SEND, envelope: { ...plain, content: [{ kind: "text", text: "hello" }] } });
     expect(JSON.parse(text)).toBeTypeOf("object");
@@ -54,7 +54,7 @@ describe.each(codecs)("the codec of %s", (_, { write, read }) => {
     "{}",
     '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}',
     '{"body":{"agent_name":1}}',
-  ])("refuses %j as one of our errors", (text) => {
+  ])("refuses %j with an AgentError", (text) => {
     expect(() => read(text)).toThrow(AgentError);
   });
 });

@@ -14,7 +14,7 @@ const KEY = newCardKey("EdDSA", "acme-1");
 const NEXT = newCardKey("ES256", "acme-2");
 const TRUST: CardTrust = { keys: [{ name: "acme", key: KEY.publicJwk }], require: true };
 const INTERFACES = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"] as const;
-/** gRPC leads to the default agent only. */
+/** gRPC serves the default agent only. */
 const INTERFACES_OF_FIRST = [...INTERFACES, "a2a@1.0/GRPC", "a2a@0.3/GRPC"] as const;
 
 const clerk = agent({
@@ -64,7 +64,7 @@ describe("a signed host", () => {
     expect(await next(bytes)).toEqual({ result: "verified", by: "next" });
   });
 
-  it.each([{}, { "a2a-version": "1.0" }])("is believed by the official SDK, asked with %o", async (headers) => {
+  it.each([{}, { "a2a-version": "1.0" }])("is verified by the official SDK, requested with %o", async (headers) => {
     const card = (await (await get("/.well-known/agent-card.json", headers)).json()) as AgentCard;
     const keys: Record<string, JsonObject> = { "acme-1": KEY.publicJwk, "acme-2": NEXT.publicJwk };
     const verify = verifyAgentCardSignature(async (kid) => keys[kid] as JWK);
@@ -72,13 +72,13 @@ describe("a signed host", () => {
     await expect(verify({ ...card, description: "Says more than it knows" })).rejects.toThrow("No valid signatures");
   });
 
-  it("signs once, so that the validator stays", async () => {
+  it("signs once, so that the validator is stable", async () => {
     const first = await get("/.well-known/agent-card.json");
     const etag = first.headers.get("etag") ?? "";
     expect((await get("/.well-known/agent-card.json", { "if-none-match": etag })).status).toBe(304);
   });
 
-  it("refuses at start what it could not sign, and to sign an address that callers choose", async () => {
+  it("refuses at start what it cannot sign, and addresses that callers choose", async () => {
     const cardKeys = [cardSigner({ key: KEY.privateJwk })];
     const vague = agent({
       name: "vague",
@@ -115,7 +115,7 @@ describe("a client", () => {
     await peer.close();
   });
 
-  it("without trusted keys sees that it is signed, and no more", async () => {
+  it("without trusted keys reports only that it is signed", async () => {
     const peer = await connect(server.url, { credentials: { bearer: ALICE }, discoveryCache: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("unknown");
     expect(peer.card.original?.verifiedBy).toBeUndefined();
@@ -123,9 +123,9 @@ describe("a client", () => {
     await peer.close();
   });
 
-  it("that trusts another does not inherit what was found out before", async () => {
-    const verdicts = new DiscoveryCache();
-    const options = { credentials: { bearer: ALICE }, verdicts };
+  it("with other trusted keys does not reuse an earlier discovery result", async () => {
+    const discoveryCache = new DiscoveryCache();
+    const options = { credentials: { bearer: ALICE }, verdicts: discoveryCache };
     const first = await connect(server.url, { ...options, trust: TRUST });
     const other: CardTrust = { keys: [{ name: "other", key: newCardKey("EdDSA", "other").publicJwk }] };
     const second = await connect(server.url, { ...options, trust: other });
@@ -170,16 +170,16 @@ describe("a client", () => {
     await liar.close();
   });
 
-  it("follows the address of a key set that it trusts, once", async () => {
+  it("fetches a trusted key set, once", async () => {
     let fetched = 0;
-    const house = await listen(
+    const keyServer = await listen(
       () => {
         fetched++;
         return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify({ keys: [KEY.publicJwk] }) };
       },
       { port: 0, host: "127.0.0.1" },
     );
-    const jku = `${house.url}/keys.json`;
+    const jku = `${keyServer.url}/keys.json`;
     const signing = await serve(plain, { cardKeys: [cardSigner({ key: KEY.privateJwk, jku })] });
     const peer = await connect(signing.url, {
       trust: { trustedJku: [jku], require: true },
@@ -193,12 +193,12 @@ describe("a client", () => {
     ).rejects.toMatchObject({ code: "downgrade_refused" });
     expect(fetched).toBe(1);
     await peer.close();
-    await Promise.all([signing.close(), house.close()]);
+    await Promise.all([signing.close(), keyServer.close()]);
   });
 });
 
 describe("the extended card", () => {
-  it("is checked as it came, not as it was parsed", async () => {
+  it("is verified as received, not as parsed", async () => {
     const json = { "content-type": "application/json" };
     const twofold = await listen(
       (request) => {
@@ -235,7 +235,7 @@ describe("the extended card", () => {
   it.each([
     ["GetExtendedAgentCard", "/a2a/extendedAgentCard"],
     ["agent/getAuthenticatedExtendedCard", "/a2a/v1/card"],
-  ])("is for one caller and kept for no other: %s, %s", async (method, path) => {
+  ])("is not cached for other callers: %s, %s", async (method, path) => {
     for (const answer of [await rpc(method, ALICE), await get(path, { authorization: `Bearer ${ALICE}` })]) {
       expect(answer.status).toBe(200);
       expect(answer.headers.get("cache-control")).toBe("private, no-store");
@@ -255,7 +255,7 @@ describe("the extended card", () => {
     await Promise.all([bob.close(), other.close()]);
   });
 
-  it.each(INTERFACES_OF_FIRST)("is not for anonymous callers of an open host, over %s", async (pin) => {
+  it.each(INTERFACES_OF_FIRST)("is refused to anonymous callers of an open host, over %s", async (pin) => {
     const open = await serve(clerk);
     const peer = await connect(open.url, { pin, discoveryCache: new DiscoveryCache() });
     await expect(peer.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
@@ -263,7 +263,7 @@ describe("the extended card", () => {
     await open.close();
   });
 
-  it("carries the same signature as any card, over exactly what it says", async () => {
+  it("carries the same signature as any card, over its exact content", async () => {
     const card = (await (await get("/a2a/extendedAgentCard", { authorization: `Bearer ${ALICE}` })).json()) as JsonObject;
     const { signatures, ...content } = card;
     expect(signatures).toHaveLength(4);

@@ -2,7 +2,7 @@ import type { Reporter, TestModule } from "vitest/node";
 
 const SHOWN = 10;
 
-/** Prints the slowest test files at the end of a run, so that a slow one is seen when it is written. */
+/** Prints the slowest test files at the end of a run. */
 export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const timed = modules

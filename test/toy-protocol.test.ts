@@ -68,7 +68,7 @@ describe("a protocol added by one folder and one line", () => {
       });
       expect(await throughToy.ask("across")).toBe("again: across");
 
-      const behind = relay({
+      const relayed = relay({
         upstream: throughToy.handler,
         card: upstream.card,
         protocols: [other],
@@ -77,7 +77,7 @@ describe("a protocol added by one folder and one line", () => {
       });
       const back = await connect("http://gateway", {
         protocols: [other],
-        link: memoryLink(behind.exchange),
+        link: memoryLink(relayed.exchange),
         discoveryCache: new DiscoveryCache(),
       });
       expect(await back.ask("and back")).toBe("again: and back");
@@ -85,7 +85,7 @@ describe("a protocol added by one folder and one line", () => {
     });
   }
 
-  test("says once that the peer starts no messages, and remembers it", async () => {
+  test("reports once that the peer starts no messages, and remembers it", async () => {
     const peer = await connect(server.url, { protocols: [toy] });
     const first = peer.receive()[Symbol.asyncIterator]().next();
     await expect(first).rejects.toMatchObject({ code: "unsupported", message: "toy has no messages initiated by the peer" });
@@ -94,7 +94,7 @@ describe("a protocol added by one folder and one line", () => {
     await peer.close();
   });
 
-  test("cannot list tasks, and says so before anything is sent", async () => {
+  test("cannot list tasks, and reports it before anything is sent", async () => {
     const peer = await connect(server.url, { protocols: [toy] });
     await expect(peer.listTasks()).rejects.toMatchObject({ code: "unsupported_method", facts: { sent: "no" } });
     await peer.close();

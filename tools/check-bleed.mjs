@@ -5,7 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FUTURE = ["acp", "agora", "anp", "sage"];
-const LISTS = ["registry.ts", "candidates.ts", "described.ts"].map((file) => join("src", "protocols", file));
+const LISTS = ["registry.ts", "command-registry.ts", "candidates.ts", "described.ts"].map((file) =>
+  join("src", "protocols", file),
+);
 const files = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)],

@@ -1,4 +1,4 @@
-// Writes what people would otherwise copy by hand and forget to change: tables, each between two markers, and whole files:
+// Writes the parts of the documentation that follow from the code: tables, each between two markers, and whole files:
 // the prompts, the schema and the API reference. With --check nothing is written and a difference fails.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,17 +6,17 @@ import { apiFiles } from "./generate-api.mjs";
 import { promptFiles } from "./generate-prompts.mjs";
 
 const check = process.argv.includes("--check");
-const { ERRORS } = await import("../dist/src/index.js");
-const { protocols } = await import("../dist/src/public/protocols.js");
-const { errorRows } = await import("../dist/src/protocols/a2a/error-tables.js");
-const { CAPABILITIES, FACETS } = await import("../dist/src/protocols/features.js");
-const { defaultCandidates } = await import("../dist/src/protocols/candidates.js");
-const { EVIDENCE_SPANS } = await import("../dist/src/router/lint/decision.js");
-const { RATIONALE_CHARACTERS } = await import("../dist/src/router/lint/rationale.js");
-const writing = await import("../dist/src/router/model/prompt.js");
-const { parseScenarioText, route } = await import("../dist/src/router/index.js");
-const { decisionTable } = await import("../dist/apps/cli/route-print.js");
-const { configJsonSchema, configReference } = await import("../dist/apps/gateway/index.js");
+const { ERRORS } = await import("../src/index.ts");
+const { protocols } = await import("../src/public/protocols.ts");
+const { errorRows } = await import("../src/protocols/a2a/error-tables.ts");
+const { CAPABILITIES, FACETS } = await import("../src/protocols/features.ts");
+const { defaultCandidates } = await import("../src/protocols/candidates.ts");
+const { EVIDENCE_SPANS } = await import("../src/router/lint/decision.ts");
+const { RATIONALE_CHARACTERS } = await import("../src/router/lint/rationale.ts");
+const writing = await import("../src/router/model/prompt.ts");
+const { parseScenarioText, route } = await import("../src/router/index.ts");
+const { decisionTable } = await import("../apps/cli/route-print.ts");
+const { configJsonSchema, configReference } = await import("../apps/gateway/index.ts");
 
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");

@@ -1,5 +1,5 @@
-// Runs every protocol in front of every other over loopback sockets and writes what was seen, between two markers, into
-// docs/compatibility.md. Fails where something was lost that no loss report tells. With --check nothing is written and a
+// Runs every protocol as listener of every other over loopback sockets and writes the results, between two markers, into
+// docs/compatibility.md. Fails if something was lost and not reported. With --check nothing is written and a
 // difference fails. Run it with `node --import tsx`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { formatMatrix, runMatrix } from "../test/gateway/pairs/matrix.ts";

@@ -1,5 +1,5 @@
-// Holds the wording of the prompts that are put to a language model, and fills in the feature model, so that no prompt can
-// tell another story than the model does. generate-docs.mjs writes what this gives, or checks it.
+// The wording of the prompts for a language model, with the feature model filled in, so that prompt and model cannot
+// differ. generate-docs.mjs writes the result, or checks it.
 
 const VERSION = "protocol-selection.v1";
 
@@ -76,10 +76,10 @@ Call protocol_selection once, and write nothing beside it.
 `;
 }
 
-/** In the spelling of a template literal. */
+/** Escaped for a template literal. */
 const literal = (text) => `\`${text.replace(/[\\`]|\$\{/g, "\\$&")}\``;
 
-/** The text in front of the last rule and from it on, which both variants share, and what only the second has between them. */
+/** The text before the last rule and from it on, which both variants share, and the part that only the second has between them. */
 function parts({ spec, "spec+perf": perf }) {
   const cut = spec.indexOf("Last resort.");
   const [before, after] = [spec.slice(0, cut), spec.slice(cut)];
@@ -109,7 +109,7 @@ export const TEMPLATES = {
 `;
 }
 
-/** The whole of what is sent, as people read it: with the default candidates, and blanks where a file would speak. */
+/** The whole prompt as people read it: with the default candidates, and blanks for the parts of a file. */
 function readable(template, { rows, writing }) {
   const blank = {
     scenario: { description: "{{description}}" },
@@ -125,7 +125,7 @@ function readable(template, { rows, writing }) {
   ].join("\n");
 }
 
-/** Path and text of every file of the prompts. */
+/** Path and text of every prompt file. */
 export function promptFiles(model) {
   const templates = { spec: templateOf(model, []), "spec+perf": templateOf(model, [RANKING_RULE]) };
   return {

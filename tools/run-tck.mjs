@@ -82,7 +82,7 @@ function environment(kit, python) {
   return interpreterIn(folder);
 }
 
-/** Starts the server on a free port; resolves with its address once it says it. */
+/** Starts the server on a free port; resolves with its address once it prints it. */
 async function startServer(flags) {
   const child = spawn(process.execPath, ["--import", "tsx", "test/tck/server.ts", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -129,13 +129,13 @@ async function runKit({ kit, python, command, only, scratch }) {
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    child.kill("SIGINT"); // the one signal on which the kit takes its own pytest with it
+    child.kill("SIGINT"); // the one signal on which the kit ends its own pytest
   }, KIT_LIMIT_MS);
   await new Promise((done) => child.once("close", done));
   clearTimeout(timer);
   if (late) throw new Problem(`the kit did not end within ${KIT_LIMIT_MS / 60_000} minutes`);
   const lines = existsSync(record) ? readFileSync(record, "utf8").trim().split("\n").filter(Boolean) : [];
-  // Without records the kit itself failed; its output says why.
+  // Without records the kit itself failed; its output has the reason.
   if (lines.length === 0) throw new Problem(`the kit ran no test:\n${Buffer.concat(log).toString().slice(-4_000)}`);
   return lines.map((line) => JSON.parse(line));
 }

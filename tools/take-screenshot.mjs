@@ -1,5 +1,5 @@
-// Takes docs/images/page.png anew: runs the demo on free ports and photographs the page. Needs Chromium (KOINE_CHROMIUM, else
-// /usr/bin/chromium). By hand, after the page changed: node tools/take-screenshot.mjs
+// Takes docs/images/page.png: runs the demo on free ports and takes a screenshot of the page. Needs Chromium (KOINE_CHROMIUM, else
+// /usr/bin/chromium). Run by hand after the page changed: node tools/take-screenshot.mjs
 import { spawn } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 /** Pinned, so that a run can be repeated. */
-const VERSIONS = ["24.21.0"];
+const VERSIONS = ["24.21.0", "26.10.0"];
 /** A run that hangs is a failure, not a wait. */
 const RUN_MS = 15 * 60_000;
 const PACKAGE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;

@@ -20,7 +20,7 @@ export interface Learned {
 
 export interface Course {
   readonly classes: number;
-  /** A mark counts only if so many sentences have it: what occurs once is chance. */
+  /** The minimum number of sentences with a feature: fewer are chance. */
   readonly sentences: number;
 }
 

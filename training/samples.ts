@@ -6,7 +6,7 @@ export interface Sample {
   readonly text: string;
   /** Which of `READINGS`. */
   readonly reading: number;
-  /** It speaks of a need, but as denied, as avoided, or as somebody else's. */
+  /** It mentions a need as denied, avoided, or someone else's. */
   readonly turned: boolean;
 }
 

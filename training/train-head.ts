@@ -15,10 +15,10 @@ const RATE = 0.05;
 const DECAY = 3e-3;
 /** Numbers of a vector are about one twentieth; as inputs of about one they learn as fast as the biases do. */
 const SCALE = 20;
-/** Weights are written as one character each, as those of the router are: so many steps above or below the one for zero. */
+/** Weights are written as one character each, like the router's: steps above or below the character of zero. */
 const HIGHEST = 28;
 const ZERO = 63;
-/** A sign of life for whoever waits. */
+/** Progress output. */
 const TOLD_EVERY = 1_000;
 
 interface TrainedHead {
@@ -58,7 +58,7 @@ function trainHead(vectors: readonly Float32Array[], samples: readonly Sample[])
   return { weights: weights.values, biases: biases.values };
 }
 
-/** What the head was made from: the sentences, what each is taken for, and the order of the readings. */
+/** The inputs of the head: the sentences, their readings, and the order of the readings. */
 function digestOf(samples: readonly Sample[]): string {
   const digest = createHash("sha256").update(READINGS.join("|"));
   for (const { text, reading } of samples) digest.update(`\n${reading}\t${text}`);

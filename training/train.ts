@@ -1,5 +1,4 @@
-// Makes the weights of the router from the sentences in this folder. Run by `npm run train:router`; `--check` says whether
-// what is committed is what these sentences give.
+// Generates the router's weights from the sentences in this folder. Run by `npm run train:router`; `--check` verifies that the committed weights match the sentences.
 import { readFileSync, writeFileSync } from "node:fs";
 import { manners, subjects } from "../src/router/evidence/marks.js";
 import { READINGS } from "../src/router/evidence/readings.js";
@@ -11,7 +10,7 @@ import { type Learned, learn } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
 
 const TARGET = new URL("../src/router/evidence/weights.json", import.meta.url);
-/** Weights are written as one character each, as so many steps above or below the character of zero; none needs an escape. */
+/** Weights are written as one character each, as steps above or below the character of zero; none needs an escape. */
 const STEP = 0.15;
 const HIGHEST = 28;
 const ZERO = 63;
@@ -28,7 +27,7 @@ function kept({ marks, weights, biases }: Learned): Kept {
   };
 }
 
-/** What a sentence is about is learned from needs, and from what has nothing to do with any. */
+/** The subject is learned from needs, and from sentences unrelated to any. */
 function learnSubjects(samples: readonly Sample[]): Kept {
   const lessons = samples
     .filter(({ turned }) => !turned)
@@ -36,7 +35,7 @@ function learnSubjects(samples: readonly Sample[]): Kept {
   return kept(learn(lessons, { classes: READINGS.length, sentences: 2 }));
 }
 
-/** How it stands to that, from needs, and from sentences that only speak of one. */
+/** The stance is learned from needs, and from sentences that only mention one. */
 function learnManners(samples: readonly Sample[], isSubject: ReturnType<typeof subjectsBy>): Kept {
   const lessons = samples
     .filter(({ turned, reading }) => turned || READINGS[reading] !== "none")

@@ -10,11 +10,12 @@ function printer(more: Pick<PrinterOptions, "save" | "fetch"> = {}) {
   const output = createOutput("text", { stdout, stderr });
   const progress = { show: () => undefined, stop: () => undefined };
   const print = new AnswerPrinter({ output, url: "http://a.example", progress, ...more });
-  const written = () => ({ stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") });
+  const all = (stream: PassThrough): string => String(stream.read(stream.readableLength) ?? "");
+  const written = () => ({ stdout: all(stdout), stderr: all(stderr) });
   return { print, written };
 }
 
-const said = (text: string): Envelope => ({
+const messageOf = (text: string): Envelope => ({
   id: "m",
   ts: 1,
   src: "a",
@@ -65,7 +66,7 @@ describe("AnswerPrinter", () => {
       { kind: "url", url: "https://files.example/1", name: "there.txt" },
       { kind: "url", url: "https://files.example/2", name: "gone.txt" },
     ];
-    await print.answer({ kind: "message", message: { ...said(""), content } });
+    await print.answer({ kind: "message", message: { ...messageOf(""), content } });
     expect(written()).toEqual({
       stdout: "a text that was too long\nhttps://files.example/2\n",
       stderr: "gone.txt cannot be fetched: the link has expired\n",
@@ -87,13 +88,13 @@ describe("AnswerPrinter", () => {
     await print.event(chunk("a", "one", false));
     await print.event(chunk("b", "two", false));
     await print.event(chunk("b", "three", false));
-    await print.event(status({ state: "completed", at: 2, message: said("that was all") }));
+    await print.event(status({ state: "completed", at: 2, message: messageOf("that was all") }));
     expect(written()).toEqual({ stdout: "one\ntwo\nthree\n", stderr: "completed: that was all\n" });
   });
 
   test("the last message of a task without artifacts is its answer", async () => {
     const { print, written } = printer();
-    await print.answer(task({ state: "completed", at: 2, message: said("done") }, []));
+    await print.answer(task({ state: "completed", at: 2, message: messageOf("done") }, []));
     expect(written()).toEqual({ stdout: "done\n", stderr: "" });
   });
 
@@ -102,7 +103,7 @@ describe("AnswerPrinter", () => {
     const failed: Status = {
       state: "failed",
       at: 2,
-      message: said("out of paper"),
+      message: messageOf("out of paper"),
       error: { code: "internal", message: "out of paper" },
     };
     await print.answer(task(failed, [{ id: "a", parts: [text("page 1")] }]));
@@ -117,7 +118,7 @@ describe("AnswerPrinter", () => {
       { kind: "url", url: "https://files.example/f" },
       { kind: "raw", bytes: new Uint8Array(1_500), name: "a\u001b[2J.png", mediaType: "image/png" },
     ];
-    await print.answer({ kind: "message", message: { ...said(""), content } });
+    await print.answer({ kind: "message", message: { ...messageOf(""), content } });
     expect(written()).toEqual({
       stdout: 'see\n{"n":1}\nhttps://files.example/f\n',
       stderr: "a�[2J.png, image/png, 1.5 kB: not shown. --save DIR writes it into a folder.\n",

@@ -45,12 +45,12 @@ async function audit(...args: readonly string[]) {
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
   child.stderr?.on("data", (chunk) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null]; // what `close` tells
+  const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
   return { code, stdout, stderr, lines: stdout.split("\n").filter((line) => line !== "") };
 }
 const read = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as AuditEntry);
 
-// Each starts processes, and a machine may have much else to do.
+// Each test starts processes, which is slow on a busy machine.
 describe("koine audit", { timeout: 60_000 }, () => {
   test("prints every file in order, one line each, without control characters", async () => {
     const { code, lines, stdout } = await audit(path);
@@ -102,11 +102,11 @@ describe("koine audit", { timeout: 60_000 }, () => {
     const lines = () => stdout.split("\n").filter((line) => line !== "");
     child.stdout?.on("data", (chunk) => (stdout += chunk));
     await expect.poll(() => lines().length, { timeout: 15_000 }).toBe(1);
-    // Two lines fill a file, so these go through several rotations before they are looked at once.
+    // Two lines fill a file, so these go through several rotations before the next poll.
     for (let index = 0; index < 6; index++) log.record(entry("2026-01-31T12:00:00.000Z", "refused", { reason: String(index) }));
     await expect.poll(() => lines().length, { timeout: 15_000 }).toBe(7);
     child.kill("SIGINT");
-    const [code] = (await once(child, "close")) as [number | null]; // what `close` tells
+    const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
     await log.close();
     expect(code).toBe(0);
     expect(read(lines()).map(({ reason }) => reason)).toEqual([undefined, "0", "1", "2", "3", "4", "5"]);
@@ -119,7 +119,7 @@ describe("koine audit", { timeout: 60_000 }, () => {
   });
 });
 
-test("skips lines that are no entries", { timeout: 60_000 }, async () => {
+test("skips lines that are not entries", { timeout: 60_000 }, async () => {
   const odd = join(folder, "odd.log");
   await appendFile(odd, "hello\n");
   const { code, stderr } = await audit(odd);

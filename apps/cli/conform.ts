@@ -86,18 +86,18 @@ async function protocolsAt(url: string, wanted: string | undefined, credentials:
   const named = protocols.filter(({ id }) => id === wanted);
   if (wanted !== undefined && named.length === 0)
     throw usageError(`no protocol is called ${wanted}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
-  const spoken: Protocol[] = [];
+  const found: Protocol[] = [];
   let refusal: unknown;
   for (const protocol of wanted === undefined ? protocols : named) {
     try {
       const peer = await connect(url, { protocols: [protocol], credentials, as: "koine" });
-      spoken.push(protocol);
+      found.push(protocol);
       await peer.close();
     } catch (thrown) {
       refusal = thrown;
     }
   }
-  if (spoken.length > 0) return spoken;
+  if (found.length > 0) return found;
   const silent = refusal instanceof AgentError && (refusal.code === "unavailable" || refusal.code === "deadline");
   if (named.length === 0 || silent) throw refusal;
   return named;
@@ -125,16 +125,16 @@ async function conformThrough(command: ThroughCommand, output: Output): Promise<
     upstream: { address: command.upstream, credentials: command.credentials, wanted: undefined },
     gateway: { address: gateway, credentials: shown, wanted: command.protocol },
   };
-  const [direct, front] = await Promise.all(
+  const [direct, listener] = await Promise.all(
     [ends.upstream, ends.gateway].map(async ({ address, credentials, wanted }) => ({
       protocols: await protocolsAt(address, wanted, credentials),
       subject: await subjectAt(address, credentials),
     })),
   );
-  if (direct === undefined || front === undefined) throw new TypeError("two ends were asked for");
+  if (direct === undefined || listener === undefined) throw new TypeError("two ends were asked for");
   const { formatThrough, runThrough } = await import("../../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
-  const report = await runThrough(direct, front, {
+  const report = await runThrough(direct, listener, {
     only: command.only,
     timeoutMs: command.timeout,
     onProgress: (stage, { id }, done, total) => progress.show(`${stage}: ${done} of ${total}`, id),

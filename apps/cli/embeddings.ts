@@ -70,8 +70,8 @@ function inMegabytes(bytes: number): string {
 function asProblem(thrown: unknown): unknown {
   if (!(thrown instanceof AgentError)) return thrown;
   const { code, message, exit } = problemOf(thrown);
-  const said = thrown.facts.detail?.["said"];
-  if (code === "unavailable" && said !== undefined)
+  const reason = thrown.facts.detail?.["said"];
+  if (code === "unavailable" && reason !== undefined)
     return new CliError(EXIT.unreachable, message, {
       code,
       hint: "Is the registry that npm uses reachable? Run it again later: what was fetched is kept.",

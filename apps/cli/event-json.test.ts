@@ -37,7 +37,7 @@ const task: Task = {
   ],
   history: [],
 };
-const said = {
+const envelope = {
   id: "m-1",
   ts: 1_700_000_000.5,
   src: "agent",
@@ -56,7 +56,7 @@ test("a task", () => {
       session_id: "c-1",
       state: "failed",
       at: 1_700_000_000.5,
-      status_message: said,
+      status_message: envelope,
       error: { code: "internal", message: "why" },
       artifacts: [
         { id: "a", name: "one", parts: [{ text: "x" }, { text: "y" }] },
@@ -73,7 +73,7 @@ test("a message, a status, an artifact and a page", () => {
   expect(eventJson({ kind: "message", message, head: { "run-id": "r" } })).toEqual({
     kind: "message",
     text: "why",
-    message: said,
+    message: envelope,
     head: { "run-id": "r" },
   });
   expect(
@@ -85,7 +85,7 @@ test("a message, a status, an artifact and a page", () => {
     text: "why",
     state: "working",
     at: 1,
-    status_message: said,
+    status_message: envelope,
     cursor: "5.t-1",
   });
   const artifact = { id: "a", parts: [{ kind: "text", text: "x" } as const] };

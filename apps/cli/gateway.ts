@@ -193,9 +193,9 @@ function sayAgent(agent: AgentStatus, output: Output): void {
 /** Features that the gateway emulates because the upstream protocol lacks them. */
 function emulations({ upstreams, mode }: AgentStatus): readonly string[] {
   if (mode === "relay") return [];
-  const spoken = new Set(upstreams.flatMap(({ speaks }) => (speaks === undefined ? [] : [speaks.split("@", 1)[0]])));
+  const upstreamProtocols = new Set(upstreams.flatMap(({ speaks }) => (speaks === undefined ? [] : [speaks.split("@", 1)[0]])));
   return protocols
-    .filter(({ id }) => spoken.has(id))
+    .filter(({ id }) => upstreamProtocols.has(id))
     .flatMap(({ id, traits }) => [
       ...(traits.streaming ? [] : [`${id} has no streaming: emulated by one final event`]),
       ...(traits.tasks ? [] : [`${id} has no tasks: emulated by tasks of the gateway`]),

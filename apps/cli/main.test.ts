@@ -92,7 +92,7 @@ async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
   child.stderr?.on("data", (chunk) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null]; // what `close` tells
+  const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
   return { code, stdout, stderr };
 }
 
@@ -138,7 +138,9 @@ describe("exit codes and errors", () => {
   test("an unreachable address exits with 3", async () => {
     const { code, stdout, stderr } = await koine(["send", "http://127.0.0.1:9", "hi", "-o", "json"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "unavailable", hint: expect.any(String) } });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "unavailable", hint: "Is the agent running, and is the address right?" },
+    });
   });
 
   test("missing or wrong credentials exit with 4, and the token is never printed", async () => {
@@ -195,14 +197,15 @@ describe("send", () => {
     const events = stdout
       .trimEnd()
       .split("\n")
-      .map((line): unknown => JSON.parse(line));
+      .map((line) => JSON.parse(line) as { readonly cursor?: string });
     expect(stderr).toBe("");
     expect(events).toMatchObject([
-      { kind: "task", cursor: expect.any(String) },
-      { kind: "artifact", text: "1 ", append: false, cursor: expect.any(String) },
-      { kind: "artifact", text: "2 ", append: true, cursor: expect.any(String) },
-      { kind: "status", state: "completed", cursor: expect.any(String) },
+      { kind: "task" },
+      { kind: "artifact", text: "1 ", append: false },
+      { kind: "artifact", text: "2 ", append: true },
+      { kind: "status", state: "completed" },
     ]);
+    expect(new Set(events.map(({ cursor }) => cursor ?? "")).size).toBe(4);
   });
 
   test("a failed task is reported, with exit code 0", async () => {
@@ -290,15 +293,25 @@ describe("task and card", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       url: open.url,
       proved: true,
-      evidence: expect.arrayContaining([expect.any(String)]),
-      interfaces: expect.arrayContaining([expect.objectContaining({ binding: expect.any(String), url: expect.any(String) })]),
+      evidence: [
+        `agent card at ${open.url}/.well-known/agent-card.json (parrot)`,
+        `a probe of JSONRPC 1.0 at ${open.url}/a2a was answered in that version`,
+      ],
+      interfaces: [
+        { protocol: "a2a", version: "1.0", binding: "JSONRPC", url: `${open.url}/a2a` },
+        { protocol: "a2a", version: "1.0", binding: "HTTP+JSON", url: `${open.url}/a2a` },
+        { protocol: "a2a", version: "0.3", binding: "JSONRPC", url: `${open.url}/a2a` },
+        { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url: `${open.url}/a2a` },
+        { protocol: "a2a", version: "1.0", binding: "GRPC", url: new URL(open.url).host },
+        { protocol: "a2a", version: "0.3", binding: "GRPC", url: new URL(open.url).host },
+      ],
       card: { name: "parrot", description: "Does what the tests ask" },
     });
     const text = await koine(["card", "get", open.url]);
     expect(text.stdout).toMatch(/^parrot 1\.0\.0\nDoes what the tests ask\n/);
   });
 
-  test("conform prints the grid and ends well when everything that must hold does", async () => {
+  test("conform prints the grid, and exits with 0 when every requirement is met", async () => {
     const { code, stdout } = await koine(["conform", open.url, "--only", "a2a:card"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^connectivity +✓ \d+/m);
@@ -379,7 +392,7 @@ describe.skipIf(!hasScript)("on a terminal", () => {
     const { code, stdout } = await outcomeOf(child);
     expect(code).toBe(0);
     expect(stdout).toMatch(/working \ds · sleeping/);
-    // The last thing on the line is the erasure, then the answer stands there alone.
+    // The last output on the line erases it; only the answer remains.
     expect(stdout.endsWith("\r\u001b[2Kheard nap; text\r\n")).toBe(true);
   });
 });

@@ -1,23 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import { PACKAGE_ROOT } from "../../src/transport/node/package-file.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { createOutput, type Format, sayProblem } from "./output.js";
 import { createProgram, HelpShown } from "./program.js";
 
-/** The package is one folder up from its source and two from what is built. */
 function readVersion(): string {
-  for (const path of ["../../../package.json", "../../package.json"]) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as {
-        name?: string;
-        version?: string;
-      };
-      if (name === "koine" && version !== undefined) return version;
-    } catch {
-      // Try the next path.
-    }
-  }
-  return "unknown";
+  return (JSON.parse(readFileSync(new URL("package.json", PACKAGE_ROOT), "utf8")) as { version: string }).version;
 }
 
 /** The format for errors that occur before the options are parsed. */

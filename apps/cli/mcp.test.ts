@@ -4,7 +4,7 @@ import { addMcp } from "./commands/mcp.js";
 import { EXIT } from "./exit.js";
 import { problemOf } from "./problem.js";
 
-/** What is refused before anything is served. */
+/** Usage errors, reported before anything is served. */
 async function problemWith(...args: readonly string[]): Promise<string> {
   const program = new Command("koine").exitOverride();
   addMcp(program);

@@ -24,7 +24,7 @@ describe("values of options", () => {
     ["moment", () => parseMoment("yesterday")],
     ["pair", () => collectPairs("=value")],
     ["setting", () => settingsOf(new Map([["nodot", "1"]]))],
-  ])("what is not: a wrong %s", (_what, parse) => {
+  ])("rejects a wrong %s", (_what, parse) => {
     expect(parse).toThrow(/It |A |looks/);
   });
 

@@ -1,5 +1,5 @@
-import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
-import type { LossSink } from "../../src/internal.js";
+import { type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
+import { type LossSink, NoProtocolError } from "../../src/internal.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -79,7 +79,7 @@ async function connectTo(address: string, options: ConnectOptions): Promise<Remo
   try {
     return await connect(address, options);
   } catch (thrown) {
-    if (!(thrown instanceof AgentError) || !thrown.message.startsWith("something answers")) throw thrown;
+    if (!(thrown instanceof NoProtocolError)) throw thrown;
     // A TLS port answers a plain-text request with an error that no protocol recognizes.
     const tls = address.startsWith("http:") ? " If it is served under TLS, write https://" : "";
     const hint =

@@ -14,9 +14,13 @@ function loadedWith(file: string, loaded = new Set<string>()): ReadonlySet<strin
   return loaded;
 }
 
-test("the declarations of the commands load nothing but the command line", () => {
+test("the declarations of the commands load nothing but the command line and the list of protocols with commands", () => {
   const files = [...loadedWith(join(FOLDER, "main.ts"))].map((file) => relative(FOLDER, file));
   expect(files).toContain("commands/send.ts");
   expect(files).not.toContain("send.ts");
-  expect(files.filter((file) => file.startsWith(".."))).toEqual([]);
+  const outside = files.filter((file) => file.startsWith(".."));
+  expect(outside.filter((file) => !/protocols[\\/][^\\/]+[\\/]commands\.ts$/.test(file)).sort()).toEqual([
+    join("..", "..", "src", "protocols", "command-registry.ts"),
+    join("..", "..", "src", "transport", "node", "package-file.ts"),
+  ]);
 });

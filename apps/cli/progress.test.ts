@@ -41,7 +41,7 @@ describe("startProgress", () => {
     expect(written).toEqual([`${ERASE}⠋ working 2s · page 1`, `${ERASE}⠙ working 1m 05s · page 1`, ERASE]);
   });
 
-  test("stays on one line, whatever a peer says and however narrow it is", () => {
+  test("stays on one line, whatever the peer sends and however narrow the terminal is", () => {
     const { line, written, at } = terminal(true, 21);
     line.show("working", "a\nb\u001b[2J and a lot more than fits");
     at(1_000);

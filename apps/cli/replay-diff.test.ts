@@ -3,16 +3,16 @@ import { parseUte, textPart } from "../../src/index.js";
 import { ReplayIds } from "./replay.js";
 import { changedLines, differences, outcomeOf, recordedOutcome } from "./replay-diff.js";
 
-const said = (...texts: string[]) => ({ state: "completed", parts: texts.map(textPart) });
+const answerOf = (...texts: string[]) => ({ state: "completed", parts: texts.map(textPart) });
 const data = (value: string) => ({ state: "completed", parts: [{ kind: "data", data: JSON.parse(value) } as const] });
 
-describe("what is different", () => {
+describe("differences", () => {
   it.each([
-    ["the same text", said("a"), said("a"), []],
-    ["a text cut into pieces", said("one ", "two"), said("one two"), []],
-    ["parts that became lines", said("one", "two"), said("one\ntwo"), []],
-    ["another text", said("a"), said("b"), ["text"]],
-    ["another state", said("a"), { ...said("a"), state: "failed" }, ["state"]],
+    ["the same text", answerOf("a"), answerOf("a"), []],
+    ["a text cut into pieces", answerOf("one ", "two"), answerOf("one two"), []],
+    ["parts that became lines", answerOf("one", "two"), answerOf("one\ntwo"), []],
+    ["another text", answerOf("a"), answerOf("b"), ["text"]],
+    ["another state", answerOf("a"), { ...answerOf("a"), state: "failed" }, ["state"]],
     ["data in another order of members", data('{"a":1,"b":[{"d":2,"c":3}]}'), data('{"b":[{"c":3,"d":2}],"a":1}'), []],
     ["other data", data('{"a":1}'), data('{"a":2}'), ["parts"]],
     ["data that is missing", data('{"a":1}'), { state: "completed", parts: [] }, ["parts"]],
@@ -24,7 +24,7 @@ describe("what is different", () => {
     expect(changedLines({ what: "text", recorded: "a\nb\nc", now: "a\nx\ny\nc" })).toEqual(["- b", "+ x", "+ y"]);
   });
 
-  it("a bare message is an answer that is complete; a call that failed is its code", () => {
+  it("a bare message is a completed answer; a failed call is its error code", () => {
     const message = parseUte('{"src":"a","dst":"b","content":{"text":"x"},"context":{},"role":"agent"}');
     expect(outcomeOf({ kind: "message", message })).toMatchObject({ state: "completed" });
     const error = { code: "overloaded", message: "later" };

@@ -20,7 +20,7 @@ async function read(files: readonly string[], options: InputOptions = {}, stdin 
   const stderr = new PassThrough();
   const output = createOutput("text", { stdout: new PassThrough(), stderr });
   const scenarios = await readInput(files, options, { rows: featureRows(), stdin: PassThrough.from([stdin]), output });
-  return { ids: scenarios.map(({ id }) => id), scenarios, said: String(stderr.read() ?? "") };
+  return { ids: scenarios.map(({ id }) => id), scenarios, printed: String(stderr.read(stderr.readableLength) ?? "") };
 }
 
 async function fileOf(content: string | Uint8Array): Promise<string> {
@@ -51,16 +51,16 @@ describe("readInput()", () => {
     ]);
   });
 
-  it("fails for a malformed scenario, or leaves it out and says so", async () => {
+  it("fails for a malformed scenario, or skips and reports it", async () => {
     const path = await fileOf(`[${BAD},${GOOD},${BAD}]`);
     const where = "[0].modules[0].txt is not known; did you mean text? (scenario b)";
     await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path}: ${where}; and 1 more` });
-    const { ids, said } = await read([path], { skipMalformed: true });
+    const { ids, printed } = await read([path], { skipMalformed: true });
     expect(ids).toEqual(["a"]);
-    expect(said.split("\n")).toEqual([`left out: ${path}: ${where}`, `left out: ${path}: ${where.replace("[0]", "[2]")}`, ""]);
+    expect(printed.split("\n")).toEqual([`left out: ${path}: ${where}`, `left out: ${path}: ${where.replace("[0]", "[2]")}`, ""]);
   });
 
-  it("fails where nothing is left", async () => {
+  it("fails if nothing is left", async () => {
     await expect(read(["-"], { skipMalformed: true }, BAD)).rejects.toMatchObject({
       exit: 1,
       message: "no scenario is left to route",
@@ -69,13 +69,13 @@ describe("readInput()", () => {
   });
 
   it.each([
-    ["nothing", "", "there is nothing in it"],
+    ["nothing", "", "the file is empty"],
     ["lists in lists", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, "nests deeper than 32 levels"],
     ["a key twice", "scenario: a\nscenario: b\n", "line 2: map keys must be unique"],
     ["no scenario", "7", "it holds no scenario: neither an object nor a list of them"],
-  ])("says of a file with %s what is wrong with it", async (_name, content, complaint) => {
+  ])("reports a file with %s", async (_name, content, pattern) => {
     const path = await fileOf(content);
-    await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path}: ${complaint}`, hint: undefined });
+    await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path}: ${pattern}`, hint: undefined });
   });
 
   it("refuses input that is not UTF-8 or too large", async () => {
@@ -93,7 +93,7 @@ describe("readInput()", () => {
     ["stdin twice", ["-", "-"], {}, "stdin can be read only once"],
     ["no such file", ["/nowhere/at-all"], {}, "the file /nowhere/at-all cannot be read (ENOENT)"],
     ["a folder", ["/"], {}, "/ is a folder"],
-  ])("refuses %s as a mistake in its use", async (_name, files, options, message) => {
+  ])("refuses %s as a usage error", async (_name, files, options, message) => {
     await expect(read(files, options)).rejects.toMatchObject({ exit: 2, message });
   });
 });

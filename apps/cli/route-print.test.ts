@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Embedder, route, type Scenario } from "../../src/router/index.js";
 import { explanations } from "./route-print.js";
 
-/** Words that no training sentence has: only an embedder can say what they are about. */
+/** Words that no training sentence has: only an embedder can classify them. */
 const SCENARIO: Scenario = {
   id: "s",
   description: "",
@@ -19,7 +19,7 @@ describe("explanations()", () => {
     const [text] = explanations(await route(SCENARIO, settings), settings);
     expect(text).toContain("m: A2A");
     expect(text).toContain("evidence  “Zqvaxw zqvbxw zqvcxw”  fan-out\n");
-    expect(text).toContain("interaction  speak for A2A\n");
+    expect(text).toContain("interaction  select A2A\n");
     expect(text).toContain("decided   by the strongest group of needs\n");
   });
 

@@ -124,7 +124,7 @@ function tierLines({ claims }: Judgement, { priority = PRIORITY }: RouterSetting
   return priority.map((tier) => {
     const strong = claims.filter((claim) => claim.tier === tier && claim.weight >= FAINT).sort((a, b) => b.weight - a.weight);
     const names = strong.map(({ candidate }) => candidate.name);
-    return `${tier.padEnd(width)}  ${names.length === 0 ? "speak for nobody" : `speak for ${names.join(", ")}`}`;
+    return `${tier.padEnd(width)}  ${names.length === 0 ? "select none" : `select ${names.join(", ")}`}`;
   });
 }
 

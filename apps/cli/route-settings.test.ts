@@ -57,7 +57,7 @@ describe("openSettings()", () => {
     [{ abstain: "default:anp", candidates: "a2a,acp" }, '--abstain default: no protocol is called "anp"', "There are: a2a, acp"],
     [{ abstain: "model" }, "--abstain model needs a model", "Give --model-url and --model."],
     [{ ranking: "/nowhere/at-all" }, "the file /nowhere/at-all cannot be read (ENOENT)", undefined],
-  ])("refuses %j as a mistake in its use", async (options, message, hint) => {
+  ])("refuses %j as a usage error", async (options, message, hint) => {
     await expect(opened(options)).rejects.toMatchObject({ exit: 2, message, hint });
   });
 

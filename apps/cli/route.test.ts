@@ -20,7 +20,7 @@ function undecided(name: string, feasible = ROWS): Undecided {
   return { name, decisions: [decision], modules: [{ id: name, passages: [{ kind: "need", text: "Hm \u001b[2J." }] }], feasible };
 }
 
-/** What is chosen when a person types this, and what they are shown. */
+/** The choices made with this input, and the printed questions. */
 async function asked(questions: readonly Undecided[], typed: string) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -53,7 +53,7 @@ describe("askPerson()", () => {
     ]);
   });
 
-  it("asks again for what is no number of the list, and gives up in the end", async () => {
+  it("asks again after an invalid number, and gives up in the end", async () => {
     expect((await asked([undecided("x")], "acp\n7\n2\n")).chosen).toEqual(["ACP"]);
     expect((await asked([undecided("x"), undecided("y")], "a\n0\n-1\n2\n")).chosen).toEqual([undefined, "ACP"]);
   });

@@ -150,7 +150,7 @@ async function verify(
       paths: [...files, ...(await benchmark.ownCorpus())],
       koine: version,
       toolsFor: async ({ embeddings }) => {
-        // What a model said is read from the decisions, so none is asked.
+        // The answers of a model are read from the decisions, so no model is called.
         opened = await open({ modes: [], embeddings }, {}, context);
         return opened.tools;
       },

@@ -109,9 +109,9 @@ function printHowToResume(
 
 /** Declared losses tell whether the protocol can list tasks. */
 function listsTasks({ protocol, version }: RemoteAgent): boolean {
-  const spoken = protocols.find(({ id }) => id === protocol);
-  const lost = spoken?.losses.some((loss) => loss.version === version && loss.path === "operation.task.list") ?? false;
-  return spoken?.traits.tasks !== false && !lost;
+  const registered = protocols.find(({ id }) => id === protocol);
+  const lost = registered?.losses.some((loss) => loss.version === version && loss.path === "operation.task.list") ?? false;
+  return registered?.traits.tasks !== false && !lost;
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {

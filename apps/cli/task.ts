@@ -186,7 +186,7 @@ export async function deletePush(url: string, id: string, webhookId: string, opt
 
 /** A refused webhook address can be allowed by the agent's operator. */
 function refusedAddress(thrown: unknown): never {
-  if (thrown instanceof AgentError && thrown.code === "invalid_message" && /only public ones are told/.test(thrown.message))
+  if (thrown instanceof AgentError && thrown.code === "invalid_message" && thrown.facts.field === "url")
     throw new CliError(EXIT.failure, thrown.message, {
       code: thrown.code,
       hint: "The agent's operator can allow it: koine serve … --push-allow HOST",

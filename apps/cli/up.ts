@@ -218,11 +218,11 @@ function networkText({ network, modules }: Plan): string {
 }
 
 function linkText({ src, dst, protocol, features }: NetworkLink, bridge: string): string {
-  const spoken = protocol[0] === protocol[1] ? protocol[0] : protocol.join(" → ");
+  const names = protocol[0] === protocol[1] ? protocol[0] : protocol.join(" → ");
   const lines = features.map(({ name, on, primitive, because }) => {
     // The two sides of a bridge are on separate lines.
     const means = on ? primitive.replace(" → ", `\n${" ".repeat(MEANS_COLUMN - 2)}→ `) : because;
     return `  ${on ? "on " : "off"}  ${name.padEnd(MEANS_COLUMN - 8)} ${means}`;
   });
-  return [`\n${src} → ${dst}  ${spoken}${bridge}`, ...lines].join("\n");
+  return [`\n${src} → ${dst}  ${names}${bridge}`, ...lines].join("\n");
 }

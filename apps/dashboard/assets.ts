@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AgentError } from "../../src/index.js";
 import { etagOf } from "../../src/internal.js";
+import { packageFile } from "../../src/transport/node/package-file.js";
 
 /** One file of the page. */
 export interface Asset {
@@ -18,7 +19,7 @@ const TYPES: { readonly [extension: string]: string } = {
   ".svg": "image/svg+xml",
 };
 
-const PAGE_FOLDER = fileURLToPath(new URL("./page/", import.meta.url));
+const PAGE_FOLDER = fileURLToPath(packageFile("apps/dashboard/page/"));
 
 /**
  * All files of the page by name, such as `main.js`. The package contains them compiled; when run from source, TypeScript

@@ -35,7 +35,8 @@ export function dashboardRoutes(console: Console, options: DashboardOptions): re
   const read = (path: string, answer: Answer): readonly ExtraRoute[] =>
     ["GET", "HEAD"].map((method) => ({ route: { method, path }, exchange: guarded(guard.look, answer) }));
   const act = (path: string, answer: Answer): ExtraRoute => ({
-    route: { method: "POST", path },
+    // The page authenticates its own callers.
+    route: { method: "POST", path, proves: true },
     exchange: guarded(guard.act, answer),
   });
   const { send } = console;

@@ -6,7 +6,7 @@ import { KEEP_ALIVE_MS } from "./state-feed.js";
 /** Limit of concurrent messages from pages. */
 const SENDS_AT_ONCE = 16;
 /** Size limit of one message. */
-const MESSAGE_BYTES = 256 * 1024;
+const MESSAGE_BYTES = 64 * 1024;
 
 type Sender = NonNullable<Console["send"]>;
 

@@ -1,15 +1,13 @@
 import { readFile } from "node:fs/promises";
-import { dirname, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AgentError } from "../../src/index.js";
 import { type Decision, parseScenarioText, route } from "../../src/router/index.js";
+import { PROGRAM_EXTENSION, packageFile } from "../../src/transport/node/package-file.js";
 import { type Plan, parsePlan } from "../up/index.js";
 import { freePort } from "./ports.js";
 
 const SCENARIO = "scenario.yaml";
-const FOLDER = dirname(fileURLToPath(import.meta.url));
-/** Agents run from source if this module does. */
-const EXTENSION = extname(fileURLToPath(import.meta.url));
+const FOLDER = fileURLToPath(packageFile("apps/demo"));
 
 /** Fixed interfaces; the router selects the rest. */
 const PINS: { readonly [id: string]: string } = {
@@ -36,7 +34,7 @@ export async function planDemo(firstPort: number, given: Set<number>): Promise<D
   const modules: object[] = [];
   for (const { id } of scenario.modules) {
     const port = await freePort(firstPort, given);
-    modules.push({ id, agent: `./agents/${id}${EXTENSION}`, port, neighbours: CALLS[id] ?? [], pin: PINS[id] });
+    modules.push({ id, agent: `./agents/${id}${PROGRAM_EXTENSION}`, port, neighbours: CALLS[id] ?? [], pin: PINS[id] });
   }
   const text = JSON.stringify({ decisions, modules });
   return { decisions, plan: await parsePlan(text, { name: SCENARIO, folder: FOLDER }) };

@@ -259,10 +259,10 @@ function destinationOf(monitor: UpstreamMonitor) {
 
 /** The traits that all resolved upstreams share: any of them may get the next message. */
 function traitsOf(upstreams: readonly UpstreamMonitor[]): Pick<Traits, "streaming" | "tasks" | "inputTurns"> {
-  const spoken = upstreams.flatMap(({ remote }) =>
+  const shared = upstreams.flatMap(({ remote }) =>
     protocols.filter(({ id }) => id === remote?.protocol).map(({ traits }) => traits),
   );
-  const all = (trait: "streaming" | "tasks" | "inputTurns"): boolean => spoken.every((each) => each[trait]);
+  const all = (trait: "streaming" | "tasks" | "inputTurns"): boolean => shared.every((each) => each[trait]);
   return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns") };
 }
 

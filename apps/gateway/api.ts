@@ -9,8 +9,11 @@ type Security = Card["security"];
 
 /** Optional dependencies of a gateway. */
 export interface GatewayDeps {
+  /** The time source. Default: the system clock. */
   readonly clock?: Clock;
+  /** A number from 0 up to 1, for retry jitter. Default: `Math.random`. */
   readonly random?: () => number;
+  /** Creates ids. Default: random ids. */
   readonly newId?: () => string;
   /** Called with one-line messages for the operator. */
   readonly notify?: (line: string) => void;

@@ -20,18 +20,31 @@ export interface UpstreamConfig {
 
 /** An agent with the defaults applied. */
 export interface AgentConfig {
+  /** The name in addresses and metric labels. */
   readonly name: string;
+  /** The upstreams that calls are balanced over. */
   readonly upstreams: readonly [UpstreamConfig, ...UpstreamConfig[]];
+  /** Whether the upstreams share idempotency keys, so a retry may go to another one. Default: false. */
   readonly sharedKeys: boolean;
+  /** `adopt` stores tasks at the gateway; `relay` stores nothing. Default: adopt. */
   readonly mode: "adopt" | "relay";
+  /** Rejects what the upstream does not support instead of emulating it. Default: false. */
   readonly strict: boolean;
+  /** How the upstream's card is published. Default: that of `bridge`. */
   readonly card: AgentDocument["card"];
+  /** Time limit of one call. Default: none. */
   readonly timeoutMs: Maybe<number>;
+  /** Trusted card signatures. Default: none. */
   readonly trust: Maybe<TrustReferences>;
+  /** Where `trust` stands in the document, for problem reports. */
   readonly trustPath: MemberPath;
+  /** Which credentials upstream calls carry. Default: the gateway's own. */
   readonly callers: CallersDocument;
+  /** Where `callers` stands in the document, for problem reports. */
   readonly callersPath: MemberPath;
+  /** Policies of upstream calls, the defaults included. */
   readonly policies: PolicyDocument;
+  /** Where the agent stands in the document, for problem reports. */
   readonly path: MemberPath;
 }
 
@@ -39,9 +52,11 @@ export interface AgentConfig {
 export interface GatewayConfig {
   /** The document with environment variables substituted. May hold secrets: never display it. */
   readonly document: ConfigDocument;
+  /** The agents, defaults applied. */
   readonly agents: readonly AgentConfig[];
   /** Base directory of relative file names. */
   readonly folder: string;
+  /** The environment that references are read from. */
   readonly env: NodeJS.ProcessEnv;
   /** Collects problems found after parsing, with positions in the same file. */
   newProblems(): ConfigProblems;

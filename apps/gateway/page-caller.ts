@@ -14,7 +14,7 @@ export class PageCaller {
 
   admit(admission: Admission): Admission {
     if (admission.open === true) return admission;
-    const admit: Admission = (request) => (this.#isPage(request.headers[OWN_HEADER]) ? PAGE : admission(request));
+    const admit: Admission = (head, facts) => (this.#isPage(head.headers[OWN_HEADER]) ? PAGE : admission(head, facts));
     // Security schemes and the bind rule stay those of the configured admission.
     const { claims } = admission;
     const claiming =

@@ -82,7 +82,8 @@ function routesOf({ config, callerAdmission }: Prepared, { log, console, pageTok
 async function isAdmitted(admission: Admission, request: HttpRequest): Promise<boolean> {
   if (request.connection.loopback) return true;
   try {
-    await admission(request);
+    const decision = await admission(request, { target: request.target, now: Date.now });
+    if ("complete" in decision) await decision.complete(request.body);
     return true;
   } catch {
     return false;

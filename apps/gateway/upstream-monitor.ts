@@ -1,6 +1,5 @@
 import {
   AgentError,
-  type AgentEvent,
   type Card,
   type ConnectOptions,
   type Credentials,
@@ -10,10 +9,8 @@ import {
   type RemoteAgent,
   type UpstreamCredentials,
 } from "../../src/index.js";
-import { isPromise } from "../../src/internal.js";
 import type { CardTrust } from "../../src/public/auth.js";
 import type { Clock } from "../../src/public/policies.js";
-import { startCall } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
@@ -54,8 +51,6 @@ export class UpstreamMonitor {
   /** Not shared: results for another process at this address do not apply. */
   readonly #discoveryCache = new DiscoveryCache();
   #resolved: Maybe<ResolvedUpstream>;
-  /** A separate connection for health checks. */
-  #pingClient: Maybe<RemoteAgent>;
   #health: Health = "starting";
   #problem: Maybe<AgentError>;
   #nextAttemptAt = 0;
@@ -121,7 +116,7 @@ export class UpstreamMonitor {
   async close(): Promise<void> {
     this.stop();
     await this.#running;
-    await Promise.all([this.remote?.close(), this.#pingClient?.close()]);
+    await this.remote?.close();
   }
 
   async #run(): Promise<void> {
@@ -161,14 +156,8 @@ export class UpstreamMonitor {
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       if (this.#stopped) return void resolved.remote.close();
-      // Health checks bypass policies and telemetry: load must not affect health.
-      const pinged = await this.#connect({ timeoutMs: PING_MS }).catch(async (thrown: unknown) => {
-        await resolved.remote.close();
-        throw thrown;
-      });
-      this.#pingClient = pinged.remote;
       this.#resolved = resolved;
-      const failure = await this.#ping(this.#pingClient);
+      const failure = await this.#ping(resolved.remote);
       this.#setHealth(failure === undefined ? "up" : "down", failure);
       this.#parts.changed();
     } catch (thrown) {
@@ -191,7 +180,7 @@ export class UpstreamMonitor {
   }
 
   async #checkHealth(remote: RemoteAgent): Promise<void> {
-    const problem = this.#pingClient && (await this.#ping(this.#pingClient));
+    const problem = await this.#ping(remote);
     const returned = problem === undefined && this.#health === "down";
     // After an outage it may be another process with another card.
     if (returned) await remote.initialize().catch(() => undefined);
@@ -199,17 +188,21 @@ export class UpstreamMonitor {
     if (returned) this.#parts.changed();
   }
 
-  /** Undefined on success. */
+  /** Undefined on success. On the connection that calls use, outside their policies: load must not affect health. */
   async #ping(remote: RemoteAgent): Promise<Maybe<AgentError>> {
-    const { clock } = this.#parts;
+    const timeout = new AbortController();
+    const cancelTimer = this.#parts.clock.after(PING_MS, () =>
+      timeout.abort(new AgentError("deadline", `No reply to a ping within ${PING_MS} ms`)),
+    );
     try {
-      const reply = remote.handler({ kind: "ping" }, startCall({ deadline: clock.now() + PING_MS }));
-      const event = isPromise(reply) ? await within(reply, PING_MS, clock) : undefined;
-      return event?.kind === "done" ? undefined : new AgentError("bad_peer", "Unexpected reply to a ping");
+      await remote.ping(timeout.signal);
+      return undefined;
     } catch (thrown) {
       const problem = AgentError.from(thrown);
       // With forwarded credentials the gateway has no token of its own: a rejected ping still proves the upstream is up.
       return problem.code === "unauthenticated" && this.#parts.callers !== "own" ? undefined : problem;
+    } finally {
+      cancelTimer();
     }
   }
 
@@ -219,11 +212,4 @@ export class UpstreamMonitor {
     this.#problem = problem;
     if (changed) this.#parts.changed();
   }
-}
-
-function within(reply: Promise<AgentEvent>, ms: number, clock: Clock): Promise<AgentEvent> {
-  return new Promise((resolve, reject) => {
-    const cancelTimer = clock.after(ms, () => reject(new AgentError("deadline", `No reply to a ping within ${ms} ms`)));
-    reply.then(resolve, reject).finally(cancelTimer);
-  });
 }

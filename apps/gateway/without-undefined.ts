@@ -1,6 +1,6 @@
-/** Only what was given: a member that is there and undefined would hide a default. */
+/** Drops undefined members: a member that is present and undefined would override a default. */
 export function withoutUndefined<T extends object>(members: T): { readonly [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  // Nothing is changed but that undefined members are gone.
+  // only undefined members are removed
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     readonly [Name in keyof T]?: Exclude<T[Name], undefined>;
   };

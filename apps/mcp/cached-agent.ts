@@ -4,7 +4,9 @@ import { LIMITS } from "./limits.js";
 
 /** The URL of an agent, and an optional tool name. */
 export interface AgentSource {
+  /** The address of the agent. */
   readonly url: string;
+  /** The tool name. Default: derived from the name on its card. */
   readonly name?: Maybe<string>;
 }
 

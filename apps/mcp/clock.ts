@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/public/policies.js";
 
-/** Waits for the work, but no longer than this. What is late goes on by itself. */
+/** Waits for the work up to a timeout. Late work continues in the background. */
 export async function within(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
   let forget: () => void = () => undefined;
   const late = new Promise<void>((resolve) => {

@@ -16,17 +16,23 @@ import { type AgentTool, type MissingAgent, ToolRegistry } from "./tool-registry
 
 /** Options of `serveMcp`. */
 export interface McpOptions {
+  /** The agents to offer as tools. */
   readonly agents: readonly AgentSource[];
   /** Gateways whose agents are all served, including those added later. */
   readonly gateways?: readonly string[];
+  /** One tool per skill instead of one per agent. Default: false. */
   readonly perSkill?: boolean;
   /** Options for connecting to agents. */
   readonly connect?: ConnectOptions;
   /** Timeout of one call. */
   readonly callMs?: number;
+  /** How often cards and agent lists are read again. Default: 5 minutes. */
   readonly refreshMs?: number;
+  /** The server version sent to the assistant. */
   readonly version: string;
+  /** Where JSON-RPC messages are read from. */
   readonly input: Readable;
+  /** Where JSON-RPC messages are written to. */
   readonly output: Writable;
   /** Stops the server, like the end of the input. */
   readonly signal?: AbortSignal;
@@ -34,7 +40,9 @@ export interface McpOptions {
   readonly hintFor?: HintFor;
   /** Called with messages for the operator. */
   readonly notify?: (message: string) => void;
+  /** The time source. Default: the system clock. */
   readonly clock?: Clock;
+  /** A number from 0 up to 1, for retry jitter. Default: `Math.random`. */
   readonly random?: () => number;
 }
 

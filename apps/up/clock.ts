@@ -1,14 +1,15 @@
 import { type Clock, systemClock as clock } from "../../src/public/policies.js";
 
-/** Where a network takes its time from. */
+/** The time source of a network. */
 export interface UpClock extends Pick<Clock, "now" | "after"> {
   /** From 0 up to 1. */
   random(): number;
 }
 
+/** The system's time, timers and random numbers. */
 export const systemClock: UpClock = { now: clock.now, after: clock.after, random: Math.random };
 
-/** A wait that somebody can cut short. */
+/** A wait that can be interrupted. */
 export class Pause {
   readonly #clock: UpClock;
   #wake: () => void = () => undefined;
@@ -17,7 +18,7 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** Resolves when the time is over, or when it is woken. Without a time only the latter ends it. */
+  /** Resolves after the time, or when interrupted. Without a time, only an interrupt ends it. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       const takeBack = ms === undefined ? undefined : this.#clock.after(ms, () => this.wake());

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { UpClock } from "./clock.js";
 
+/** The output stream of a process. */
 export type OutputStream = "stdout" | "stderr";
 
 export interface ProcessStart {

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { AgentError } from "../../src/index.js";
+import { PROGRAM_EXTENSION, packageFile } from "../../src/transport/node/package-file.js";
 import type { ChildTask } from "./child-task.js";
 import { systemClock, type UpClock } from "./clock.js";
 import type { OutputStream } from "./group-process.js";
@@ -17,7 +18,9 @@ import { StatusBoard } from "./status-board.js";
 import { UnsupportedNode, UrlMonitor } from "./url-monitor.js";
 import { type AddressedModule, type PlannedBridge, type Wiring, wire } from "./wiring.js";
 
+/** Options of `launch`. */
 export interface LaunchOptions {
+  /** Overrides of the default limits (`UP_LIMITS`). */
   readonly limits?: Partial<UpLimits>;
   /** Environment of the processes. Default: process.env. */
   readonly env?: NodeJS.ProcessEnv;
@@ -25,6 +28,7 @@ export interface LaunchOptions {
   readonly onOutput?: (id: string, stream: OutputStream, line: string) => void;
   /** Hosts a bridge elsewhere and returns its URL; the caller closes it. Default: one process per bridge. */
   readonly hostBridge?: (wanted: PlannedBridge) => Promise<string>;
+  /** The time source. Default: the system clock. */
   readonly clock?: UpClock;
 }
 
@@ -244,8 +248,8 @@ function commandVariables(
 
 /** The command line of child.ts, from source or as built. */
 function childCommand(task: ChildTask): readonly string[] {
-  const own = fileURLToPath(import.meta.url);
-  const fromSource = own.endsWith(".ts");
-  const loader = fromSource ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
-  return [process.execPath, ...loader, resolve(dirname(own), fromSource ? "child.ts" : "child.js"), JSON.stringify(task)];
+  const child = fileURLToPath(packageFile(`apps/up/child${PROGRAM_EXTENSION}`));
+  const loader =
+    PROGRAM_EXTENSION === ".ts" ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
+  return [process.execPath, ...loader, child, JSON.stringify(task)];
 }

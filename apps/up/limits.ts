@@ -2,15 +2,17 @@
 export interface UpLimits {
   /** Default time from start to the first successful ping. */
   readonly readyMs: number;
-  /** Ping intervals before and after a module is ready. */
+  /** Interval of pings until a module is ready. */
   readonly pollMs: number;
+  /** Interval of pings once a module is ready. */
   readonly pingEveryMs: number;
   /** Timeout of one ping. */
   readonly pingMs: number;
   /** Consecutive failed pings after which a process is restarted. */
   readonly hungPings: number;
-  /** Restart backoff: doubles up to the longest. */
+  /** The first restart delay; it doubles up to `longestBackoffMs`. */
   readonly backoffMs: number;
+  /** The longest restart delay. */
   readonly longestBackoffMs: number;
   /** The backoff is reset after a module was ready for this long. */
   readonly steadyMs: number;
@@ -22,6 +24,7 @@ export interface UpLimits {
   readonly lineCharacters: number;
 }
 
+/** The default limits. */
 export const UP_LIMITS: UpLimits = {
   readyMs: 20_000,
   pollMs: 100,

@@ -1,6 +1,7 @@
 /** State of a node. `unspoken`: its protocol is not registered. */
 export type NodeState = "starting" | "ready" | "unhealthy" | "restarting" | "gave-up" | "stopping" | "stopped" | "unspoken";
 
+/** What a node runs: an agent module, a command, a remote URL, a demo agent or a bridge. */
 export type NodeKind = "agent" | "command" | "url" | "demo" | "bridge";
 
 /** Status of one node. */

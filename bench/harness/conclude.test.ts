@@ -19,11 +19,11 @@ describe("ratiosOf()", () => {
   test("compares arms of the same round", () => {
     expect(unary && ratiosOf(unary, [floor, row("koine", [90, 160, 45, 80, 80, 70])])).toEqual([0.9, 0.8, 0.9, 0.8, 0.8, 0.7]);
   });
-  test("says nothing about an arm that did not run", () => expect(unary && ratiosOf(unary, [floor])).toBeUndefined());
+  test("ignores an arm that did not run", () => expect(unary && ratiosOf(unary, [floor])).toBeUndefined());
 });
 
 describe("conclude()", () => {
-  test("gives median, spread, interval and target", () => {
+  test("computes median, spread, interval and target", () => {
     const got = conclude(definitions, [floor, again, row("koine", [90, 160, 45, 80, 80, 70])]);
     expect(got.ratios["unary"]).toBe(0.8);
     expect(got.spread["unary"]).toEqual([0.7, 0.9]);
@@ -59,7 +59,7 @@ describe("verdictOf()", () => {
   const good = [90, 160, 45, 80, 80, 70];
   test("met", () => expect(verdictOf(run(good, again), ["unary"])).toBe("met"));
   test("missed", () => expect(verdictOf(run([70, 140, 35, 70, 70, 70], again), ["unary"])).toBe("missed"));
-  test("inconclusive, whatever the targets say", () => {
+  test("inconclusive, whatever the targets", () => {
     expect(verdictOf(run(good, row("floor again", [90, 180, 45, 90, 90, 90])), ["unary"])).toBe("inconclusive");
   });
   test("incomplete without the arm", () => {
@@ -73,7 +73,7 @@ describe("tooCloseToCall()", () => {
     const interval = { sure: [0.81, 0.9], close: [0.7, 0.9], low: [0.5, 0.7] } as const;
     expect(tooCloseToCall({ targets, interval })).toEqual(["close", "low"]);
   });
-  test("says nothing where there were too few rounds for an interval", () => {
+  test("reports nothing with too few rounds for an interval", () => {
     expect(tooCloseToCall({ targets: { few: { atLeast: 0.8, met: false } }, interval: {} })).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export interface Conclusion {
   readonly targets: Readonly<Record<string, TargetReport>>;
 }
 
-/** The floor measured against itself must come out in this range, or the run decides nothing. */
+/** The baseline measured against itself must be in this range, or the run is inconclusive. */
 const SAME: Range = [0.95, 1.05];
 
 /** The per-round ratios of one definition; undefined when one of its two arms did not run. */
@@ -72,7 +72,7 @@ export function verdictOf(conclusion: Conclusion, wanted: readonly string[]): Ve
   return Object.values(conclusion.targets).every((target) => target.met) ? "met" : "missed";
 }
 
-/** Targets that the 95 % interval of the ratio does not leave on one side: another run may come out the other way. */
+/** Targets inside the 95 % interval of the ratio: another run may decide differently. */
 export function tooCloseToCall({ targets, interval }: Pick<Conclusion, "targets" | "interval">): readonly string[] {
   return Object.entries(targets).flatMap(([key, target]) => {
     const wanted = target.atLeast ?? target.atMost;

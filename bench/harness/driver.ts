@@ -1,16 +1,16 @@
 import { writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { buildIfStale } from "../../tools/build-if-stale.js";
 import { type Conclusion, tooCloseToCall, verdictOf } from "./conclude.js";
-import { buildIfStale, emitBench } from "./emit.js";
-import { describeMachine } from "./machine.js";
 import { type Cores, findCores, stopAllWorkers, stopWorkersOnExit } from "./processes.js";
 import { createProgress, type Progress } from "./progress.js";
 import { renderLastLine, renderReport, type Titles } from "./report.js";
 import type { BenchResult, Machine, Row } from "./result.js";
 
-/** What every bench runs with. */
+/** The settings common to all benchmarks. */
 export interface BenchContext {
   readonly root: string;
   readonly dist: string;
@@ -31,7 +31,7 @@ export interface DriverOptions {
 export interface Driver<O extends DriverOptions> {
   readonly name: string;
   readonly help: string;
-  /** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+  /** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */
   parse(argv: readonly string[]): O | undefined;
   measure(options: O, context: BenchContext): Promise<Measured>;
 }
@@ -70,7 +70,6 @@ async function measureAndReport<O extends DriverOptions>(driver: Driver<O>, opti
   const root = fileURLToPath(new URL("../../", import.meta.url));
   stopWorkersOnExit();
   if (options.build) buildIfStale(root);
-  emitBench(root);
   const cores = findCores();
   const progress = createProgress(process.stderr);
   const context = { root, dist: join(root, "dist"), cores, machine: describeMachine(cores), progress, startedAtMs };
@@ -125,7 +124,7 @@ export function closeCalls(conclusion: Conclusion): readonly string[] {
   return close.length === 0 ? [] : [`Too close to call in one run: ${close.join(", ")}.`];
 }
 
-/** The options that every bench takes, for `parseArgs`. */
+/** The options common to all benchmarks, for `parseArgs`. */
 export const COMMON_OPTIONS = {
   quick: { type: "boolean", default: false },
   rounds: { type: "string" },
@@ -172,4 +171,16 @@ export function parseRounds(text: string): number {
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > MOST_ROUNDS)
     throw new Error(`--rounds takes a number from 1 to ${MOST_ROUNDS}, not ${text}`);
   return rounds;
+}
+
+/** Describes the machine of a run. */
+function describeMachine({ server }: Cores): Machine {
+  const all = cpus();
+  return {
+    node: process.version,
+    cpu: all[0]?.model ?? "unknown",
+    cores: all.length,
+    pinned: server !== undefined,
+    loadBefore: loadavg()[0] ?? 0,
+  };
 }

@@ -11,7 +11,7 @@ traffic: 1.90MB (1993344) total, 136.51KB (139789) headers (space savings 86.67%
 `;
 
 describe("readH2load()", () => {
-  test("takes the rate and the good answers", () => {
+  test("reads the rate and the successful answers", () => {
     expect(readH2load(SAID)).toEqual({ perSecond: 5821, completed: 5821 });
   });
 
@@ -19,7 +19,7 @@ describe("readH2load()", () => {
     ["nothing", ""],
     ["failures", SAID.replace("0 failed", "3 failed")],
     ["no good answer", SAID.replace("5821 2xx", "0 2xx")],
-  ])("does not take %s for a measurement", (_name, said) => {
+  ])("does not read %s as a measurement", (_name, said) => {
     expect(() => readH2load(said)).toThrow("h2load said");
   });
 });

@@ -8,9 +8,9 @@ export interface RequestTemplate {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Stands in the body once; its place gets a new number of the same width in every request. */
+  /** Occurs once in the body; replaced by a new number of the same width in every request. */
   readonly counter: string;
-  /** Must stand in every answer: an error with status 200 is no answer. */
+  /** Must occur in every answer: an error with status 200 does not count. */
   readonly marker: string;
 }
 
@@ -56,7 +56,7 @@ export function openSocket(port: number): Promise<Socket> {
   });
 }
 
-/** The bytes of the request, and where the counter stands in them. */
+/** The bytes of the request, and the position of the counter. */
 export function writeRequest(template: RequestTemplate): { readonly bytes: Buffer; readonly counterAt: number } {
   const length = Buffer.byteLength(template.body);
   const headers = Object.entries(template.headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -105,7 +105,7 @@ function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promis
   });
 }
 
-/** In place: the last write of this socket was answered, so its bytes have left. */
+/** In place: the previous request of this socket was answered, so its bytes were sent. */
 function writeNumber(bytes: Buffer, at: number, width: number): void {
   let rest = nextNumber++;
   for (let index = at + width - 1; index >= at; index--) {

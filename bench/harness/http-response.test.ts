@@ -5,7 +5,7 @@ const withLength = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent
 const inChunks = "HTTP/1.1 503 Busy\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0a\r\n0123456789\r\n0\r\n\r\n";
 
 describe("findResponse()", () => {
-  test("reads a response with a length, and leaves what follows", () => {
+  test("reads a response with a length, and leaves the following bytes", () => {
     const got = findResponse(Buffer.from(`${withLength}HTTP/1.1 200`));
     expect(got).toEqual({ status: 200, bodyStart: 70, end: 77 });
   });

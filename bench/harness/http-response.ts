@@ -1,4 +1,4 @@
-/** Where one HTTP/1.1 response stands in a buffer. */
+/** The position of one HTTP/1.1 response in a buffer. */
 export interface ResponseSpan {
   readonly status: number;
   readonly bodyStart: number;
@@ -10,7 +10,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 
-/** Finds the first response in the buffer; undefined while it is incomplete. Only what our own test servers send is understood. */
+/** Finds the first response in the buffer; undefined while it is incomplete. Supports only what our own test servers send. */
 export function findResponse(buffer: Buffer): ResponseSpan | undefined {
   const headEnd = buffer.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

@@ -21,7 +21,7 @@ const COMMAND_MS = 120_000;
 
 const running = new Set<ChildProcess>();
 
-/** Two different cores this process may use, if there are two and `taskset` is there to pin with. */
+/** Two different cores for pinning, if there are two and `taskset` is available. */
 export function findCores(): Cores {
   const allowed = allowedCores();
   const [server, load] = allowed;

@@ -3,7 +3,7 @@ import type { BenchResult, Metric, Row } from "./result.js";
 import { median, spread } from "./statistics.js";
 import { renderTable, short } from "./table.js";
 
-/** What each section measures, in words. */
+/** The description of each section. */
 export type Titles = Readonly<Record<string, string>>;
 
 /** The table for people: a pure function of the result. */

@@ -1,4 +1,4 @@
-/** What a bench run writes and every report reads. Bump `schema` when a field changes meaning. */
+/** The result file of a benchmark run, read by every report. Bump `schema` when a field changes meaning. */
 export interface BenchResult {
   readonly schema: 1;
   readonly bench: string;

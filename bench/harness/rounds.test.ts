@@ -26,7 +26,7 @@ describe("runSection()", () => {
     ]);
   });
 
-  test("asks before each round, showing what was measured so far", async () => {
+  test("calls back before each round with the measurements so far", async () => {
     const rows = await runSection({
       name: "s",
       arms: [{ name: "a", measure: async () => ({}) }],

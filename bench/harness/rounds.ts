@@ -22,7 +22,7 @@ export interface Section {
   readonly arms: readonly Arm[];
   /** Asked before each round, with the number of rounds done. */
   again(done: number, rows: readonly Row[]): boolean;
-  /** Told before each measurement. */
+  /** Called before each measurement. */
   onStep?(round: number, arm: string): void;
 }
 

@@ -4,14 +4,14 @@ import { median, medianInterval, pairedRatios, percentile, spread, variation } f
 const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
 
 describe("percentile()", () => {
-  test("takes the nearest rank", () => {
+  test("uses the nearest rank", () => {
     expect(percentile([15, 20, 35, 40, 50], 0.3)).toBe(20);
     expect(percentile([15, 20, 35, 40, 50], 0.4)).toBe(20);
     expect(percentile([15, 20, 35, 40, 50], 0.5)).toBe(35);
     expect(percentile([15, 20, 35, 40, 50], 1)).toBe(50);
     expect(percentile(hundred, 0.99)).toBe(99);
   });
-  test("takes the least for share 0", () => expect(percentile([3, 9], 0)).toBe(3));
+  test("returns the minimum for share 0", () => expect(percentile([3, 9], 0)).toBe(3));
   test("reads typed arrays", () => expect(percentile(Float64Array.of(1, 2, 3, 4), 0.75)).toBe(3));
   test("refuses no samples", () => expect(() => percentile([], 0.5)).toThrow("no samples"));
 });
@@ -19,7 +19,7 @@ describe("percentile()", () => {
 describe("median()", () => {
   test("of an odd number", () => expect(median([9, 1, 5])).toBe(5));
   test("of an even number", () => expect(median([4, 1, 3, 2])).toBe(2.5));
-  test("sorts numbers, not words", () => expect(median([10, 9, 100])).toBe(10));
+  test("sorts by number, not by text", () => expect(median([10, 9, 100])).toBe(10));
   test("refuses no samples", () => expect(() => median([])).toThrow("no samples"));
 });
 

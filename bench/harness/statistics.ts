@@ -16,7 +16,7 @@ export function median(samples: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** 10th and 90th percentile: what single rounds did, without the two worst accidents. */
+/** 10th and 90th percentile: the spread of rounds without outliers. */
 export function spread(samples: readonly number[]): Range {
   const sorted = ascending(samples);
   return [percentile(sorted, 0.1), percentile(sorted, 0.9)];

@@ -29,7 +29,7 @@ describe("startTally()", () => {
     expect({ counted, windowMs }).toEqual({ counted: 16, windowMs: 800 });
   });
 
-  test("waits for as many answers as asked for", () => {
+  test("waits for the requested number of answers", () => {
     let time = 0;
     const tally = startTally({ rampMs: 0, windowMs: 100, minAnswers: 40 }, () => time);
     for (time = 50; tally.open(); time += 50) tally.record(time - 50);

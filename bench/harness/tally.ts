@@ -1,6 +1,6 @@
 import { percentile, variation } from "./statistics.js";
 
-/** What one arm did in one slice of time. */
+/** The counts of one arm in one slice of time. */
 export interface Slice {
   /** Answers inside the measured window. */
   readonly counted: number;
@@ -14,29 +14,29 @@ export interface Slice {
 }
 
 export interface Window {
-  /** Sending goes on, nothing is counted: sockets open, caches fill, and slow arms get their pipe filled. */
+  /** Requests are sent but not counted: connections open, caches fill. */
   readonly rampMs: number;
   readonly windowMs: number;
-  /** The window stays open until so many answers were counted: a stalled arm, or one that must warm up. */
+  /** The window stays open until this many answers were counted: for a stalled arm, or one that must warm up. */
   readonly minAnswers?: number;
 }
 
 export interface Tally {
   /** Still sending? */
   open(): boolean;
-  /** An answer to what was sent at `sentAt` has come. Returns the time, to be the next `sentAt`. */
+  /** Counts the answer to a request sent at `sentAt`. Returns the time, for the next `sentAt`. */
   record(sentAt: number): number;
   slice(): Slice;
 }
 
-/** A slice with fewer answers would say nothing. */
+/** The minimum number of answers of a meaningful slice. */
 const MIN_ANSWERS = 16;
 /** No window stays open longer than this past its time. */
 const PATIENCE_MS = 10_000;
 /** More answers than this in one slice are counted, but their latencies are not kept. */
 const MAX_SAMPLES = 1_000_000;
 
-/** Counts answers that come in the window after the ramp. `now` is in milliseconds, with fractions. */
+/** Counts answers in the window after the ramp. `now` is in milliseconds, with fractions. */
 export function startTally({ rampMs, windowMs, minAnswers = MIN_ANSWERS }: Window, now: () => number): Tally {
   const from = now() + rampMs;
   const until = from + windowMs;

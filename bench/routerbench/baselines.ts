@@ -3,7 +3,7 @@ import { NaiveBayes, wordsOf } from "./naive-bayes.js";
 import { groupBy, type Outcome } from "./outcome.js";
 import type { Module } from "./router.js";
 
-/** What one gets without reading (majority) and by counting words (naive Bayes). */
+/** The baselines: majority class, and naive Bayes over words. */
 export const BASELINES = ["majority", "naive Bayes"] as const;
 export type Baseline = (typeof BASELINES)[number];
 
@@ -57,7 +57,7 @@ function outcomesOf({ file, scenario, modules }: Case, choose: (words: readonly 
   }));
 }
 
-/** All that the module itself says; the scenario's description is shared by modules of different labels. */
+/** The module's own text; the scenario's description is shared by modules with different labels. */
 function moduleWords({ passages }: Module): readonly string[] {
   return passages.flatMap(({ text }) => wordsOf(text));
 }

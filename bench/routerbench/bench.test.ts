@@ -67,7 +67,7 @@ const inputs = async (): Promise<{ readonly scenarios: Awaited<ReturnType<typeof
 });
 
 describe("runBench()", () => {
-  it("counts a scenario only if all its modules are right, and leaves out whole what has no label", async () => {
+  it("counts a scenario only if all its modules are correct, and excludes it if a label is missing", async () => {
     const tools = toolsWith((id) => (id === "FX-L3-01-M2" ? { selected_protocol: "ACP" } : {}));
     const { report } = await runBench(await inputs(), SPEC, tools);
     const [run] = report.runs;
@@ -97,7 +97,7 @@ describe("runBench()", () => {
     expect(run?.excluded[0]).toMatchObject({ scenario_id: "FX-L2-01", because: expect.stringMatching(because) });
   });
 
-  it("leaves out a scenario about whose modules there are two records", async () => {
+  it("excludes a scenario with two records for one module", async () => {
     const tools = toolsWith(always);
     const route: RunTools["engine"]["route"] = async (scenario, settings, cancel) => {
       const { decisions } = await tools.engine.route(scenario, settings, cancel);
@@ -122,7 +122,7 @@ describe("runBench()", () => {
     expect(seen.filter((text) => /"(label|level)"/.test(text))).toEqual([]);
   });
 
-  it("gives the ranking to spec+perf only, and takes away one part at a time", async () => {
+  it("passes the ranking to spec+perf only, and ablates one part at a time", async () => {
     const settings: BenchSettings = { ...SPEC, modes: ["spec", "spec+perf"], ablate: ["locks"], ranking: ["ANP"] };
     const tools = toolsWith((id, { ranking, without }) => {
       if (id === "FX-L1-01-M1" && ranking !== undefined) return { selected_protocol: ranking[0] ?? null };
@@ -149,7 +149,7 @@ describe("runBench()", () => {
     await expect(runBench(await inputs(), SPEC, tools)).rejects.toThrow("enough");
   });
 
-  it("says so where nothing can be scored", async () => {
+  it("reports that nothing can be scored", async () => {
     const empty = {
       name: "e.jsonl",
       bytes: 1,
@@ -187,7 +187,7 @@ describe("the mode model", () => {
     expect(run?.excluded).toEqual([{ file: "six.jsonl", scenario_id: "FX-L2-02", because: "no answer" }]);
   });
 
-  it("takes no answer that a hard constraint rules out", async () => {
+  it("rejects an answer that violates a hard constraint", async () => {
     const tools = toolsWith(always, { opinion: saying(() => opinion("A2A")) });
     const feasible = (): readonly Features[] => defaultCandidates().filter(({ name }) => name === "ANP");
     const [run] = (await runBench(await inputs(), settings, { ...tools, engine: { ...tools.engine, feasible } })).report.runs;
@@ -204,7 +204,7 @@ describe("the mode model", () => {
   });
 });
 
-describe("what a run leaves behind", () => {
+describe("result folder", () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "koine-routerbench-"));
@@ -238,20 +238,20 @@ describe("what a run leaves behind", () => {
     expect((await check(toolsWith(always))).differences).toEqual([]);
   });
 
-  it.each([...FILES])("tells that %s was changed", async (name) => {
+  it.each([...FILES])("reports that %s was changed", async (name) => {
     await leave(SPEC, toolsWith(always));
     await writeFile(join(folder, name), `${await readFile(join(folder, name), "utf8")} `);
     const { differences } = await check(toolsWith(always));
     expect(differences).toEqual([{ file: name, because: "it was changed after it was written" }]);
   });
 
-  it("tells what another router would have written", async () => {
+  it("reports differences to another router's output", async () => {
     await leave(SPEC, toolsWith(always));
     const { differences } = await check(toolsWith(() => ({ selected_protocol: "ACP" })));
     expect(differences.map(({ file }) => file)).toEqual([...FILES, "manifest.json"]);
   });
 
-  it("tells that a file is missing, and that an input is another", async () => {
+  it("reports a missing file and a changed input", async () => {
     await leave(SPEC, toolsWith(always));
     await rm(join(folder, "tables.txt"));
     await writeFile(join(folder, "six.jsonl"), "{}");
@@ -268,7 +268,7 @@ describe("what a run leaves behind", () => {
     await expect(check(toolsWith(always))).rejects.toThrow(/plain name/);
   });
 
-  it("takes what a model said from the decisions, and computes the rest again", async () => {
+  it("replays a model's answers from the decisions, and computes the rest again", async () => {
     const settings: BenchSettings = { ...SPEC, modes: ["model"], model: "small" };
     let asked = 0;
     const opinion: SecondOpinion = {
@@ -288,7 +288,7 @@ describe("what a run leaves behind", () => {
 });
 
 describe("readInputs()", () => {
-  it("refuses two files of one name, and what cannot be read", async () => {
+  it("rejects two files of one name, and unreadable files", async () => {
     await expect(readInputs([SIX, SIX])).rejects.toThrow(/two files are called six\.jsonl/);
     await expect(readInput("no-such-file.jsonl")).rejects.toThrow(/no-such-file\.jsonl cannot be read \(ENOENT\)/);
     await expect(readInput(tmpdir())).rejects.toThrow(/is not a file/);

@@ -9,12 +9,13 @@ import { runPlan } from "./run.js";
 /** The files a benchmark is made from. */
 export interface BenchInputs {
   readonly scenarios: readonly InputFile[];
-  /** What the baselines are trained on. */
+  /** Training data of the baselines. */
   readonly train?: InputFile | undefined;
   /** The file that the ranking came from. */
   readonly ranking?: InputFile | undefined;
 }
 
+/** The result of a benchmark: the report and the runs it was made of. */
 export interface Bench {
   readonly report: Report;
   readonly runs: readonly Run[];

@@ -14,7 +14,7 @@ export interface Case {
   readonly modules: readonly LabelledModule[];
 }
 
-/** A scenario that is left out whole, and why. */
+/** A scenario that was excluded, and why. */
 export interface Exclusion {
   readonly file: string;
   /** Null where the file does not even give an id. */
@@ -27,7 +27,7 @@ export interface Sorted {
   readonly excluded: readonly Exclusion[];
 }
 
-/** List-wise exclusion: one module that cannot be scored takes its scenario out, and nothing is filled in. */
+/** List-wise exclusion: one module that cannot be scored excludes its scenario; nothing is imputed. */
 export function sortCases(file: string, scenarios: readonly Scenario[], protocols: readonly string[]): Sorted {
   const cases: Case[] = [];
   const excluded: Exclusion[] = [];
@@ -57,7 +57,7 @@ function flawOf({ modules }: Scenario, scorable: number, protocols: readonly str
   return `the label of module ${flawed.id} is ${flawed.label}, which is not a candidate`;
 }
 
-/** The answers stay here: whoever chooses gets neither labels nor the level. */
+/** The answers stay here: the router gets neither labels nor levels. */
 export function withoutAnswers({ id, description, modules }: Scenario): Scenario {
   return { id, description, modules: modules.map(withoutLabel) };
 }

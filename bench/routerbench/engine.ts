@@ -12,9 +12,11 @@ import {
   route,
 } from "./router.js";
 
+/** Options of `openTools`. */
 export interface ToolOptions extends Pick<RunTools, "onProgress"> {
   /** Ends the runs. */
   readonly signal: AbortSignal;
+  /** Whether the runs need sentence embeddings. */
   readonly embeddings: boolean;
   /** For the mode `model`. */
   readonly model?: FunctionCallingModel | undefined;

@@ -7,18 +7,18 @@ export interface ReadFile {
   readonly scenarios: readonly Scenario[];
   readonly excluded: readonly {
     readonly scenario_id: string | undefined;
-    /** Its place in the file. */
+    /** Its index in the file. */
     readonly where: string;
     readonly because: string;
   }[];
 }
 
-/** What is measured. The real one is the router's; tests bring their own. */
+/** The measured system: the router; tests use their own. */
 export interface Engine {
   readonly candidates: readonly Features[];
   parse(text: string, name: string): Promise<ReadFile>;
   route(scenario: Scenario, settings: RouterSettings, cancel: Cancel): Promise<{ readonly decisions: readonly Decision[] }>;
-  /** What every hard constraint lets through. */
+  /** The candidates that satisfy every hard constraint. */
   feasible(scenario: Scenario, module: Module, settings: RouterSettings): readonly Features[];
 }
 
@@ -27,7 +27,7 @@ export type Answer =
   | { readonly kind: "decision"; readonly decision: Decision }
   | { readonly kind: "none"; readonly because: string };
 
-/** One module and what was said about it. */
+/** One module and its decision. */
 export interface Entry {
   readonly of: Case;
   readonly module: LabelledModule;
@@ -40,6 +40,7 @@ export interface Run {
   readonly entries: readonly Entry[];
 }
 
+/** What a run uses: the router, and the embedder and model where its settings need them. */
 export interface RunTools {
   readonly engine: Engine;
   readonly cancel: Cancel;

@@ -10,11 +10,12 @@ import { AgentError, type Features } from "./router.js";
 import { formatSections } from "./table.js";
 import { sectionsOf } from "./tables.js";
 
-/** What a run leaves behind, beside its manifest. */
+/** The files of a run, besides its manifest. */
 export const FILES = ["decisions.jsonl", "metrics.json", "tables.txt", "report.html"] as const;
 export type FileName = (typeof FILES)[number];
 export const MANIFEST = "manifest.json";
 
+/** The contents of the result files, by name. */
 export type Texts = { readonly [name in FileName]: string };
 
 export type Role = "scenarios" | "train" | "ranking";
@@ -27,7 +28,7 @@ export interface ManifestInput {
   readonly sha256: string;
 }
 
-/** Everything that the files beside it depend on, and what they are. Holds neither time nor place unless asked to. */
+/** Everything the other files depend on, and their digests. Contains neither time nor paths unless requested. */
 export interface Manifest {
   readonly schema: 1;
   readonly koine: string;
@@ -67,6 +68,7 @@ export interface ManifestFacts {
   readonly inputs: BenchInputs;
 }
 
+/** The manifest of a result folder: versions, settings, inputs and digests of the files. */
 export function manifestOf(texts: Texts, { koine, stamped, settings, candidates, inputs }: ManifestFacts): string {
   const { scenarios, train, ranking } = inputs;
   const manifest: Manifest = {
@@ -89,7 +91,7 @@ function facts(role: Role, { name, bytes, sha256: hash }: InputFile): ManifestIn
   return { role, name, bytes, sha256: hash };
 }
 
-/** A folder that is not there or empty, so that nobody's files are lost; with `force` ours are written over. */
+/** A missing or empty folder, so that no files are lost; with `force` our own are overwritten. */
 export async function checkFolder(folder: string, force: boolean): Promise<void> {
   const names = await readdir(folder).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "ENOENT") return [];
@@ -98,7 +100,7 @@ export async function checkFolder(folder: string, force: boolean): Promise<void>
   if (names.length > 0 && !force) throw new AgentError("conflict", `${folder} is not empty`);
 }
 
-/** The manifest goes first and comes last: where writing was cut off, there is none. */
+/** The manifest is removed first and written last: an interrupted write leaves none. */
 export async function writeFolder(folder: string, texts: Texts, manifest: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rm(join(folder, MANIFEST), { force: true });

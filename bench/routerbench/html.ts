@@ -75,7 +75,7 @@ const WIDTH = 420;
 const HEIGHT = 260;
 const EDGE = 40;
 
-/** Accuracy over coverage. The table above holds the same figures for whoever cannot see it. */
+/** Accuracy over coverage. The table above has the same numbers as text. */
 function curveHtml(curve: readonly CoveragePoint[]): string {
   const points = curve.flatMap(({ coverage, accuracy }) =>
     coverage.value === null || accuracy.value === null ? [] : [[across(coverage.value), down(accuracy.value)] as const],
@@ -116,10 +116,10 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": "&#39;",
 };
 
-/** What cannot be shown, and what turns the text around it. */
+/** Characters that are invisible or change the text direction. */
 const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** What a file says is text here, whatever it looks like. */
+/** Escapes text from files. */
 function escaped(text: string): string {
   return text.replace(UNSEEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageFile } from "../../src/transport/node/package-file.js";
 import { AgentError } from "./router.js";
 
-/** A file as it was read. Only its base name is kept: where it lies says something about a machine, not about the file. */
+/** An input file. Only its base name is kept: the path depends on the machine. */
 export interface InputFile {
   readonly name: string;
   readonly bytes: number;
@@ -19,7 +20,7 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-/** A whole file of text, or an AgentError that says why not. */
+/** The text of a file; throws an AgentError with the reason. */
 export async function readInput(path: string, maxBytes = MAX_INPUT_BYTES): Promise<InputFile> {
   const data = await readBytes(path, maxBytes);
   const name = basename(path);
@@ -46,7 +47,7 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
   }
 }
 
-/** Several files, told apart by their base names. */
+/** Several files, distinguished by their base names. */
 export async function readInputs(paths: readonly string[]): Promise<readonly InputFile[]> {
   if (paths.length > MAX_INPUT_FILES)
     throw new AgentError("too_large", `there are ${paths.length} files, and at most ${MAX_INPUT_FILES} are read`);
@@ -57,8 +58,8 @@ export async function readInputs(paths: readonly string[]): Promise<readonly Inp
   return inputs;
 }
 
-/** The project's own scenarios lie beside this file, in the source and in what is built. */
-export async function ownCorpus(folder = fileURLToPath(new URL("./corpus/", import.meta.url))): Promise<readonly string[]> {
+/** The scenarios that the package ships. */
+export async function ownCorpus(folder = fileURLToPath(packageFile("bench/routerbench/corpus/"))): Promise<readonly string[]> {
   const names = await readdir(folder).catch((): string[] => []);
   return names
     .filter((name) => name.endsWith(".jsonl"))

@@ -3,12 +3,12 @@ import { FILES, MANIFEST, type Manifest, type ManifestInput, type Role } from ".
 import { type BenchSettings, MODES } from "./plan.js";
 import { ABLATIONS, AgentError } from "./router.js";
 
-/** What a verification takes from a manifest; the rest is made again and compared. */
+/** The members of a manifest that a verification uses; the others are computed again and compared. */
 export type ReadManifest = Pick<Manifest, "koine" | "stamped" | "settings" | "inputs" | "files">;
 
 const ROLES: readonly Role[] = ["scenarios", "train", "ranking"];
 
-/** A manifest from a file that anybody may have changed. Throws AgentError for what is none. */
+/** Parses a manifest from an untrusted file. Throws AgentError if it is invalid. */
 export function parseManifest(text: string): ReadManifest {
   const document = objectIn(parse(text), "");
   if (document["schema"] !== 1) throw unreadable("schema", "is not 1");

@@ -51,7 +51,7 @@ describe("shareOf()", () => {
     expect(share.high).toBeCloseTo(high, 12);
   });
 
-  it("says nothing about nothing", () => {
+  it("returns null without data", () => {
     expect(shareOf(0, 0)).toEqual({ hits: 0, of: 0, value: null, low: null, high: null });
   });
 });
@@ -64,7 +64,7 @@ describe("measure()", () => {
     expect([metrics.modules.hits, metrics.modules.of, metrics.abstained]).toEqual([7, 12, 2]);
   });
 
-  it("gives precision, recall, F1 and support as scikit-learn does", () => {
+  it("matches scikit-learn in precision, recall, F1 and support", () => {
     const rows = metrics.protocols.map(({ precision, recall, f1, support }) => [precision.value, recall.value, f1, support]);
     const expected = [
       [2 / 3, 0.5, 0.5714285714285714, 4],
@@ -76,7 +76,7 @@ describe("measure()", () => {
     expect(metrics.macroF1).toBeCloseTo(0.49702380952380953, 12);
   });
 
-  it("counts rows by what is right and columns by what was chosen, abstaining apart", () => {
+  it("has rows by label and columns by choice, with abstentions separate", () => {
     expect(metrics.confusion.protocols).toEqual(PROTOCOLS);
     expect(metrics.confusion.rows).toEqual([
       { label: "A2A", chosen: [2, 1, 0, 0], abstained: 1 },
@@ -86,7 +86,7 @@ describe("measure()", () => {
     ]);
   });
 
-  it("leaves out of macro-F1 what is neither right nor chosen, and counts as 0 what is only chosen", () => {
+  it("excludes protocols without labels and choices from macro-F1, and counts those only chosen as 0", () => {
     // f1_score(["A2A", "A2A", "ACP"], ["A2A", "ANP", "ACP"], average="macro", zero_division=0)
     const few = outcomesOf([
       ["s1", "A2A", "A2A", 1],
@@ -106,7 +106,7 @@ describe("measure()", () => {
     ]);
   });
 
-  it("lists levels in order, and what has none last", () => {
+  it("lists levels in order, modules without one last", () => {
     const rows = [
       ...outcomesOf([["x", "ACP", "ACP", 1]], null),
       ...outcomesOf([["y", "ACP", "ANP", 1]], 5),
@@ -119,7 +119,7 @@ describe("measure()", () => {
     ]);
   });
 
-  it("says nothing where there is nothing", () => {
+  it("returns null without modules", () => {
     const nothing = measure([], PROTOCOLS);
     expect([nothing.macroF1, nothing.modules.value, nothing.selective, nothing.levels]).toEqual([null, null, null, []]);
   });
@@ -166,12 +166,12 @@ describe("the margin", () => {
     expect(measure(ties, PROTOCOLS).selective?.aurc).toBeCloseTo(0.375, 12);
   });
 
-  it("does not hide behind abstaining: who never answers has risk 1 everywhere", () => {
+  it("does not reward abstaining: a router that never answers has risk 1 everywhere", () => {
     const silent = measure(outcomesOf([["s1", "ACP", null, 0]]), PROTOCOLS).selective;
     expect([silent?.aurc, silent?.ece, silent?.curve[0]?.accuracy.value]).toEqual([1, null, null]);
   });
 
-  it("is not judged where somebody gives none", () => {
+  it("is null if an answer has no margin", () => {
     const partly = outcomesOf([
       ["s1", "ACP", "ACP", null],
       ["s2", "ACP", "ACP", 0.5],

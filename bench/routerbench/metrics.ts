@@ -28,6 +28,7 @@ export interface Confusion {
   readonly rows: readonly { readonly label: string; readonly chosen: readonly number[]; readonly abstained: number }[];
 }
 
+/** The metrics of one run. */
 export interface Metrics extends Accuracy {
   readonly abstained: number;
   /** Null where there is nothing to score. */
@@ -36,7 +37,7 @@ export interface Metrics extends Accuracy {
   readonly files: readonly PartAccuracy<string>[];
   readonly protocols: readonly ProtocolScore[];
   readonly confusion: Confusion;
-  /** Null where whoever chose gives no margin. */
+  /** Null if there are no margins. */
   readonly selective: Selective | null;
 }
 
@@ -55,7 +56,7 @@ export function measure(outcomes: readonly Outcome[], protocols: readonly string
   };
 }
 
-/** Whatever has no level comes last. */
+/** Modules without a level come last. */
 function order(level: number | null): number {
   return level ?? Number.MAX_SAFE_INTEGER;
 }

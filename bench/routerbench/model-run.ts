@@ -3,7 +3,7 @@ import type { Answer, Entry, RunTools } from "./entry.js";
 import type { Plan } from "./plan.js";
 import { AgentError, type Decision, type Features, type OpinionAnswer, type RouterSettings } from "./router.js";
 
-/** More would only stand in line at most servers, and four already hide the time of the network. */
+/** More would only queue at most servers, and four already hide the network latency. */
 const MODEL_CALLS_AT_ONCE = 4;
 
 interface Question {
@@ -11,7 +11,7 @@ interface Question {
   readonly module: LabelledModule;
 }
 
-/** Every module to the model, a few at a time; the entries come in the order of the cases all the same. */
+/** Sends every module to the model, a few concurrently; the entries keep the order of the cases. */
 export async function askModel(
   plan: Plan,
   cases: readonly Case[],
@@ -49,7 +49,7 @@ async function ask({ of, module }: Question, routing: RouterSettings, tools: Run
   if (feasible.length === 0) return { kind: "decision", decision: unanswerable(of.scenario.id, module.id, engine.candidates) };
   const input = asked.passages.map(({ text }) => text);
   const answer = await opinion.about({ scenario, module: asked, input, feasible }, cancel);
-  // An answer that came because nobody waits any longer says nothing about the model.
+  // An answer after a cancel says nothing about the model.
   if (cancel.reason !== undefined) throw cancel.reason;
   return answerOf(answer, { scenario: of.scenario.id, module: module.id, candidates: engine.candidates, feasible });
 }

@@ -36,20 +36,20 @@ const chosenBy = (...args: Parameters<typeof runBaseline>): readonly (string | n
   runBaseline(...args).map(({ chosen }) => chosen);
 
 describe("runBaseline()", () => {
-  it("chooses what scikit-learn's MultinomialNB chooses, leaving out one scenario at a time", () => {
+  it("matches scikit-learn's MultinomialNB, leaving out one scenario at a time", () => {
     expect(chosenBy("naive Bayes", casesOf(ROWS), { protocols: PROTOCOLS })).toEqual(
       "ACP Agora Agora ANP Agora Agora ACP ANP Agora ACP Agora Agora Agora Agora ANP".split(" "),
     );
   });
 
-  it("chooses what scikit-learn's MultinomialNB chooses when it is trained on other scenarios", () => {
+  it("matches scikit-learn's MultinomialNB when trained on other scenarios", () => {
     const [train, rest] = [casesOf(ROWS.slice(0, 6)), casesOf(ROWS.slice(6))];
     expect(chosenBy("naive Bayes", rest, { protocols: PROTOCOLS, train })).toEqual(
       "ACP ANP ACP ACP Agora ANP ACP ACP ANP".split(" "),
     );
   });
 
-  it("takes for the majority what is most frequent in the other scenarios, and the first in order of equals", () => {
+  it("uses the most frequent label of the other scenarios as majority, the first in order of equals", () => {
     // Counted in Python with collections.Counter.
     expect(chosenBy("majority", casesOf(ROWS), { protocols: PROTOCOLS })).toEqual(
       "Agora ANP ANP Agora Agora Agora ANP ACP ACP Agora Agora Agora Agora ACP ACP".split(" "),
@@ -65,7 +65,7 @@ describe("runBaseline()", () => {
 });
 
 describe("NaiveBayes", () => {
-  it("forgets exactly what it learnt", () => {
+  it("unlearns exactly", () => {
     const bayes = new NaiveBayes();
     bayes.learn("ACP", ["page", "list"]);
     bayes.learn("ANP", ["seal", "seal", "page"]);
@@ -73,13 +73,13 @@ describe("NaiveBayes", () => {
     expect(bayes.choose(["seal", "seal"], PROTOCOLS)).toBe("ACP");
   });
 
-  it("knows nothing at first", () => {
+  it("has no prediction before training", () => {
     expect(new NaiveBayes().choose(["page"], PROTOCOLS)).toBeUndefined();
   });
 });
 
 describe("wordsOf()", () => {
-  it("takes letters and digits of any script, in lower case", () => {
+  it("tokenizes letters and digits of any script, in lower case", () => {
     expect(wordsOf("Über-Nacht, 3 jobs; été")).toEqual(["über", "nacht", "3", "jobs", "été"]);
   });
 });

@@ -11,7 +11,7 @@ interface Class {
  */
 export class NaiveBayes {
   readonly #classes = new Map<string, Class>();
-  /** How often each word was seen at all: its keys are the vocabulary. */
+  /** The count of each word: its keys are the vocabulary. */
   readonly #seen = new Map<string, number>();
   #documents = 0;
 
@@ -51,7 +51,7 @@ export class NaiveBayes {
     }
   }
 
-  /** Logarithm of prior times likelihood, up to what all labels share. Words never seen in training say nothing. */
+  /** Logarithm of prior times likelihood, up to a constant. Unknown words are ignored. */
   #score(label: string, words: readonly string[]): number {
     const known = this.#classes.get(label);
     if (known === undefined || known.documents === 0) return Number.NEGATIVE_INFINITY;

@@ -3,14 +3,14 @@ export interface Outcome {
   /** Base name of the file the scenario came from: ids are unique only within one. */
   readonly file: string;
   readonly scenario_id: string;
-  /** Null where the file gives none. */
+  /** Null if the file has none. */
   readonly level: number | null;
   readonly module_id: string;
   /** The right answer. */
   readonly label: string;
   /** Null: it abstained. */
   readonly chosen: string | null;
-  /** From 0 to 1; null where whoever chose gives none. */
+  /** From 0 to 1; null if there is none. */
   readonly margin: number | null;
 }
 
@@ -18,7 +18,7 @@ export function isRight({ label, chosen }: Outcome): boolean {
   return chosen === label;
 }
 
-/** The groups in the order in which their first members come. */
+/** The groups, in the order of their first members. */
 export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -5,23 +5,27 @@ import type { Ablation } from "./router.js";
  * is put to a language model, under the same hard constraints and the same linter.
  */
 export const MODES = ["spec", "spec+perf", "model"] as const;
+/** A way to select protocols: from the text alone, with measured performance as a tie-break, or with a language model. */
 export type Mode = (typeof MODES)[number];
 
 /** The order the seeds' measurements suggest. */
 export const DEFAULT_RANKING: readonly string[] = ["A2A", "ACP", "ANP", "Agora"];
 
-/** What decides the outcome, apart from the files. A manifest holds it, so it is plain data. */
+/** The settings that determine the result, apart from the files. Stored in the manifest, so it is plain data. */
 export interface BenchSettings {
+  /** The modes to run. */
   readonly modes: readonly Mode[];
+  /** The parts of the router to switch off, one run each. */
   readonly ablate: readonly Ablation[];
+  /** Whether sentence embeddings take part. */
   readonly embeddings: boolean;
   /** Protocol names, best first; for `spec+perf` only. */
   readonly ranking: readonly string[];
-  /** The model's name; null where none is asked. */
+  /** The model's name; null if none is used. */
   readonly model: string | null;
 }
 
-/** The same, its members in one order: what is written must not depend on who made them. */
+/** The same with a fixed member order: the output must not depend on the caller. */
 export function inOrder({ modes, ablate, embeddings, ranking, model }: BenchSettings): BenchSettings {
   return { modes, ablate, embeddings, ranking, model };
 }

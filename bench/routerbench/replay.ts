@@ -1,6 +1,6 @@
 import type { OpinionAnswer, SecondOpinion } from "./router.js";
 
-/** What a model said in an earlier run, read from its decisions. A model may answer otherwise tomorrow; these stay. */
+/** The answers of a model in an earlier run, read from its decisions. A model may answer differently later; these are fixed. */
 export function replayOf(decisions: string): SecondOpinion {
   const recorded = new Map<string, OpinionAnswer[]>();
   for (const line of decisions.split("\n")) {
@@ -11,7 +11,7 @@ export function replayOf(decisions: string): SecondOpinion {
     else before.push(read.answer);
   }
   return {
-    // The same ids may come again from another file; questions are put in the order in which answers were written.
+    // The same ids may occur in another file; questions are asked in the order the answers were written.
     about: async ({ scenario, module }) =>
       recorded.get(keyOf(scenario.id, module.id))?.shift() ?? { kind: "none", because: "no answer of the model was recorded" },
   };

@@ -14,7 +14,7 @@ export interface RunReport extends Plan {
   readonly wrong: readonly Wrong[];
 }
 
-/** What is lost without a part of the router: the run without it minus the full one. */
+/** The effect of a part of the router: the run without it minus the full one. */
 export interface AblationReport {
   readonly mode: string;
   readonly without: string;
@@ -30,14 +30,14 @@ export interface BaselineReport {
   readonly metrics: Metrics;
 }
 
-/** What a run of the benchmark says. `schema` changes when a member changes its meaning. */
+/** The report of a benchmark. `schema` changes when a member changes its meaning. */
 export interface Report {
   readonly schema: 1;
   readonly settings: BenchSettings;
   readonly inputs: readonly { readonly name: string; readonly scenarios: number; readonly modules: number }[];
   /** Base name of the file on which the baselines were trained; null: leave-one-scenario-out on the same file. */
   readonly trainedOn: string | null;
-  /** Left out of every run, because of what the files say. */
+  /** Excluded from every run, because of the contents of the files. */
   readonly excluded: readonly Exclusion[];
   readonly runs: readonly RunReport[];
   readonly ablations: readonly AblationReport[];

@@ -1,4 +1,4 @@
-/** The one door to the router and its words: what the benchmark measures comes in here and nowhere else. */
+/** The only import of the router: the measured code is used through this file. */
 
 export { AgentError, type Cancel } from "../../src/index.js";
 export type { FunctionCallingModel } from "../../src/public/models.js";

@@ -5,10 +5,10 @@ import { askModel } from "./model-run.js";
 import type { BenchSettings, Plan } from "./plan.js";
 import { AgentError, type Cancel, type Decision, type RouterSettings, type Scenario } from "./router.js";
 
-/** The router never waits for anything, so without a pause nobody would hear Ctrl-C. */
+/** The router is synchronous: without a pause Ctrl-C would not be handled. */
 const PAUSE_EVERY = 32;
 
-/** One run over all cases. Throws when cancelled; what goes wrong with one scenario is an answer of the kind `none`. */
+/** One run over all cases. Throws when cancelled; an error in one scenario is an answer of kind `none`. */
 export async function runPlan(plan: Plan, cases: readonly Case[], settings: BenchSettings, tools: RunTools): Promise<Run> {
   const routing = routingOf(plan, settings, tools);
   if (plan.mode === "model") return { plan, entries: await askModel(plan, cases, routing, tools) };

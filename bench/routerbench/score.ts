@@ -2,7 +2,7 @@ import type { Case, Exclusion } from "./case.js";
 import type { Entry, Run } from "./entry.js";
 import { groupBy, isRight, type Outcome } from "./outcome.js";
 
-/** A module that was not answered right, with what was said for the answer. */
+/** A module with a wrong answer, and the reasons given for it. */
 export interface Wrong {
   readonly file: string;
   readonly scenario_id: string;
@@ -20,7 +20,7 @@ export interface Scored {
   readonly wrong: readonly Wrong[];
 }
 
-/** A scenario with one record that is malformed or absent is left out whole; nothing is filled in. */
+/** A scenario with a malformed or missing record is excluded; nothing is imputed. */
 export function scoreRun({ plan, entries }: Run): Scored {
   const outcomes: Outcome[] = [];
   const excluded: Exclusion[] = [];
@@ -43,7 +43,7 @@ function reasonAgainst(entries: readonly Entry[]): string | undefined {
   return undefined;
 }
 
-/** A model names no margin; ours stands in its record only because the form asks for one. */
+/** A model has no margin; the record has one only because its format requires it. */
 function outcomeOf({ of, module, answer }: Entry, hasMargin: boolean): Outcome {
   const decision = answer.kind === "decision" ? answer.decision : undefined;
   return {

@@ -1,7 +1,7 @@
 import { groupBy, isRight, type Outcome } from "./outcome.js";
 import { type Share, shareOf } from "./share.js";
 
-/** What is gained by answering only where the margin is large enough. */
+/** The gain of answering only with a large enough margin. */
 export interface CoveragePoint {
   readonly threshold: number;
   /** Answered with at least this margin, of all. */
@@ -10,19 +10,19 @@ export interface CoveragePoint {
   readonly accuracy: Share;
 }
 
-/** What the margin is worth. */
+/** The quality of the margin as a confidence. */
 export interface Selective {
   readonly curve: readonly CoveragePoint[];
   /** Area under the curve of risk over coverage: 0 is best. */
   readonly aurc: number;
-  /** Expected calibration error of the margin, over what was answered; null where nothing was. */
+  /** Expected calibration error of the margin, over the answered modules; null if there are none. */
   readonly ece: number | null;
 }
 
 /** Ten thresholds and ten bins: margins come in hundredths. */
 const STEPS = 10;
 
-/** Null where there is nothing, or somebody chose without a margin. */
+/** Null if there are no modules, or answers without a margin. */
 export function selectiveOf(outcomes: readonly Outcome[]): Selective | null {
   const rated = outcomes.flatMap(rate);
   if (rated.length === 0 || rated.length < outcomes.length) return null;

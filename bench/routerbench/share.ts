@@ -1,4 +1,4 @@
-/** A proportion with what it was counted from and its Wilson 95 % interval. All null where there was nothing to count. */
+/** A proportion with its counts and its Wilson 95 % interval. All null if nothing was counted. */
 export interface Share {
   readonly hits: number;
   readonly of: number;
@@ -7,7 +7,7 @@ export interface Share {
   readonly high: number | null;
 }
 
-/** The normal distribution has 95 % within so many deviations. */
+/** The 97.5th percentile of the normal distribution. */
 const Z = 1.959963984540054;
 
 /** Wilson's score interval: unlike the usual one it stays within 0 and 1 and is right for few cases. */

@@ -4,7 +4,7 @@ export interface Table {
   readonly head: readonly string[];
   /** The first cell names the row. */
   readonly rows: readonly (readonly string[])[];
-  /** What a reader must know not to be misled. */
+  /** Notes for the reader. */
   readonly note?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Section {
 /** A figure, a share with its interval, a difference, or the dash where there is none. */
 const FIGURE = /^([-+]?\d+(\.\d+)?( \(.*)?|–|)$/;
 
-/** Columns in line; a column of figures stands to the right. */
+/** Aligned columns; numbers are right-aligned. */
 export function formatTable({ title, head, rows, note }: Table): string {
   const lines = [head, ...rows].map((line) => line.map(oneLine));
   const columns = head.map((_name, column) => ({

@@ -39,7 +39,7 @@ function reportWith(id: string): Report {
 }
 
 describe("formatTable()", () => {
-  it("puts columns in line, numbers to the right and words to the left", () => {
+  it("aligns columns, numbers right and text left", () => {
     const table = {
       title: "T",
       head: ["name", "n", "word"],
@@ -54,7 +54,7 @@ describe("formatTable()", () => {
     );
   });
 
-  it("keeps what a file says on its line, and away from the terminal", () => {
+  it("keeps untrusted text on its line, without control characters", () => {
     const text = formatTable({ title: "T", head: ["name"], rows: [[HOSTILE]] });
     expect(text.split("\n")).toHaveLength(4);
     expect([...text].filter((character) => "\u001b\u202e".includes(character))).toEqual([]);
@@ -94,7 +94,7 @@ describe("sectionsOf()", () => {
 describe("reportHtml()", () => {
   const page = reportHtml(reportWith(HOSTILE));
 
-  it("shows what a file says as text", () => {
+  it("escapes untrusted text", () => {
     expect(page).toContain("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
     expect(["<script", "\u001b", "\u202e"].filter((piece) => page.includes(piece))).toEqual([]);
   });

@@ -11,7 +11,7 @@ export interface TableOptions {
   readonly wrong: boolean;
 }
 
-/** All that a report says, as tables. Pure. */
+/** The report as tables. Pure. */
 export function sectionsOf(report: Report, { wrong }: TableOptions): readonly Section[] {
   const full = report.runs.filter(({ without }) => without.length === 0);
   return [

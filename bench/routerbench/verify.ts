@@ -7,12 +7,13 @@ import { parseManifest, type ReadManifest } from "./manifest.js";
 import { replayOf } from "./replay.js";
 import { AgentError } from "./router.js";
 
-/** A file that is not what it should be. */
+/** A file that differs from the expected one. */
 export interface Difference {
   readonly file: string;
   readonly because: string;
 }
 
+/** The result of verifying a result folder. */
 export interface Verification {
   readonly differences: readonly Difference[];
   /** By which version it was made. */
@@ -26,14 +27,14 @@ export interface VerifyOptions {
   readonly paths: readonly string[];
   /** The version of this one. */
   readonly koine: string;
-  /** What a run with these settings needs. */
+  /** Provides the tools for a run with these settings. */
   readonly toolsFor: (settings: ReadManifest["settings"]) => Promise<RunTools>;
 }
 
 /** Decisions of several runs are much more than the file they are about. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** Computes everything again from the inputs, and tells what differs. */
+/** Computes everything again from the inputs, and reports the differences. */
 export async function verifyFolder(folder: string, { paths, koine, toolsFor }: VerifyOptions): Promise<Verification> {
   const written = await readInput(join(folder, MANIFEST));
   const manifest = parseManifest(written.text);

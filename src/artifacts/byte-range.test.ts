@@ -47,7 +47,7 @@ describe("readRange()", () => {
   });
 });
 
-test("readContentRange() reads what a 206 says", () => {
+test("readContentRange() parses the header of a 206", () => {
   expect(readContentRange("bytes 42-1233/1234")).toEqual({ start: 42, end: 1234, size: 1234 }); // RFC 9110 §14.4
   for (const header of [
     undefined,

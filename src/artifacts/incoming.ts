@@ -179,7 +179,7 @@ function textOf(bytes: Uint8Array): string {
 
 function dataOf(bytes: Uint8Array): Json {
   try {
-    return readJson(bytes, DEFAULT_LIMITS.jsonDepth) as Json; // fresh out of JSON.parse
+    return readJson(bytes, DEFAULT_LIMITS) as Json; // fresh out of JSON.parse
   } catch (thrown) {
     throw new AgentError("bad_peer", "the artifact is declared as data but is not JSON", { cause: thrown });
   }

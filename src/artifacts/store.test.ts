@@ -42,7 +42,7 @@ const STORES: readonly (readonly [string, () => Promise<ArtifactStore>])[] = [
 
 for (const [kind, open] of STORES)
   describe(`artifacts in ${kind}`, () => {
-    test("keep what was put, with size and digest", async () => {
+    test("return stored content with size and digest", async () => {
       const store = await open();
       const info = await store.put(bytes("abc"), { owner: "o", mediaType: "text/plain", name: "a.txt" });
       expect(info).toEqual({
@@ -59,7 +59,7 @@ for (const [kind, open] of STORES)
       expect(await content(store, info)).toBe("abc");
     });
 
-    test("take a stream, and nothing at all", async () => {
+    test("accept a stream, and empty content", async () => {
       const store = await open();
       const streamed = await store.put(pieces("a", "", "bc"), { owner: "o" });
       expect(streamed.sha256).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -103,7 +103,7 @@ for (const [kind, open] of STORES)
       expect(await store.put(new Uint8Array(100), { owner: "o" })).toMatchObject({ bytes: 100 });
     });
 
-    test("have a number limit per owner and a limit in all, and room comes back", async () => {
+    test("are limited per owner and in total, and deletion frees capacity", async () => {
       const store = await open();
       for (let each = 0; each < 3; each++) await store.put(new Uint8Array(10), { owner: "o" });
       await expect(store.put(new Uint8Array(1), { owner: "o" })).rejects.toMatchObject({ code: "overloaded" });
@@ -198,7 +198,7 @@ describe("a folder of artifacts", () => {
     for (const id of ["a", "b", "c", "d", "e", "x"]) expect(await store.find(id)).toBeUndefined();
   });
 
-  test("leaves no files behind after a refused artifact", async () => {
+  test("leaves no files after a rejected artifact", async () => {
     const store = await openDiskArtifacts(folder, options());
     await expect(store.put(pieces("x".repeat(60), "x".repeat(60)), { owner: "o" })).rejects.toMatchObject({ code: "too_large" });
     expect(await readdir(folder)).toEqual([]);

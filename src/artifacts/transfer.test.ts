@@ -120,7 +120,7 @@ describe("moveLargeParts()", () => {
     expect(moved.refs).toEqual([]);
   });
 
-  test("moves text and data too, and each comes back as it was", async () => {
+  test("externalizes text and data too, and restores each", async () => {
     const { store, links, fetching } = memory();
     const parts: readonly Part[] = [
       { kind: "text", text: `\ufeffé${"x".repeat(2_000)}`, mediaType: "text/markdown", name: "t", metadata: undefined },
@@ -192,7 +192,7 @@ describe("fetchPart()", () => {
     expect(await fetchPart(part, answering())).toBe(part);
   });
 
-  test("takes a whole answer where ranges are not known", async () => {
+  test("accepts a whole answer if ranges are not supported", async () => {
     expect(await code(reference("text", 3), ok("abc"))).toBe("text");
   });
 
@@ -205,7 +205,7 @@ describe("fetchPart()", () => {
     ]);
   });
 
-  test("takes nothing for an answer that is empty", async () => {
+  test("rejects an empty answer", async () => {
     const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const answer: HttpResponse = { status: 416, headers: { "content-range": "bytes */0" }, body: undefined };
     expect(await code(reference("raw", 0, empty), answer)).toBe("raw");
@@ -235,18 +235,18 @@ describe("fetchPart()", () => {
       expect(asked).toHaveLength(answers.length);
     });
 
-  test("asks for nothing that is announced as too large", async () => {
+  test("does not request content announced as too large", async () => {
     expect(await code(reference("raw", 11))).toBe("too_large");
     expect(asked).toHaveLength(0);
   });
 
-  test("stops at what turns out too large", async () => {
+  test("stops at content that turns out too large", async () => {
     const bare: Part = { kind: "url", url: "http://127.0.0.1:1/x" };
     expect(await code(bare, piece("bytes 0-1/11", "ab"))).toBe("too_large");
     expect(await code(bare, ok("x".repeat(11)))).toBe("too_large");
   });
 
-  test("takes somebody else's URL as raw bytes, by the digest its server states", async () => {
+  test("fetches a foreign URL as raw bytes, checked by the digest its server states", async () => {
     const bare: Part = { kind: "url", url: "http://127.0.0.1:1/x", name: "n" };
     const digest = (value: string): HttpResponse => ok("abc", { "content-type": "image/png", "repr-digest": value });
     const good = await fetchPart(bare, answering(digest("sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")));
@@ -260,7 +260,7 @@ describe("fetchPart()", () => {
     expect(await code(bare, digest(`sha-256=:${"A".repeat(43)}=:`))).toBe("bad_peer");
   });
 
-  test("refuses bytes that are not what they were announced as", async () => {
+  test("rejects bytes that do not match the announcement", async () => {
     const notText = Buffer.from([0xff, 0xfe, 0xfd]);
     const digest = createHash("sha256").update(notText).digest("hex");
     expect(await code(reference("text", 3, digest), { status: 200, headers: {}, body: notText })).toBe("bad_peer");
@@ -275,7 +275,7 @@ describe("fetchPart()", () => {
     expect(await code(reference("text", 3), to("/1"), to("/2"), to("/3"), to("/4"))).toBe("bad_peer");
   });
 
-  test("goes nowhere the guard does not allow", async () => {
+  test("requests only addresses the guard allows", async () => {
     const outside = { ...answering(ok("abc")), guard: createGuard({ from: "public", resolve }) };
     await expect(fetchPart(reference("text", 3), outside)).rejects.toMatchObject({ code: "forbidden" });
     expect(asked).toHaveLength(0);

@@ -133,7 +133,8 @@ class OwnedTaskProxy {
     const envelope: Envelope = {
       id: ids.newId(),
       ts,
-      src,
+      // The upstream can tell callers apart, and does not learn who they are.
+      src: src === "" ? "" : pseudonymize(owner, "src", src),
       dst,
       intent,
       role,
@@ -145,7 +146,7 @@ class OwnedTaskProxy {
         taskId: known?.taskId,
       },
       // A hint for the listener does not apply to the upstream.
-      meta: { ...meta, protocolHint: undefined },
+      meta: { ...meta, protocolHint: undefined, claimedSrc: undefined },
       references: undefined,
       extensions,
       metadata,

@@ -1,4 +1,4 @@
-import { connect, type RemoteAgent } from "../client/connect.js";
+import { connectRewriting, type RemoteAgent } from "../client/connect.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
 import { AgentError, type Call, type Card, type Loss, type Maybe, type Operation, systemIds } from "../envelope/index.js";
 import { type Clock, systemClock } from "../policies/index.js";
@@ -43,14 +43,18 @@ export interface BridgeSettings extends CallerSharing {
   readonly signsCards?: Maybe<boolean>;
   /** The address callers use for the gateway, where it is fixed. */
   readonly publicUrl?: Maybe<string>;
+  /** The time source. Default: the system clock. */
   readonly clock?: Maybe<Clock>;
+  /** The id source. Default: random ids. */
   readonly ids?: Maybe<IdSource>;
+  /** A number from 0 up to 1, for retry jitter. Default: `Math.random`. */
   readonly random?: Maybe<() => number>;
 }
 
 /** Options of `bridge`. */
 export interface BridgeOptions extends ConnectOptions {
   readonly as?: string;
+  /** How the peer is served. Default: adopt mode with the rewritten card. */
   readonly bridge?: BridgeSettings;
 }
 
@@ -72,8 +76,8 @@ export interface Bridge extends BridgedAgent {
 /** Discovers a peer and makes it an agent that can be served in every other protocol. */
 export async function bridge(url: string, { bridge: settings = {}, ...options }: BridgeOptions = {}): Promise<Bridge> {
   const rewriter = rewriterOf(url, settings);
-  const shared = sharingCallers(url, rewriter?.options(url, options) ?? options, settings);
-  const upstream = await connect(url, shared.options).catch(async (thrown: unknown) => {
+  const shared = sharingCallers(url, options, settings);
+  const upstream = await connectRewriting(url, shared.options, rewriter?.address).catch(async (thrown: unknown) => {
     if (options.link === undefined) await shared.options.link?.close();
     throw thrown;
   });

@@ -5,6 +5,7 @@ import { AgentError, type Card, type Loss, type Maybe } from "../envelope/index.
  * addresses, signed by the gateway. `rewrite+strip`: with the gateway's addresses, unsigned.
  */
 export const CARD_POLICIES = ["verbatim", "rewrite+resign", "rewrite+strip"] as const;
+/** How an upstream's card is published. */
 export type CardPolicy = (typeof CARD_POLICIES)[number];
 
 export interface CardFacts {

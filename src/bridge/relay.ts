@@ -10,9 +10,11 @@ import type { Upstream } from "./upstream.js";
 export interface RelayOptions extends Omit<HostParts, "handler" | "cards"> {
   /** The client of the upstream peer. */
   readonly upstream: Handler;
+  /** The card to publish. */
   readonly card: Card;
   /** The protocols of the listener. */
   readonly protocols: readonly Protocol[];
+  /** Policies around upstream calls, outermost first. Default: none. */
   readonly layers?: Maybe<readonly Layer[]>;
 }
 

@@ -1,12 +1,8 @@
-import { peerLink } from "../client/peer-link.js";
 import { requireSecurity } from "../client/require-security.js";
-import type { ConnectOptions } from "../client/resolve-peer.js";
+import type { RewriteAddress } from "../client/resolve-peer.js";
 import type { Handler } from "../envelope/index.js";
 import type { Protocol } from "../protocols/protocol.js";
-import { noTelemetry } from "../telemetry/index.js";
-import type { HttpRequest, Link } from "../transport/exchange.js";
-import { DEFAULT_LIMITS } from "../transport/limits.js";
-import { makeRequest } from "../transport/request.js";
+import { httpAddress } from "../transport/request.js";
 
 /**
  * For an upstream whose card names the gateway's addresses: maps addresses below the gateway's public URL to the same path
@@ -27,38 +23,19 @@ export class UpstreamAddressRewriter {
   }
 
   /** The upstream address of a target. */
-  address(target: string): string {
+  readonly address: RewriteAddress = (target) => {
+    const plainTarget = httpAddress(target);
+    if (plainTarget !== target) return `ws${this.address(plainTarget).slice("http".length)}`;
     const absolute = /^https?:\/\//i.test(target) ? new URL(target).href : target;
     for (const [from, to] of this.#mappings)
       if (absolute === from || absolute.startsWith(`${from}/`) || absolute.startsWith(`${from}?`))
         return `${to}${absolute.slice(from.length)}`;
     return target;
-  }
-
-  /** Rewrites before credentials are added, which go to the upstream's own origin only. */
-  options(url: string, options: ConnectOptions): ConnectOptions {
-    const { link, limits = DEFAULT_LIMITS, credentials, telemetry = noTelemetry } = options;
-    return {
-      ...options,
-      link: this.#link(link ?? peerLink(url, limits, credentials?.tls)),
-      telemetry: { ...telemetry, link: (inner, edge) => this.#link(telemetry.link(inner, edge)) },
-    };
-  }
+  };
 
   /** The card's address may use TLS and the upstream's not: security requirements are checked against the real address. */
   requireSecurity(handler: Handler, protocol: () => Pick<Protocol, "id" | "traits">): Handler {
     return (operation, call) => requireSecurity(handler, protocol(), { url: this.#url })(operation, call);
-  }
-
-  #link(link: Link): Link {
-    return { ...link, exchange: (request) => link.exchange(this.#request(request)), close: () => link.close() };
-  }
-
-  #request(request: HttpRequest): HttpRequest {
-    const url = this.address(request.target);
-    if (url === request.target) return request;
-    const { method, headers, body, cancel, connection } = request;
-    return makeRequest({ method, url, headers, body, cancel, connection });
   }
 }
 

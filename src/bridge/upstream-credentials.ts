@@ -3,8 +3,17 @@ import { type Credentials, isAtOrigin } from "../client/credentials.js";
 import { peerLink } from "../client/peer-link.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
 import { satisfy } from "../client/satisfy-security.js";
-import { AgentError, type Call, type Cancel, type Card, type Layer, type Maybe, SELF, systemIds } from "../envelope/index.js";
-import { stack } from "../policies/index.js";
+import {
+  AgentError,
+  type Call,
+  CallSlot,
+  type Card,
+  healthChecks,
+  type Layer,
+  type Maybe,
+  SELF,
+  systemIds,
+} from "../envelope/index.js";
 import {
   CALLER_HEADER,
   callerStatements,
@@ -14,10 +23,10 @@ import {
   type TokenExchangeOptions,
   tokenExchange,
 } from "../security/index.js";
-import { noTelemetry, type Telemetry } from "../telemetry/index.js";
-import type { HttpRequest, HttpResponse, Link } from "../transport/exchange.js";
+import type { HttpRequest, HttpResponse, Link, Session } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
-import { makeRequest } from "../transport/request.js";
+import { openSession } from "../transport/links.js";
+import { changeRequest } from "../transport/request.js";
 
 /**
  * Which credential is sent to an upstream. `own`: the gateway's, never a caller's. `passthrough`: the caller's own bearer token,
@@ -62,17 +71,15 @@ export function sharingCallers(url: string, options: ConnectOptions, sharing: Ca
   if ((kind === "own" && tellCaller === undefined) || !URL.canParse(url))
     return { options, sendsCredentialsOn: false, notes: [], check: demandsOf(own) };
 
-  const { ids = systemIds, limits = DEFAULT_LIMITS, telemetry = noTelemetry } = options;
-  const calls = new WeakMap<Cancel, Call>();
+  const { ids = systemIds, limits = DEFAULT_LIMITS } = options;
   const state = tellCaller && callerStatements(tellCaller, ids);
   const bare = options.link ?? peerLink(url, limits, own.tls);
-  const at = { url, calls, state };
-  const shared = { telemetry: markingCalls(telemetry, calls) };
+  const at = { url, state };
   const statementNote =
     state === undefined ? [] : [`the identity of callers is sent to ${hostOf(url)} in the ${CALLER_HEADER} header`];
   if (kind === "own") {
     const link = sharingLink(bare, { ...at, slot: undefined });
-    return { options: { ...options, ...shared, link }, sendsCredentialsOn: false, notes: statementNote, check: demandsOf(own) };
+    return { options: { ...options, link }, sendsCredentialsOn: false, notes: statementNote, check: demandsOf(own) };
   }
 
   if (own.oauth2 !== undefined)
@@ -88,7 +95,12 @@ export function sharingCallers(url: string, options: ConnectOptions, sharing: Ca
   const slot: CredentialSlot = { marked: `Bearer ${marker}`, own: own.bearer, present: presentFor(kind, () => ids.now()) };
   const credentials: Credentials = { ...own, bearer: marker };
   return {
-    options: { ...options, ...shared, credentials, link: sharingLink(bare, { ...at, slot }) },
+    options: {
+      ...options,
+      credentials,
+      layers: [performing, ...(options.layers ?? [])],
+      link: sharingLink(bare, { ...at, slot }),
+    },
     sendsCredentialsOn: true,
     notes: [noteOn(kind, url), ...statementNote],
     check: (card) => checkSlot(card, credentials, slot, url),
@@ -129,17 +141,12 @@ function tokenOf({ credential }: Call): string {
   });
 }
 
-/**
- * Associates requests with their call. The layers around a client and the link below it share only the cancel, which the
- * client passes on as `request.cancel`.
- */
-function markingCalls(telemetry: Telemetry, calls: WeakMap<Cancel, Call>): Telemetry {
-  const marking: Layer = (next) => (operation, call) => {
-    calls.set(call.cancel, call);
-    return next(operation, call);
-  };
-  return { ...telemetry, wire: (...edge) => stack([telemetry.wire(...edge), marking]) };
-}
+/** On the calls that perform an operation. Those of discovery do not: its probes are sent without the gateway's credential. */
+const performed = new CallSlot<true>();
+const performing: Layer = (next) => (operation, call) => {
+  performed.put(call, true);
+  return next(operation, call);
+};
 
 /** Where the caller's credential goes, and what is sent there. */
 interface CredentialSlot {
@@ -152,38 +159,48 @@ interface CredentialSlot {
 
 interface Sharing {
   readonly url: string;
-  readonly calls: WeakMap<Cancel, Call>;
   readonly state: Maybe<StateCaller>;
   readonly slot: Maybe<CredentialSlot>;
 }
 
 /** Innermost link, below telemetry: what is added here is sent to the upstream only, at its own origin. */
-function sharingLink(link: Link, { url, calls, state, slot }: Sharing): Link {
+function sharingLink(link: Link, { url, state, slot }: Sharing): Link {
   const { origin } = new URL(url);
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (!isAtOrigin(request.target, url)) return link.exchange(request);
-    const call = calls.get(request.cancel);
+    const { call } = request;
     const caller = call === undefined || call.caller.owner === SELF.owner ? undefined : call;
     const statement = caller && state?.(caller.caller, origin);
     const stated = statement === undefined ? request : withHeader(request, CALLER_HEADER, statement);
     if (slot === undefined || request.headers["authorization"] !== slot.marked) return link.exchange(stated);
-    if (caller === undefined) return link.exchange(withHeader(stated, "authorization", ownFor(request, call, slot)));
+    if (caller === undefined) return link.exchange(withHeader(stated, "authorization", ownFor(request, slot)));
     const authorization = await slot.present.authorization(caller);
     const response = await link.exchange(withHeader(stated, "authorization", authorization));
     if (isUnauthenticated(response)) slot.present.refused(caller, authorization);
     return response;
   }
-  return { ...link, exchange, close: () => link.close() };
+
+  /** A session is shared by callers, and a credential or a statement is of one. */
+  async function open(request: HttpRequest, subprotocols: readonly string[]): Promise<Session> {
+    const isShared = state !== undefined || (slot !== undefined && request.headers["authorization"] === slot.marked);
+    if (isShared && isAtOrigin(request.target, url))
+      throw new AgentError(
+        "unsupported",
+        `callers cannot be stated to ${hostOf(url)} over a session, because it is shared by all callers: choose another interface`,
+        { sent: "no" },
+      );
+    return openSession(link, request, subprotocols);
+  }
+  return { exchange, open, close: () => link.close() };
 }
 
-/** Requests outside a call use the gateway's credential only to read. */
-function ownFor({ method }: HttpRequest, call: Maybe<Call>, { own }: CredentialSlot): Maybe<string> {
-  const may = call !== undefined || method === "GET" || method === "HEAD";
+/** Requests outside an operation use the gateway's credential only to read. */
+function ownFor({ method, call }: HttpRequest, { own }: CredentialSlot): Maybe<string> {
+  const may = performed.of(call) === true || healthChecks.of(call) === true || method === "GET" || method === "HEAD";
   return own !== undefined && may ? `Bearer ${own}` : undefined;
 }
 
 function withHeader(request: HttpRequest, name: string, value: Maybe<string>): HttpRequest {
-  const { method, target: url, body, cancel, connection } = request;
-  return makeRequest({ method, url, headers: { ...request.headers, [name]: value }, body, cancel, connection });
+  return changeRequest(request, { headers: { ...request.headers, [name]: value } });
 }

@@ -9,32 +9,43 @@ import type { ConnectOptions } from "./resolve-peer.js";
 
 /** The address of a peer, with its protocol and credentials. */
 export interface PeerAddress {
+  /** The base URL of the peer, or the URL of its card. */
   readonly url: string;
   /** `a2a`, `a2a@0.3`: pins the protocol. */
   readonly protocol?: string;
+  /** Credentials for this peer only. */
   readonly credentials?: Credentials;
+  /** The time limit of one call. Default: that of the agent's `edge` options. */
   readonly timeoutMs?: number;
 }
 
 /** How an agent calls its peers, unless their addresses say otherwise. */
 export interface EdgeOptions {
+  /** The time limit of one call, streams included. Default: only the limits of the transport. */
   readonly timeoutMs?: number;
+  /** Policies around every call, outermost first. Default: none. */
   readonly layers?: readonly Layer[];
+  /** Receives metrics, traces and hooks of the calls. Default: none. */
   readonly telemetry?: Telemetry;
 }
 
 /** The peers of an agent by name, each with its own connection, credentials and metrics. */
 export interface AddressBook {
+  /** Sends a message and returns the complete answer. */
   send(id: string, content: Content, options?: SendOptions): Promise<EventOf<"send">>;
+  /** Sends a message and returns the text of the answer. */
   ask(id: string, content: Content, options?: SendOptions): Promise<string>;
+  /** Sends a message and yields the events of the answer. */
   stream(id: string, content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
   /** The client of a peer, connected on first use. */
   peer(id: string): Promise<AgentClient>;
+  /** Adds a peer, or replaces the one of this name. */
   addPeer(id: string, address: string | PeerAddress): void;
   /** Removes a peer and closes its connection. */
   removePeer(id: string): Promise<void>;
   /** Uses the served handler instead of the private one for messages to itself. */
   bindSelf(handler: Handler, large?: LargeParts): void;
+  /** Closes all connections. */
   closePeers(): Promise<void>;
 }
 

@@ -2,9 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { fakeClock } from "../../test/helpers/clock.js";
+import { AgentError, type Layer } from "../envelope/index.js";
 import { bearerTokens } from "../security/index.js";
 import { type Agent, agent } from "../server/agent.js";
 import { type Server, serve } from "../server/serve.js";
+import { createMetrics, createTelemetry } from "../telemetry/index.js";
 import { connect } from "./connect.js";
 import { DiscoveryCache } from "./discovery-cache.js";
 
@@ -88,7 +90,7 @@ describe("connect()", () => {
     ]);
     expect(peer.evidence).toEqual([
       `agent card at ${server.url}/.well-known/agent-card.json (echo)`,
-      `a probe of JSONRPC 1.0 at ${server.url}/a2a was answered in that grammar`,
+      `a probe of JSONRPC 1.0 at ${server.url}/a2a was answered in that version`,
     ]);
     await peer.close();
   });
@@ -184,13 +186,11 @@ describe("connect()", () => {
     });
     const peer = await connect(liar.url, { discoveryCache: new DiscoveryCache() });
     expect([peer.version, peer.verified]).toEqual(["0.3", true]);
-    expect(peer.evidence.at(-1)).toBe(
-      `the card does not name it, but a probe shows that JSONRPC 0.3 at ${liar.url}/rpc is what is spoken`,
-    );
+    expect(peer.evidence.at(-1)).toBe(`the card does not list it, but a probe of JSONRPC 0.3 at ${liar.url}/rpc succeeded`);
     await peer.close();
   });
 
-  test("falls back to another binding only when the first is gone", async () => {
+  test("falls back to another binding only when the first is unavailable", async () => {
     const server = await serving();
     const peerServer = await recording((request, res) => {
       if (request.method === "GET") {
@@ -305,6 +305,24 @@ describe("connect()", () => {
     expect(await peer.health()).toBe(true);
     await server.close();
     expect(await peer.health()).toBe(false);
+    await peer.close();
+  });
+
+  test("a ping uses the connection of the calls, outside policies and metrics, and ends when it is aborted", async () => {
+    const server = await serve(echo());
+    const metrics = createMetrics();
+    const broken: Layer = () => () => Promise.reject(new AgentError("unavailable", "the circuit is open", { sent: "no" }));
+    const peer = await connect(server.url, {
+      discoveryCache: new DiscoveryCache(),
+      telemetry: createTelemetry({ metrics }),
+      layers: [broken],
+    });
+    await expect(peer.ask("hi")).rejects.toMatchObject({ message: "the circuit is open" });
+    await peer.ping();
+    expect(metrics.families().find(({ name }) => name === "MSG_BYTES")?.samples).toMatchObject([{ value: 0 }]);
+    await expect(peer.ping(AbortSignal.abort())).rejects.toMatchObject({ code: "cancelled" });
+    await server.close();
+    await expect(peer.ping()).rejects.toMatchObject({ code: "unavailable" });
     await peer.close();
   });
 

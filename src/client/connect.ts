@@ -1,26 +1,40 @@
 import {
   AgentError,
+  CancelSource,
   type Card,
+  cancelFrom,
   type Envelope,
   type Handler,
   type Interface,
-  isPromise,
   type Maybe,
   type Part,
   startCall,
 } from "../envelope/index.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { followLinks } from "./large-parts.js";
+import { peerAddress } from "./peer-address.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { type AgentClient, agentClient } from "./remote-agent.js";
-import { type ConnectOptions, type PeerTarget, peerTargetOf, type ResolvedPeer, resolvePeer } from "./resolve-peer.js";
+import {
+  type ConnectOptions,
+  type PeerTarget,
+  peerTargetOf,
+  type ResolvedPeer,
+  type RewriteAddress,
+  resolvePeer,
+} from "./resolve-peer.js";
 
 /** A connected peer: the interface in use, the evidence for it, and the calls it takes. */
 export interface RemoteAgent extends AgentClient {
+  /** The address of the selected interface. */
   readonly url: string;
+  /** The selected protocol. */
   readonly protocol: string;
+  /** The selected protocol version. */
   readonly version: string;
+  /** The selected binding. */
   readonly binding: string;
+  /** The peer's card. */
   readonly card: Card;
   /** All discovered interfaces, of any protocol; the next message without a hint uses the first. */
   readonly interfaces: readonly Interface[];
@@ -34,6 +48,11 @@ export interface RemoteAgent extends AgentClient {
   initialize(): Promise<void>;
   /** Pings the peer; true only after a real response. */
   health(): Promise<boolean>;
+  /**
+   * One round trip on the connection in use. It is no call: policies do not delay or repeat it, and telemetry does not count it.
+   * Throws AgentError.
+   */
+  ping(signal?: AbortSignal): Promise<void>;
   /** Fetches what a URL part of an answer points to, through the outbound guard; size and digest are checked. */
   fetch(part: Part, signal?: AbortSignal): Promise<Part>;
   /** Messages the peer initiates. Throws `unsupported` on first use where the protocol has none. */
@@ -44,9 +63,18 @@ export interface RemoteAgent extends AgentClient {
   close(): Promise<void>;
 }
 
-/** Discovers which protocols an address speaks, and connects to it. */
-export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
-  const target = peerTargetOf(checkedUrl(url), options);
+/** Discovers which protocols an address speaks, and connects to it: an `http:`, `https:`, `ws:` or `wss:` URL, or a DID. */
+export function connect(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
+  return connectRewriting(url, options, undefined);
+}
+
+/** Connects to a peer whose card names addresses other than those to dial. */
+export async function connectRewriting(
+  url: string,
+  options: ConnectOptions,
+  rewrite: Maybe<RewriteAddress>,
+): Promise<RemoteAgent> {
+  const target = peerTargetOf(await peerAddress(url, options.protocols), options, rewrite);
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {
@@ -59,9 +87,12 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
   let resolved = initial;
   let cannotReceive: Maybe<AgentError>;
+  const receiving = new Set<CancelSource>();
   const { address, link, ids, as, options } = target;
   const handler: Handler = (operation, call) => resolved.connection.handle(operation, call);
   const dst = (): string => resolved.connection.current.peer.card.name;
+  const ping = (signal?: AbortSignal): Promise<void> =>
+    resolved.connection.ping(startCall({ cancel: signal && cancelFrom(signal) }));
   const client = agentClient({ handler, src: as, dst, ids, onLoss: options.onLoss });
   return {
     ...client,
@@ -94,14 +125,21 @@ function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
       return resolved.cardTrust;
     },
     async initialize() {
+      const before = resolved.connection;
       resolved = await resolvePeer(target, true);
+      await before.close();
     },
-    health: () => answersPing(handler),
+    ping,
+    health: () =>
+      ping().then(
+        () => true,
+        () => false,
+      ),
     receive() {
-      const { protocol, peer } = resolved.connection.current;
-      if (cannotReceive === undefined && protocol.receive !== undefined) {
-        return protocol.receive(target.credentials.linkFor(peer.card), peer, startCall());
-      }
+      const { protocol } = resolved.connection.current;
+      const cancel = new CancelSource();
+      const messages = cannotReceive === undefined ? resolved.connection.receive(startCall({ cancel })) : undefined;
+      if (messages !== undefined) return untilCancelled(messages, cancel, receiving);
       cannotReceive ??= new AgentError("unsupported", `${protocol.id} has no messages initiated by the peer`, { sent: "no" });
       return failing(cannotReceive);
     },
@@ -111,7 +149,11 @@ function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
     share(shares) {
       resolved.connection.shares = shares;
     },
-    close: () => link.close(),
+    async close() {
+      for (const cancel of receiving) cancel.cancel(new AgentError("cancelled", "the connection was closed"));
+      await resolved.connection.close();
+      await link.close();
+    },
   };
 }
 
@@ -119,41 +161,41 @@ function interfaceOf({ protocol, peer: { version, binding, url, tenant } }: Cand
   return { protocol: protocol.id, version, binding, url, tenant };
 }
 
-async function answersPing(handler: Handler): Promise<boolean> {
-  try {
-    const reply = handler({ kind: "ping" }, startCall());
-    return isPromise(reply) && (await reply).kind === "done";
-  } catch {
-    return false;
-  }
+/** Ends when the reader leaves or the connection closes, also while it waits for a message. */
+function untilCancelled(
+  messages: AsyncIterable<Envelope>,
+  cancel: CancelSource,
+  receiving: Set<CancelSource>,
+): AsyncIterableIterator<Envelope> {
+  const source = messages[Symbol.asyncIterator]();
+  receiving.add(cancel);
+  const ended = (): IteratorResult<Envelope> => {
+    receiving.delete(cancel);
+    return { done: true, value: undefined };
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      try {
+        const step = await source.next();
+        return step.done === true ? ended() : step;
+      } catch (thrown) {
+        if (cancel.cancelled) return ended();
+        receiving.delete(cancel);
+        throw thrown;
+      }
+    },
+    async return() {
+      cancel.cancel(new AgentError("cancelled", "the reader stopped reading"));
+      await source.return?.();
+      return ended();
+    },
+  };
 }
 
 /** An iterable that throws when it is read, as a failed stream does. */
 function failing(error: AgentError): AsyncIterable<Envelope> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
-}
-
-function checkedUrl(url: string): string {
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
-    throw new AgentError("invalid_message", `${JSON.stringify(url.slice(0, 200))} is not a URL; expected http://host:port`, {
-      field: "url",
-      sent: "no",
-    });
-  }
-  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
-    throw new AgentError("unsupported", `unsupported URL scheme ${parsed.protocol} expected http or https`, {
-      field: "url",
-      sent: "no",
-    });
-  }
-  if (parsed.username !== "" || parsed.password !== "") {
-    throw new AgentError("invalid_message", "credentials in a URL are not supported; pass them as the credentials option", {
-      field: "url",
-      sent: "no",
-    });
-  }
-  return parsed.href.replace(/\/$/, "");
 }

@@ -1,25 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { toy } from "../../test/toy/index.js";
 import { AgentError, isPromise, NO_FLOOR, type Reply, startCall } from "../envelope/index.js";
-import type { Protocol } from "../protocols/protocol.js";
+import { createClientContext } from "../protocols/client-context.js";
+import type { Peer, Protocol } from "../protocols/protocol.js";
 import { Connection } from "./connection.js";
+
+const context = createClientContext({
+  link: { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined },
+  ids: { now: () => 0, newId: () => "id" },
+});
 
 describe("Connection", () => {
   it("sends nothing for a call that requires more protection than the interface provides", async () => {
     let written = 0;
     const protocol: Protocol = {
       ...toy,
-      connect: () => async () => {
-        written++;
-        return { kind: "done" };
-      },
+      connect: () => ({
+        handler: async () => {
+          written++;
+          return { kind: "done" };
+        },
+        close: async () => undefined,
+      }),
     };
     // Only the address and the traits are looked at.
-    const peer = { url: "http://peer.example", version: "1", binding: "b" } as Parameters<Protocol["connect"]>[1];
+    const peer = { url: "http://peer.example", version: "1", binding: "b" } as Peer;
     const connection = new Connection({
       candidates: [{ protocol, peer }],
-      linkFor: () => ({ exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined }),
-      ids: { now: () => 0, newId: () => "id" },
+      contextFor: ({ peer }) => ({ ...context, peer }),
       random: () => 0,
       wrap: (handler) => handler,
       onVersionError: () => undefined,
@@ -37,13 +45,12 @@ describe("Connection", () => {
       () => Promise.resolve({ kind: "done" }),
     ];
     const candidates = answers.map((answer, index) => ({
-      protocol: { ...toy, connect: () => answer } as Protocol,
-      peer: { url: `http://peer-${index}.example`, version: "1", binding: "b" } as Parameters<Protocol["connect"]>[1],
+      protocol: { ...toy, connect: () => ({ handler: answer, close: async () => undefined }) } as Protocol,
+      peer: { url: `http://peer-${index}.example`, version: "1", binding: "b" } as Peer,
     }));
     const connection = new Connection({
       candidates,
-      linkFor: () => ({ exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined }),
-      ids: { now: () => 0, newId: () => "id" },
+      contextFor: ({ peer }) => ({ ...context, peer }),
       random: () => 0,
       wrap: (handler) => handler,
       onVersionError: () => undefined,

@@ -2,21 +2,22 @@ import {
   AgentError,
   type AgentEvent,
   type Call,
+  type Envelope,
   type Handler,
+  healthChecks,
   isPromise,
   type Maybe,
   type Operation,
   type Reply,
 } from "../envelope/index.js";
-import type { IdSource } from "../protocols/protocol.js";
-import type { Link } from "../transport/exchange.js";
+import type { Client, ClientContext } from "../protocols/protocol.js";
+import { httpAddress } from "../transport/request.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
 
 export interface ConnectionOptions {
-  linkFor(candidate: Candidate): Link;
+  contextFor(candidate: Candidate): ClientContext;
   readonly candidates: readonly Candidate[];
-  readonly ids: IdSource;
   readonly random: () => number;
   /** The layers around the handler of each interface: policies and telemetry. */
   wrap(handler: Handler, candidate: Candidate): Handler;
@@ -30,7 +31,7 @@ export interface ConnectionOptions {
  */
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #handlers = new Map<Candidate, Handler>();
+  readonly #opened = new Map<Candidate, OpenedInterface>();
   #candidates: readonly Candidate[];
   /** May be changed during calls; applies to the next send. */
   shares: Shares = {};
@@ -57,7 +58,7 @@ export class Connection {
     } catch (thrown) {
       return Promise.reject(thrown);
     }
-    const reply = this.#handlerOf(chosen)(operation, call);
+    const reply = this.#open(chosen).handler(operation, call);
     if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
     const tried = [chosen];
     const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call);
@@ -77,24 +78,56 @@ export class Connection {
     const next = this.#candidates.find((each) => !tried.includes(each) && originOf(each) !== gone);
     if (next === undefined) return undefined;
     tried.push(next);
-    return this.#handlerOf(next)(operation, call);
+    return this.#open(next).handler(operation, call);
   }
 
-  #handlerOf(candidate: Candidate): Handler {
-    let handler = this.#handlers.get(candidate);
-    if (handler === undefined) {
-      const { linkFor, ids, wrap } = this.#options;
-      const { protocol, peer } = candidate;
-      handler = wrap(requireSecurity(protocol.connect(linkFor(candidate), peer, ids), protocol, peer), candidate);
-      this.#handlers.set(candidate, handler);
-    }
-    return handler;
+  /** A round trip on the connection in use, inside no policy and no telemetry. */
+  ping(call: Call): Promise<void> {
+    healthChecks.put(call, true);
+    return answersPing(this.#open(this.current).client.handler, call);
   }
+
+  /** Messages initiated by the peer on the current interface; undefined if its protocol has none. */
+  receive(call: Call): Maybe<AsyncIterable<Envelope>> {
+    return this.#open(this.current).client.receive?.(call);
+  }
+
+  /** Closes the protocol clients. The link is closed by its owner. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#opened.values(), ({ client }) => client.close()));
+  }
+
+  #open(candidate: Candidate): OpenedInterface {
+    let opened = this.#opened.get(candidate);
+    if (opened === undefined) {
+      const { contextFor, wrap } = this.#options;
+      const { protocol, peer } = candidate;
+      const client = protocol.connect(contextFor(candidate));
+      opened = { client, handler: wrap(requireSecurity(client.handler, protocol, peer), candidate) };
+      this.#opened.set(candidate, opened);
+    }
+    return opened;
+  }
+}
+
+/** The client of one interface, and its handler inside all layers. */
+interface OpenedInterface {
+  readonly client: Client;
+  readonly handler: Handler;
+}
+
+async function answersPing(handler: Handler, call: Call): Promise<void> {
+  const reply = handler({ kind: "ping" }, call);
+  const event = isPromise(reply) ? await reply : undefined;
+  if (event?.kind !== "done") throw new AgentError("bad_peer", "unexpected reply to a ping");
 }
 
 /** Scheme, host and port; a target without them is its own origin. */
 function originOf({ peer: { url } }: Candidate): string {
-  return URL.canParse(url) && new URL(url).origin !== "null" ? new URL(url).origin : url.replace(/^[a-z+]+:\/\//, "http://");
+  const address = httpAddress(url);
+  return URL.canParse(address) && new URL(address).origin !== "null"
+    ? new URL(address).origin
+    : url.replace(/^[a-z+]+:\/\//, "http://");
 }
 
 /** The peer did not support the request, or did not receive it: in both cases it did nothing. */

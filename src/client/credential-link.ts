@@ -1,5 +1,6 @@
 import { AgentError, type Card, type Maybe } from "../envelope/index.js";
 import { type HttpRequest, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
+import { changeRequests } from "../transport/links.js";
 import { TokenHolder } from "./credential-token.js";
 import { type Credentials, credentialHeaders, isAtOrigin, type PresentedCredentials, presentCredentials } from "./credentials.js";
 import { type Plan, satisfy, type TokenRequest } from "./satisfy-security.js";
@@ -63,18 +64,14 @@ export function credentialLinks(link: Link, url: string, credentials: Credential
 }
 
 function presenting(link: Link, url: string, presented: PresentedCredentials): Link {
-  return {
-    ...link,
-    exchange: (request) => link.exchange(isAtOrigin(request.target, url) ? presentCredentials(request, presented) : request),
-    close: () => link.close(),
-  };
+  return changeRequests(link, (request) => (isAtOrigin(request.target, url) ? presentCredentials(request, presented) : request));
 }
 
 function withToken(link: Link, url: string, plan: Plan, holder: TokenHolder): Link {
+  const presentToken = (request: HttpRequest, token: string): HttpRequest =>
+    presentCredentials(request, { ...plan, headers: { ...plan.headers, authorization: `Bearer ${token}` } });
   const send = (request: HttpRequest, token: string): Promise<HttpResponse> =>
-    Promise.resolve(
-      link.exchange(presentCredentials(request, { ...plan, headers: { ...plan.headers, authorization: `Bearer ${token}` } })),
-    );
+    Promise.resolve(link.exchange(presentToken(request, token)));
 
   /** A request with a rejected token had no effect, so one retry with a new token is safe. */
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
@@ -88,7 +85,26 @@ function withToken(link: Link, url: string, plan: Plan, holder: TokenHolder): Li
     if (isStream(response.body)) void response.body[Symbol.asyncIterator]().return?.();
     return send(request, newer);
   }
-  return { ...link, exchange, close: () => link.close() };
+
+  async function openSession(open: NonNullable<Link["open"]>, request: HttpRequest, subprotocols: readonly string[]) {
+    if (!isAtOrigin(request.target, url)) return open(request, subprotocols);
+    const token = await holder.get(request.cancel);
+    try {
+      return await open(presentToken(request, token), subprotocols);
+    } catch (thrown) {
+      if (AgentError.from(thrown).code !== "unauthenticated") throw thrown;
+      holder.drop(token);
+      const newer = await holder.get(request.cancel);
+      if (newer === token) throw thrown;
+      return open(presentToken(request, newer), subprotocols);
+    }
+  }
+  const open = link.open?.bind(link);
+  return {
+    exchange,
+    ...(open === undefined ? undefined : { open: (request, subprotocols) => openSession(open, request, subprotocols) }),
+    close: () => link.close(),
+  };
 }
 
 /** 401, or gRPC UNAUTHENTICATED in a headers-only response. */

@@ -1,7 +1,7 @@
 import type { Maybe } from "../envelope/index.js";
 import type { HttpRequest } from "../transport/exchange.js";
 import type { PoolOptions } from "../transport/node/index.js";
-import { makeRequest, splitTarget } from "../transport/request.js";
+import { changeRequest, httpAddress, splitTarget } from "../transport/request.js";
 
 /** The credentials of one connection. The peer's card says which are presented, and where. Connections share none. */
 export interface Credentials {
@@ -19,7 +19,9 @@ export interface Credentials {
 
 /** OAuth 2.0 client credentials. */
 export interface ClientCredentials {
+  /** The client id. */
   readonly clientId: string;
+  /** The client secret. */
   readonly clientSecret: string;
   /** Default: the scopes the card requires. */
   readonly scopes?: readonly string[];
@@ -43,15 +45,7 @@ export function credentialHeaders({ bearer, headers = {} }: Credentials): { read
 /** The request with the credentials added; the same request if there are none. */
 export function presentCredentials(request: HttpRequest, { headers, query = [] }: PresentedCredentials): HttpRequest {
   if (query.length === 0 && Object.keys(headers).length === 0) return request;
-  const { method, target, body, cancel, connection } = request;
-  return makeRequest({
-    method,
-    url: withParameters(target, query),
-    headers: { ...request.headers, ...headers },
-    body,
-    cancel,
-    connection,
-  });
+  return changeRequest(request, { url: withParameters(request.target, query), headers: { ...request.headers, ...headers } });
 }
 
 function withParameters(target: string, query: NonNullable<PresentedCredentials["query"]>): string {
@@ -62,12 +56,12 @@ function withParameters(target: string, query: NonNullable<PresentedCredentials[
 }
 
 /**
- * True for addresses at the peer's own scheme, host and port. Some bindings write `host:port` alone, which matches the
+ * True for addresses at the peer's own scheme, host and port; a session has those of HTTP. Some bindings write `host:port` alone, which matches the
  * peer's host and port.
  */
 export function isAtOrigin(target: string, url: string): boolean {
   const own = splitTarget(url).origin;
-  const { origin, path } = splitTarget(target);
+  const { origin, path } = splitTarget(httpAddress(target));
   if (origin === own) return true; // the usual case, without a parser
   const wanted = new URL(own);
   const address = origin === "" && !path.startsWith("/") ? `${wanted.protocol}//${path}` : origin;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { toy } from "../../test/toy/index.js";
 import { AgentError, type Card } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
+import { createClientContext } from "../protocols/client-context.js";
 import type { Finding, Protocol } from "../protocols/protocol.js";
-import type { Link } from "../transport/exchange.js";
 import { discoverPeer } from "./discovery.js";
 
 const URL = "http://peer.example";
@@ -19,7 +19,10 @@ const card: Card = {
   interfaces: [],
 };
 const found: Finding = { peers: [{ url: URL, card, version: "1", binding: "b" }], evidence: [], proved: true };
-const silent: Link = { exchange: () => Promise.reject(new AgentError("unavailable", "nobody")), close: async () => undefined };
+const context = createClientContext({
+  link: { exchange: () => Promise.reject(new AgentError("unavailable", "unreachable")), close: async () => undefined },
+  ids: { now: () => 0, newId: () => "id" },
+});
 
 /** Everything that is to happen later happens at once, but the end of the search. */
 const hasty: Clock = {
@@ -46,7 +49,7 @@ describe("discoverPeer()", () => {
     const check = (): never => {
       throw new AgentError("bad_signature", "not what was signed");
     };
-    const options = { protocols: [quick, late], link: silent, clock: hasty, discoverMs: 5_000 };
+    const options = { protocols: [quick, late], context, clock: hasty, discoverMs: 5_000 };
     await expect(discoverPeer(URL, { ...options, check })).rejects.toMatchObject({ code: "bad_signature" });
     expect((await discoverPeer(URL, options)).findings).toHaveLength(2);
   });
@@ -63,7 +66,7 @@ describe("discoverPeer()", () => {
         return found;
       },
     };
-    const options = { link: silent, clock: hasty, discoverMs: 5_000 };
+    const options = { context, clock: hasty, discoverMs: 5_000 };
     const idsOf = async (protocols: readonly Protocol[]) =>
       (await discoverPeer(`${URL}/agents/second`, { ...options, protocols })).findings.map(({ protocol }) => protocol.id);
     expect(await idsOf([host, slow])).toEqual(["slow"]);

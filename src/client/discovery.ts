@@ -1,15 +1,14 @@
 import { CancelSource } from "../envelope/cancel.js";
 import { AgentError, type Maybe, startCall } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
-import type { CardGate, Finding, Protocol } from "../protocols/protocol.js";
-import type { Link } from "../transport/exchange.js";
+import type { CardGate, DiscoveryContext, Finding, Protocol } from "../protocols/protocol.js";
 import type { DiscoveryResult } from "./discovery-cache.js";
 import { type Candidate, matchesHint } from "./pick-interface.js";
 
 /** What discovery needs. */
 export interface DiscoveryOptions {
   readonly protocols: readonly Protocol[];
-  readonly link: Link;
+  readonly context: DiscoveryContext;
   readonly clock: Clock;
   readonly discoverMs: number;
   readonly known?: Maybe<DiscoveryResult>;
@@ -28,7 +27,7 @@ const LATE_MS = 1_000;
  * discovery: an attacker who can alter the card could also remove it and leave another interface.
  */
 export async function discoverPeer(url: string, options: DiscoveryOptions): Promise<DiscoveryResult> {
-  const { protocols, link, clock, discoverMs, known, check, pin } = options;
+  const { protocols, context, clock, discoverMs, known, check, pin } = options;
   const cancel = new CancelSource();
   const timers = [
     clock.after(discoverMs, () =>
@@ -41,7 +40,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
     const discovered = await Promise.allSettled(
       protocols.map(async (protocol) => {
         const before = known?.findings.find((each) => each.protocol.id === protocol.id)?.finding;
-        const finding = await protocol.discover(link, url, call, { ...search, known: before });
+        const finding = await protocol.discover(context, url, call, { ...search, known: before });
         if (finding?.proved === true && finding.wider !== true && matchesPin(protocol, pin))
           timers.push(clock.after(LATE_MS, () => cancel.cancel(superseded(url))));
         return finding;
@@ -55,7 +54,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
       (protocol) =>
         (pin === undefined ? found.length === 0 : matchesPin(protocol, pin)) && !found.some((each) => each.protocol === protocol),
     );
-    const probed = await Promise.allSettled(missing.map(async (protocol) => protocol.probe?.(link, url, call, search)));
+    const probed = await Promise.allSettled(missing.map(async (protocol) => protocol.probe?.(context, url, call, search)));
     const findings = [...found, ...foundBy(missing, probed)];
     // Why the pinned interface failed is more useful than the list of others.
     if (findings.length === 0 || (pin !== undefined && findings.length === found.length && missing.length > 0)) {
@@ -63,7 +62,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
       const problem = problemOf([...tried, ...probed]);
       if (problem !== undefined && cancel.reason === undefined) throw problem;
     }
-    if (findings.length === 0) throw cancel.reason ?? unknownProtocol(url, pin);
+    if (findings.length === 0) throw cancel.reason ?? new NoProtocolError(url, pin);
     if (findings.every(({ finding }) => finding.wider === true)) throw onlyHostWide(url, findings);
     findings.sort((a, b) => Number(a.finding.doubted ?? false) - Number(b.finding.doubted ?? false));
     return { findings, foundAt: clock.now() };
@@ -126,9 +125,11 @@ function onlyHostWide(url: string, findings: readonly FoundBy[]): AgentError {
   return new AgentError("not_found", `no agent found at ${url}; ${origin} serves ${names.join(", ")}`, { sent: "no" });
 }
 
-function unknownProtocol(url: string, pin: Maybe<string>): AgentError {
-  const missing = pin === undefined ? "no registered protocol is spoken there" : `not in ${pin}`;
-  return new AgentError("unsupported", `something answers at ${url}, but ${missing}`, { sent: "no" });
+/** The peer is reachable, but answered no probe of a registered protocol, or none of the pinned one. */
+export class NoProtocolError extends AgentError {
+  constructor(url: string, pin: Maybe<string>) {
+    super("unsupported", `${url} is reachable, but does not support ${pin ?? "any registered protocol"}`, { sent: "no" });
+  }
 }
 
 /** All interfaces of the peer, the preferred one first; a pin leaves only what it names. */

@@ -4,6 +4,7 @@ export type { CallOutcome } from "./call-outcomes.js";
 export type { ProtocolChooser } from "./choose-protocol.js";
 export { connect, type RemoteAgent } from "./connect.js";
 export { type ClientCredentials, type Credentials, credentialHeaders } from "./credentials.js";
+export { NoProtocolError } from "./discovery.js";
 export { DEFAULT_DISCOVERY_CACHE_LIMITS, DiscoveryCache, type DiscoveryCacheLimits } from "./discovery-cache.js";
 export type { LargePartOptions } from "./large-parts.js";
 export type { Shares } from "./pick-interface.js";

@@ -9,7 +9,7 @@ import {
 import { AgentError, type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
 import type { ExtraRoute } from "../protocols/front.js";
 import type { Host } from "../protocols/protocol.js";
-import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
+import { type AddressClass, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
 import {
   type AgentFunction,
   type AgentStream,
@@ -26,9 +26,11 @@ import { poolLink } from "../transport/node/index.js";
 
 /** Where and when large content is stored instead of sent inline. */
 export interface LargePartOptions {
+  /** Where the content is stored. */
   readonly store: ArtifactStore;
   /** The signing key of links, at least 32 bytes. Default: generated at start, so links do not outlive the process. */
   readonly secret?: Uint8Array;
+  /** Lifetime of a link. Default: one hour. */
   readonly linkMs?: number;
   /** Content of this many bytes or more is sent by reference. Default: 1 MB. */
   readonly inlineBytes?: number;
@@ -40,16 +42,11 @@ export interface LargeParts {
   move(content: Content, owner: string): Content | Promise<Content>;
 }
 
-export function createLargeParts(
-  options: LargePartOptions,
-  admission: Admission,
-  now: () => number,
-  baseUrl: () => string,
-): LargeParts {
+export function createLargeParts(options: LargePartOptions, now: () => number, baseUrl: () => string): LargeParts {
   const { store, linkMs, inlineBytes = INLINE_CONTENT_BYTES } = options;
   const secret = options.secret ?? crypto.getRandomValues(new Uint8Array(32));
   const links: ArtifactLinks = createArtifactLinks({ secret, baseUrl, now, linkMs });
-  const exchange = artifactExchange({ store, links, admit: admission });
+  const exchange: ExtraRoute["exchange"] = (request, { admit }) => artifactExchange({ store, links, admit })(request);
   return {
     routes: ["GET", "HEAD"].map((method) => ({ route: { method, path: "/artifacts/*" }, exchange })),
     move(content, owner) {

@@ -11,17 +11,21 @@ import { PUSH_ID_HEADER } from "./push-id.js";
 
 /** The secrets the webhook was registered with: at least one of the two, unless `fromAnybody` is set. */
 export interface PushReceiverOptions {
+  /** The token every notification must carry. */
   readonly token?: string;
+  /** The `Authorization` header every notification must carry. */
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
   /** Explicitly accepts notifications from anonymous senders. */
   readonly fromAnybody?: boolean;
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
+  /** The id source. Default: random ids. */
   readonly ids?: IdSource;
 }
 
 /** A webhook, to be served at an address of your own. */
 export interface PushReceiver {
+  /** Handles the requests to the webhook. */
   readonly exchange: Exchange;
   /** For WHATWG fetch. */
   fetch(request: globalThis.Request): Promise<globalThis.Response>;

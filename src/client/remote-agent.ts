@@ -35,15 +35,23 @@ export interface SendOptions {
   readonly key?: string;
   /** The protocol and version for this message only: `a2a@0.3`. */
   readonly hint?: string;
+  /** The skill the message is for, by id. */
   readonly intent?: string;
+  /** Order in queues: higher first. Default: 0. */
   readonly priority?: number;
   /** The time limit of the work, in milliseconds; it does not limit the wait. */
   readonly ttlMs?: number;
+  /** Free labels. */
   readonly tags?: readonly string[];
+  /** Application metadata of the message. */
   readonly metadata?: Metadata;
+  /** URIs of the extensions the message uses. */
   readonly extensions?: readonly string[];
+  /** Accepted media types of the answer. Default: any. */
   readonly outputModes?: readonly string[];
+  /** Most messages of history in the answer. Default: the peer's. */
   readonly historyLength?: number;
+  /** A webhook to register with the task. */
   readonly push?: PushConfig;
   /** The W3C trace context to continue. */
   readonly traceparent?: string;
@@ -55,6 +63,7 @@ export interface SendOptions {
 
 /** The client of one agent, independent of its protocol. */
 export interface AgentClient {
+  /** The operations underneath: the same peer as a `Handler`. */
   readonly handler: Handler;
   /** The text of the answer. Throws for a task that failed, was rejected or was canceled. */
   ask(content: Content, options?: SendOptions): Promise<string>;
@@ -62,13 +71,18 @@ export interface AgentClient {
   send(content: Content, options?: SendOptions): Promise<EventOf<"send">>;
   /** Returns the task as soon as it exists. */
   start(content: Content, options?: SendOptions): Promise<EventOf<"send">>;
+  /** Yields the events of the answer as they arrive. */
   stream(content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
+  /** Returns the current state of a task. */
   getTask(taskId: string, options?: { readonly historyLength?: number; readonly signal?: AbortSignal }): Promise<Task>;
+  /** Returns one page of the caller's tasks. */
   listTasks(
     query?: Omit<OperationOf<"task.list">, "kind">,
     options?: { readonly signal?: AbortSignal },
   ): Promise<EventOf<"task.list">>;
+  /** Requests cancellation and returns the task. */
   cancelTask(taskId: string, options?: { readonly signal?: AbortSignal }): Promise<Task>;
+  /** Yields the events of a task, after the given position where the peer can resume. */
   subscribe(
     taskId: string,
     options?: { readonly after?: string; readonly signal?: AbortSignal },
@@ -77,12 +91,15 @@ export interface AgentClient {
   pushes(taskId: string, options?: { readonly signal?: AbortSignal }): Promise<readonly PushConfig[]>;
   /** Registers a webhook for the events of the task from now on; the same id replaces. */
   setPush(taskId: string, webhook: Webhook, options?: { readonly signal?: AbortSignal }): Promise<PushConfig>;
+  /** Removes a webhook. */
   deletePush(taskId: string, id: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Returns the card for authenticated callers. */
   extendedCard(): Promise<Card>;
 }
 
 /** A webhook address, and what its sender must present there. */
 export interface Webhook extends Pick<PushConfig, "url" | "token" | "authentication"> {
+  /** Identifies the webhook within the task. Default: chosen by the peer. */
   readonly id?: string;
 }
 

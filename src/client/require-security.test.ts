@@ -36,7 +36,7 @@ describe("requireSecurity()", () => {
     await expect(handler({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 
-  it("rejects what the interface does not provide, before anything is sent", async () => {
+  it("rejects operations the interface does not protect, before anything is sent", async () => {
     expect(await met({}, "http://a.example")).toEqual([]);
     expect(await met({}, "https://a.example")).toEqual(["encrypted", "identity"]);
     expect(await met({ signed: "hop", sealed: "hop" }, "http://a.example")).toEqual(["encrypted", "signed", "identity"]);

@@ -7,7 +7,7 @@ export function requireSecurity(
   { id, traits }: Pick<Protocol, "id" | "traits">,
   { url }: Pick<Peer, "url">,
 ): Handler {
-  const isTls = url.startsWith("https:");
+  const isTls = url.startsWith("https:") || url.startsWith("wss:");
   const provided: Floor = {
     encrypted: isTls || traits.sealed !== "none",
     signed: traits.signed !== "none",

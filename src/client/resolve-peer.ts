@@ -1,11 +1,24 @@
-import { type Handler, type Layer, type LossSink, type Maybe, systemIds } from "../envelope/index.js";
+import {
+  type Handler,
+  type JsonObject,
+  type Layer,
+  type LossSink,
+  type Maybe,
+  type Records,
+  systemIds,
+} from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import type { CardGate, IdSource, Protocol } from "../protocols/protocol.js";
-import type { CardTrust } from "../security/index.js";
+import { createClientContext } from "../protocols/client-context.js";
+import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
+import type { LanguageModel } from "../router/models/index.js";
+import { blindDigest, type CardTrust } from "../security/index.js";
+import { createMemoryStore } from "../tasks/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
+import { changeRequests } from "../transport/links.js";
+import { changeRequest } from "../transport/request.js";
 import { type CheckCard, type CheckedCard, cardChecker, trustedInterfaces } from "./card-trust.js";
 import { chosenFirst, feasibleInterfaces, learningBy, type ProtocolChooser } from "./choose-protocol.js";
 import { Connection } from "./connection.js";
@@ -26,6 +39,7 @@ export interface ConnectOptions {
   readonly feasible?: readonly string[];
   /** Selects the protocol, once per connection, where the peer supports several. Default: the order of the peer's card. */
   readonly chooser?: ProtocolChooser;
+  /** Credentials for the peer. Default: none. */
   readonly credentials?: Credentials;
   /** Which card signatures are trusted, and whether one is required. Default: none are, and none is. */
   readonly trust?: CardTrust;
@@ -43,7 +57,15 @@ export interface ConnectOptions {
   readonly as?: string;
   /** The peer's configured name, for metric labels. Default: `other`, never the name on its card. */
   readonly id?: string;
+  /** Receives metrics, traces and hooks of the calls. Default: none. */
   readonly telemetry?: Telemetry;
+  /** Settings by protocol name, for the client side of protocols that have some. Default: none. */
+  readonly settings?: { readonly [protocol: string]: JsonObject };
+  /** The language model for protocols that need one. Default: none. */
+  readonly model?: LanguageModel;
+  /** Where protocols keep what outlives a call, such as agreements: `store.records`. Default: in memory. */
+  readonly records?: Records;
+  /** Size and time limits of the transport. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Limits;
   /** Percentage of sends by protocol and version; can be changed later with `share`. */
   readonly shares?: Shares;
@@ -51,8 +73,11 @@ export interface ConnectOptions {
   readonly discoveryCache?: DiscoveryCache;
   /** The transport. Default: pooled HTTP. */
   readonly link?: Link;
+  /** The time source. Default: the system clock. */
   readonly clock?: Clock;
+  /** The id source. Default: random ids. */
   readonly ids?: IdSource;
+  /** A number from 0 up to 1, for retry jitter and shares. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -65,6 +90,8 @@ export interface PeerTarget {
   readonly as: string;
   readonly options: ConnectOptions;
   readonly link: Link;
+  readonly context: DiscoveryContext;
+  readonly rewrite: Maybe<RewriteAddress>;
   /** The links that present credentials, one for each card. */
   readonly credentials: CredentialLinks;
   readonly checkCard: CheckCard;
@@ -84,28 +111,60 @@ export interface ResolvedPeer {
   readonly cardTrust: CheckedCard["trust"];
 }
 
-export function peerTargetOf(address: string, options: ConnectOptions): PeerTarget {
+/** Maps an address that the peer names to the address that is dialled. */
+export type RewriteAddress = (target: string) => string;
+
+export function peerTargetOf(address: string, options: ConnectOptions, rewrite?: Maybe<RewriteAddress>): PeerTarget {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { credentials: own = {}, clock = systemClock } = options;
   const base = options.link ?? peerLink(address, limits, own.tls);
   const credentials = credentialLinks(base, address, own, () => clock.now());
+  const link = rewriting(credentials.plain, rewrite);
+  const ids = options.ids ?? systemIds;
   return {
     address,
     as: options.as ?? "",
     options,
-    link: credentials.plain,
+    link,
+    context: createClientContext({
+      link,
+      ids,
+      limits,
+      model: options.model,
+      records: recordsOf(options),
+      settings: options.settings,
+    }),
     credentials,
-    checkCard: cardChecker(options.trust, base, () => clock.now()),
-    ids: options.ids ?? systemIds,
+    rewrite,
+    checkCard: cardChecker(options.trust, rewriting(base, rewrite), () => clock.now()),
+    ids,
     clock,
     discoveryCache: options.discoveryCache ?? sharedCache,
     key: cacheKey(address, options),
   };
 }
 
+/** In memory and created with the first use, unless the user has a store. */
+function recordsOf({ records, clock = systemClock }: ConnectOptions): () => Records {
+  let own = records;
+  return () => {
+    own ??= createMemoryStore({ now: () => clock.now() }).records;
+    return own;
+  };
+}
+
+/** Outside all other links: credentials go to the peer's own origin only, and telemetry shows the address that is dialled. */
+function rewriting(link: Link, rewrite: Maybe<RewriteAddress>): Link {
+  if (rewrite === undefined) return link;
+  return changeRequests(link, (request) => {
+    const url = rewrite(request.target);
+    return url === request.target ? request : changeRequest(request, { url });
+  });
+}
+
 /** Uses the cached discovery result while it is fresh, unless `rediscover` is set. */
 export async function resolvePeer(target: PeerTarget, rediscover: boolean): Promise<ResolvedPeer> {
-  const { address, options, link, clock, discoveryCache, key } = target;
+  const { address, options, context, clock, discoveryCache, key } = target;
   const { protocols = registered, discoverMs = DISCOVER_MS } = options;
   const cached = discoveryCache.get(key, clock.now());
   const discovered =
@@ -113,7 +172,7 @@ export async function resolvePeer(target: PeerTarget, rediscover: boolean): Prom
       ? cached.result
       : await discoverPeer(address, {
           protocols,
-          link,
+          context,
           clock,
           discoverMs,
           known: cached?.result,
@@ -144,13 +203,16 @@ function gateOf({ options, checkCard }: PeerTarget): Maybe<CardGate> {
 }
 
 function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Connection {
-  const { options, credentials, ids, clock, discoveryCache, key } = target;
+  const { options, credentials, context, rewrite, clock, discoveryCache, key } = target;
   const telemetry = options.telemetry ?? noTelemetry;
   const learning = learningBy(options.chooser, candidates, { clock, timeoutMs: options.timeoutMs });
   const connection = new Connection({
-    linkFor: (candidate) => telemetry.link(credentials.linkFor(candidate.peer.card), edgeOf(target, candidate)),
+    contextFor: (candidate) => ({
+      ...context,
+      link: rewriting(telemetry.link(credentials.linkFor(candidate.peer.card), edgeOf(target, candidate)), rewrite),
+      peer: candidate.peer,
+    }),
     candidates,
-    ids,
     random: options.random ?? Math.random,
     wrap: (handler, candidate) =>
       layered(rejectUnsatisfied(handler, target, candidate), target, candidate, learning?.(candidate)),
@@ -194,7 +256,14 @@ function edgeOf({ options }: PeerTarget, { protocol }: Candidate): Edge {
   return { srcAgent: options.as ?? "other", dstId: options.id ?? "other", protocol: protocol.id };
 }
 
-/** Credentials, protocols and the pin are part of the key: each can change what discovery finds. */
+const digestOf = blindDigest();
+
+/** Credentials, protocols and the pin are part of the key: each can change what discovery finds. No secret is kept in it. */
 function cacheKey(url: string, { credentials = {}, protocols = registered, pin }: ConnectOptions): string {
-  return JSON.stringify([url, credentials, pin, protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`)]);
+  return JSON.stringify([
+    url,
+    digestOf(JSON.stringify(credentials)),
+    pin,
+    protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`),
+  ]);
 }

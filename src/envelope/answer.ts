@@ -5,8 +5,8 @@ import type { Task } from "./task.js";
 /** The answer of a task: its artifacts if it has any, else the status message, else the agent's last message. */
 export function answerOf(task: Task): readonly Part[] {
   if (task.artifacts.length > 0) return task.artifacts.flatMap(({ parts }) => parts);
-  const said: Envelope | undefined = task.status.message ?? task.history.findLast(({ role }) => role === "agent");
-  return said?.content ?? [];
+  const message: Envelope | undefined = task.status.message ?? task.history.findLast(({ role }) => role === "agent");
+  return message?.content ?? [];
 }
 
 /** The text of one artifact: its text parts joined without separator. */

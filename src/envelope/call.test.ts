@@ -37,7 +37,7 @@ describe("derive()", () => {
     expect(startCall({ deadline: 100 }).derive({}).deadline).toBe(100);
   });
 
-  test("keeps the caller, the cancel and the loss sink, or takes the new ones", () => {
+  test("keeps the caller, the cancel and the loss sink, or uses the new ones", () => {
     const lost: string[] = [];
     const call = startCall({ caller: ANONYMOUS, reportLoss: ({ path }) => lost.push(path) });
     const next = call.derive({ agent: "b", hops: 1 });

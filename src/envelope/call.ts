@@ -50,6 +50,7 @@ export function subjectOf(owner: string): string {
   return scheme === "" ? owner : `${scheme}:${rest.slice(Number(length) + 1)}`;
 }
 
+/** Creates the context of a call: who calls which agent, over which interface, and how it is cancelled. */
 export function startCall(start: CallStart = {}): Call {
   return new LazyCall(
     start.agent ?? "",
@@ -71,6 +72,8 @@ class LazyCall implements Call {
   readonly #request: { readonly cancel: Cancel } | undefined;
   #signal: AbortSignal | undefined;
   readonly #reportLoss: LossSink | undefined;
+  readonly #parent: LazyCall | undefined;
+  #slots: Slotted | undefined;
 
   // biome-ignore lint/complexity/useMaxParams: the one constructor of the hot path; an options object would be allocated per request
   constructor(
@@ -84,7 +87,9 @@ class LazyCall implements Call {
     request: { readonly cancel: Cancel } | undefined,
     reportLoss: LossSink | undefined,
     readonly credential: Maybe<CallerCredential>,
+    parent?: LazyCall,
   ) {
+    this.#parent = parent;
     this.#request = request;
     this.#reportLoss = reportLoss;
   }
@@ -115,9 +120,40 @@ class LazyCall implements Call {
       change.cancel === undefined ? this : { cancel: change.cancel },
       change.reportLoss ?? this.#reportLoss,
       change.credential ?? this.credential,
+      this,
     );
   }
+
+  static put(call: LazyCall, slot: object, value: unknown): void {
+    call.#slots = { slot, value, next: call.#slots };
+  }
+
+  static find(call: LazyCall, slot: object): Maybe<Slotted> {
+    for (let each: LazyCall | undefined = call; each !== undefined; each = each.#parent)
+      for (let entry = each.#slots; entry !== undefined; entry = entry.next) if (entry.slot === slot) return entry;
+    return undefined;
+  }
 }
+
+interface Slotted {
+  readonly slot: object;
+  readonly value: unknown;
+  readonly next: Slotted | undefined;
+}
+
+/** State that an observer keeps on a call: put on one call, found from every call derived from it. One slot per observer. */
+export class CallSlot<T> {
+  put(call: Call, value: T): void {
+    if (call instanceof LazyCall) LazyCall.put(call, this, value);
+  }
+
+  of(call: Maybe<Call>): Maybe<T> {
+    return call instanceof LazyCall ? (LazyCall.find(call, this)?.value as Maybe<T>) : undefined;
+  }
+}
+
+/** On calls that only check a connection: they are no traffic of the user. */
+export const healthChecks = new CallSlot<true>();
 
 function stricter(a: Floor, b: Floor): Floor {
   return {

@@ -1,5 +1,6 @@
 import type { Maybe, Metadata } from "./json.js";
 
+/** A skill on an agent card. */
 export interface Skill {
   readonly id: string;
   readonly name: string;

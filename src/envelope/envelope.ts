@@ -27,18 +27,33 @@ export interface Context {
   readonly maxVersion?: Maybe<string>;
 }
 
+/** How a message was sent, beside what it says. */
+export interface Meta {
+  readonly protocolHint?: Maybe<string>;
+  readonly retryCount?: Maybe<number>;
+  /** Set by a server that replaced `src` by its authenticated caller: what the caller had written. */
+  readonly claimedSrc?: Maybe<string>;
+}
+
 /** The Unified Transport Envelope: the message that every protocol is translated to and from. */
 export interface Envelope {
+  /** Unique among all messages. */
   readonly id: string;
   /** Seconds since the epoch, with milliseconds as the fraction. */
   readonly ts: number;
+  /** The name of the sender. */
   readonly src: string;
+  /** The name of the receiver. */
   readonly dst: string;
+  /** The skill the message is for; empty for none. */
   readonly intent: string;
+  /** `user` for requests, `agent` for answers. */
   readonly role: "user" | "agent";
+  /** The parts of the message. */
   readonly content: readonly Part[];
+  /** Trace, conversation, task and delivery options. */
   readonly context: Context;
-  readonly meta: { readonly protocolHint?: Maybe<string>; readonly retryCount?: Maybe<number> };
+  readonly meta: Meta;
   /** Ids of related tasks. */
   readonly references?: Maybe<readonly string[]>;
   /** URIs of the protocol extensions used in this message. */

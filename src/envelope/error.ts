@@ -40,7 +40,9 @@ export const ERRORS = {
   internal: { face: "E_PROTOCOL", again: "never" },
 } as const satisfies Record<string, { readonly face: ErrorFace; readonly again: "never" | "once" | "later" }>;
 
+/** The error classes of the UTE format. */
 export type ErrorFace = "E_TIMEOUT" | "E_HTTP" | "E_CONN" | "E_PROTOCOL" | "E_ENCODE" | "E_DECODE" | "E_UNSUPPORTED";
+/** The code of an `AgentError`. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Whether a value is an error code. */

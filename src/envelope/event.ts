@@ -54,6 +54,7 @@ export const ANSWERS = {
   ping: ["done"],
 } as const satisfies Record<OperationKind, readonly EventKind[]>;
 
+/** The events that answer an operation. */
 export type EventOf<K extends OperationKind> = Extract<AgentEvent, { readonly kind: (typeof ANSWERS)[K][number] }>;
 
 /**

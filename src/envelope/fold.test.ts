@@ -32,7 +32,7 @@ describe("TaskFold", () => {
     expect(texts(fold.snapshot())).toEqual([["1", "2"], ["y"]]);
   });
 
-  test("moves a status message to the history when the next status comes", () => {
+  test("moves a status message to the history with the next status", () => {
     const fold = new TaskFold(START);
     fold.apply({ kind: "status", ...OF_TASK, status: { state: "working", at: 2, message: said("busy") } });
     expect(fold.snapshot().history.map(({ id }) => id)).toEqual(["ask"]);
@@ -50,7 +50,7 @@ describe("TaskFold", () => {
     expect(fold.snapshot().history).toEqual([]);
   });
 
-  test("gives snapshots that later events do not change", () => {
+  test("returns snapshots that later events do not change", () => {
     const fold = new TaskFold({ ...START, artifacts: [artifact("a", "1")] });
     const before = fold.snapshot();
     fold.apply({ kind: "artifact", ...OF_TASK, artifact: artifact("a", "2"), append: true, last: true });

@@ -42,6 +42,15 @@ export interface Floor {
 }
 export const NO_FLOOR: Floor = Object.freeze({ encrypted: false, signed: false, endToEnd: false, identity: false });
 
+/** An authenticated caller, with what its request proved. */
+export interface Admitted {
+  readonly principal: Principal;
+  /** Raises the floor of its calls. */
+  readonly proved?: Maybe<Partial<Floor>>;
+  /** Response headers: `Authentication-Info`, the next challenge nonce. */
+  readonly head?: Maybe<Head>;
+}
+
 /** The protocol, version and binding of a call. */
 export interface Via {
   readonly protocol: string;

@@ -1,7 +1,7 @@
 /** The message model, which every protocol is translated to and from. Has no dependencies. */
 export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
-export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall, subjectOf } from "./call.js";
+export { ANONYMOUS, CallSlot, type CallStart, healthChecks, ownerOf, SELF, startCall, subjectOf } from "./call.js";
 export { CallerCredential } from "./caller-credential.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
@@ -10,6 +10,7 @@ export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, is
 export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing } from "./event.js";
 export { type TaskEvent, TaskFold } from "./fold.js";
 export {
+  type Admitted,
   type Call,
   type CallChange,
   type Floor,
@@ -25,7 +26,7 @@ export {
 } from "./handler.js";
 export { type Head, NO_HEAD } from "./head.js";
 export { type IdSource, systemIds } from "./ids.js";
-export { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
+export { type Awaitable, isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { type Content, dataPart, type Part, partsOf, textOf, textPart } from "./part.js";

@@ -1,5 +1,6 @@
 /** Any JSON value, immutable. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** A JSON object, immutable. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
@@ -11,6 +12,9 @@ export type Metadata = JsonObject;
  * hidden class, and no spread on the hot path.
  */
 export type Maybe<T> = T | undefined;
+
+/** A value now, or later. */
+export type Awaitable<T> = T | Promise<T>;
 
 /** True for a JSON object, not for arrays and null. */
 export function isObject(value: unknown): value is JsonObject {

@@ -44,7 +44,7 @@ describe("base64", () => {
     for (const text of ["Zg", "Zg=", "Zh==", "Zm9v\n", " Zm9v", "Zm-_", "Z", "é"]) expect(decodeBase64(text)).toBeUndefined();
   });
 
-  test("takes a megabyte", () => {
+  test("accepts a megabyte", () => {
     const bytes = new Uint8Array(1_000_001).fill(0xfb);
     const back = decodeBase64(encodeBase64(bytes));
     expect(back?.length).toBe(1_000_001);

@@ -13,10 +13,12 @@ export type Part =
   | (PartFields & { readonly kind: "raw"; readonly bytes: Uint8Array })
   | (PartFields & { readonly kind: "url"; readonly url: string });
 
+/** A text part. */
 export function textPart(text: string): Part {
   return { kind: "text", text, mediaType: undefined, name: undefined, metadata: undefined };
 }
 
+/** A part with JSON data. */
 export function dataPart(data: Json): Part {
   return { kind: "data", data, mediaType: undefined, name: undefined, metadata: undefined };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RecentMap } from "./recent-map.js";
 
-test("RecentMap keeps what is used, forgets what is not, and never holds more than its limit", () => {
+test("RecentMap evicts the least recently used entries beyond its limit", () => {
   const map = new RecentMap<number>(10);
   map.set("used", 1);
   for (let index = 0; index < 1_000; index++) {

@@ -18,13 +18,16 @@ interface StatusFields {
   readonly message?: Maybe<Envelope>;
 }
 
+/** The state of a task, with its message and time. */
 export type Status =
   | (StatusFields & { readonly state: "submitted" | "working" | "canceling" | "unknown" })
   | (StatusFields & { readonly state: "input-required" | "auth-required" })
   | (StatusFields & { readonly state: "completed" | "canceled" | "rejected" })
   | (StatusFields & { readonly state: "failed"; readonly error?: Maybe<Failure> });
+/** The name of a task state. */
 export type State = Status["state"];
 
+/** A named result of a task. */
 export interface Artifact {
   readonly id: string;
   readonly name?: Maybe<string>;
@@ -34,6 +37,7 @@ export interface Artifact {
   readonly extensions?: Maybe<readonly string[]>;
 }
 
+/** A task: its status, artifacts and message history. */
 export interface Task {
   readonly id: string;
   readonly contextId: string;
@@ -55,10 +59,15 @@ export function isInterrupted(state: State): boolean {
 
 /** A webhook that receives the events of a task. */
 export interface PushConfig {
+  /** The task whose events are sent. */
   readonly taskId: string;
+  /** Identifies the configuration within the task. */
   readonly id: string;
+  /** The webhook. */
   readonly url: string;
+  /** Sent with every notification, so that the receiver can verify the sender. */
   readonly token?: Maybe<string>;
+  /** Credentials for the `Authorization` header of every notification. */
   readonly authentication?: Maybe<{ readonly scheme: string; readonly credentials?: Maybe<string> }>;
   /** The protocol it was registered with: its version determines the payload format. */
   readonly via?: Maybe<{ readonly protocol: string; readonly version: string }>;

@@ -88,13 +88,13 @@ describe("around, one event", () => {
     expect(called).toBe(0);
   });
 
-  test("begin without state hands back the very reply of the handler below", () => {
+  test("begin without state returns the reply of the inner handler itself", () => {
     const answer = Promise.resolve(DONE);
     const layer = around<true>({ begin: () => undefined, end: () => undefined });
     expect(layer(() => answer)(PING, startCall())).toBe(answer);
   });
 
-  test("an event the layer refuses fails the reply, and end hears of it once", async () => {
+  test("an event rejected by the layer fails the reply, and end is called once", async () => {
     const refused = new AgentError("bad_peer", "no");
     const { log, over } = logged({
       event: () => {
@@ -105,7 +105,7 @@ describe("around, one event", () => {
     expect(log.lines).toEqual(["begin ping", "end failed"]);
   });
 
-  test("the handler below gets the call of `under`, inside `within`", async () => {
+  test("the inner handler gets the call of `under`, inside `within`", async () => {
     const steps: string[] = [];
     const { over } = logged({
       under: (_log, call) => call.derive({ agent: "other" }),
@@ -188,7 +188,7 @@ describe("around, many events", () => {
     expect(log.lines).toEqual(["begin ping", "end stopped"]);
   });
 
-  test("what the source says after the reader left is dropped", async () => {
+  test("events after the reader left are dropped", async () => {
     let say = (_result: IteratorResult<AgentEvent>): void => undefined;
     const source: AsyncIterable<AgentEvent> = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise((resolve) => (say = resolve)) }),
@@ -236,7 +236,7 @@ describe("around, many events", () => {
     expect(cleaned).toBe(1);
   });
 
-  test("what end throws after a good end fails the stream", async () => {
+  test("an error thrown by end after a successful end fails the stream", async () => {
     const cut = new AgentError("interrupted", "cut");
     const { over } = logged({
       end: () => {

@@ -112,7 +112,7 @@ describe("checkAnswers, ends", () => {
     await expect(run(operation, ...events)).rejects.toMatchObject({ code: "interrupted" });
   });
 
-  test("a failure stays what it was", async () => {
+  test("passes a failure on unchanged", async () => {
     const thrown = new AgentError("unavailable", "gone");
     const handler: Handler = async function* () {
       yield task("working");
@@ -121,7 +121,7 @@ describe("checkAnswers, ends", () => {
     await expect(collect(checkAnswers()(handler)(send("stream"), startCall()))).rejects.toBe(thrown);
   });
 
-  test("a reader that leaves early is not told of a cut", async () => {
+  test("does not report a cut to a reader that leaves early", async () => {
     const stream = checkAnswers()(answering(task("working"), status("working")))(send("stream"), startCall());
     let seen = 0;
     for await (const _event of stream as AsyncIterable<AgentEvent>) {

@@ -4,7 +4,7 @@ import { AgentError, CancelSource } from "../envelope/index.js";
 import { systemClock } from "./clock.js";
 
 describe("fakeClock", () => {
-  test("runs what is due in order of time, at its time", async () => {
+  test("runs due timers in order of time", async () => {
     const clock = fakeClock(1_000);
     const ran: string[] = [];
     clock.after(30, () => ran.push(`b ${clock.now()}`));
@@ -16,7 +16,7 @@ describe("fakeClock", () => {
     expect(clock.waiting).toBe(1);
   });
 
-  test("what a timer sets going gets its turn before the next", async () => {
+  test("microtasks of a timer run before the next timer", async () => {
     const clock = fakeClock();
     const woke: number[] = [];
     const loop = (async () => {
@@ -40,7 +40,7 @@ describe("fakeClock", () => {
 });
 
 describe("sleep", () => {
-  test("hears the cancel at once and takes its timer back", async () => {
+  test("rejects at once when cancelled, and removes its timer", async () => {
     const clock = fakeClock();
     const cancel = new CancelSource();
     const reason = new AgentError("cancelled", "enough");
@@ -50,7 +50,7 @@ describe("sleep", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("does not begin when already cancelled", async () => {
+  test("does not start when already cancelled", async () => {
     const clock = fakeClock();
     const cancel = new CancelSource();
     const reason = new AgentError("cancelled", "enough");

@@ -1,10 +1,10 @@
 import { AgentError, type Cancel } from "../envelope/index.js";
 
-/** Where policies take their time from: the system in production, `fakeClock` in tests. */
+/** The time source of policies: the system in production, `fakeClock` in tests. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once after `ms`. The returned function takes it back. */
+  /** Runs once after `ms`. The returned function cancels it. */
   after(ms: number, run: () => void): () => void;
   /** Resolves after `ms`; rejects with the reason as soon as `cancel` is cancelled. */
   sleep(ms: number, cancel?: Cancel): Promise<void>;

@@ -2,7 +2,9 @@ import type { Layer, Maybe, Operation } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { deadline } from "./deadline.js";
 
+/** Options of `deadlinePropagation`. */
 export interface DeadlinePropagationOptions {
+  /** The time source. */
   readonly clock: Clock;
   /**
    * Extra wait beyond `ttlMs`: the peer counts from when the message arrives, and its own

@@ -48,7 +48,7 @@ describe("deadline, one event", () => {
     expect(below?.cancel.cancelled).toBe(false);
   });
 
-  test("does not wait to be heard: a handler that ignores its cancel is left behind", async () => {
+  test("does not wait for a handler that ignores its cancel", async () => {
     const clock = fakeClock(1_000);
     const { handler, call } = hanging();
     const reply = deadline(100, clock)(handler)(PING, startCall()) as Promise<AgentEvent>; // `hanging` answers with a promise
@@ -69,7 +69,7 @@ describe("deadline, one event", () => {
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
-  test("the call's own deadline counts when it comes first", async () => {
+  test("uses the call's own deadline if it is earlier", async () => {
     const clock = fakeClock(1_000);
     const failure = (deadline(500, clock)(hanging().handler)(PING, startCall({ deadline: 1_040 })) as Promise<AgentEvent>).catch(
       (thrown: unknown) => thrown,
@@ -91,7 +91,7 @@ describe("deadline, one event", () => {
     expect(called).toBe(0);
   });
 
-  test("a caller that gives up is heard at once, here and below", async () => {
+  test("a cancel by the caller takes effect at once, here and in inner layers", async () => {
     const above = new CancelSource();
     const { handler, call } = hanging();
     const failure = (deadline(500, fakeClock())(handler)(PING, startCall({ cancel: above })) as Promise<AgentEvent>).catch(
@@ -103,7 +103,7 @@ describe("deadline, one event", () => {
     expect(call().cancel.reason).toBe(reason);
   });
 
-  test("a failure that comes after the deadline belongs to nobody", async () => {
+  test("a failure after the deadline is ignored", async () => {
     const clock = fakeClock();
     let failLate = (_thrown: unknown): void => undefined;
     const handler: Handler = () => new Promise((_resolve, reject) => (failLate = reject));
@@ -115,7 +115,7 @@ describe("deadline, one event", () => {
 });
 
 describe("deadline, many events", () => {
-  test("limits the whole answer: a pull that waits fails, the source is told to stop", async () => {
+  test("limits the whole answer: a pending pull fails, and the source is stopped", async () => {
     const clock = fakeClock();
     let stopped = 0;
     const source: AsyncIterable<AgentEvent> = {
@@ -157,7 +157,7 @@ describe("deadline, many events", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("a reader that leaves cancels what is below and takes the timer back", async () => {
+  test("a reader that leaves cancels the inner call and removes the timer", async () => {
     const clock = fakeClock();
     let below: Call | undefined;
     const handler: Handler = async function* (_operation, call) {

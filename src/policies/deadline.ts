@@ -4,8 +4,8 @@ import { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
 import { DONE, stopIterator } from "./replies/iterators.js";
 
 /**
- * The whole answer within `limitMs`, or within the call's own deadline if that comes first. It races: a handler that
- * does not listen is left behind, cancelled, and its late answer or failure is dropped.
+ * Limits the whole answer to `limitMs`, or to the call's own deadline if that comes first. A handler that does not react to
+ * its cancellation is abandoned, and its late answer or failure is dropped.
  */
 export function deadline(limitMs: number, clock: Clock): Layer {
   return (next) => (operation, call) => {
@@ -36,7 +36,7 @@ class Race {
     this.#cancelTimer = clock.after(waitMs, () =>
       linked.source.cancel(new AgentError("deadline", `no complete answer within ${Math.ceil(waitMs)} ms`, { sent: "maybe" })),
     );
-    // Listens before anybody below does, so that a listener there that throws cannot keep the caller waiting.
+    // Registered before listeners of inner layers, so that one that throws cannot keep the caller waiting.
     linked.source.onCancel((error) => {
       this.end();
       this.#onLost?.(error);
@@ -78,7 +78,7 @@ function raceOne(reply: Promise<AgentEvent>, race: Race): Promise<AgentEvent> {
 class RacedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #race: Race;
   readonly #source: AsyncIterator<AgentEvent>;
-  /** Pulls under way. Not `Promise.race`, which keeps every pull of a long stream alive until the race ends. */
+  /** Pending pulls. Not `Promise.race`, which keeps every pull of a long stream alive until the race ends. */
   readonly #waiting = new Set<(error: AgentError | undefined) => void>();
   #lost: AgentError | undefined;
   #over = false;
@@ -88,7 +88,7 @@ class RacedStream implements AsyncIterableIterator<AgentEvent> {
     this.#source = reply[Symbol.asyncIterator]();
     race.onLost((error) => {
       if (this.#over) return;
-      // With nobody waiting, the reader learns it at its next pull.
+      // Without a pending pull, the reader gets the error with its next one.
       if (this.#waiting.size === 0) this.#lost = error;
       this.#finish(error);
     });

@@ -4,7 +4,9 @@ import type { Handler, Maybe } from "../envelope/index.js";
 export interface Destination {
   /** Configured, never taken from the wire: it is a metric label. */
   readonly id: string;
+  /** The client of the destination. */
   readonly handler: Handler;
+  /** The protocol of the destination, for notes. */
   readonly protocol?: Maybe<string>;
   /** Relative share of the messages; 0 is used only if no other destination is left. Default: 1. */
   readonly weight?: Maybe<number>;

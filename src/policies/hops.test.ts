@@ -26,7 +26,7 @@ function heardBy(most: number): { readonly handler: Handler; readonly heard: { o
 const send = (envelope: Envelope): Operation => ({ kind: "send", envelope, delivery: "answer", task: "auto" });
 
 describe("refuseLoops()", () => {
-  it("lets through what has passed as many gateways as are allowed, and refuses one more", async () => {
+  it("accepts the maximum number of hops, and rejects one more", async () => {
     const { handler, heard } = heardBy(8);
     await handler({ kind: "ping" }, startCall({ hops: 8 }));
     await expect(handler({ kind: "ping" }, startCall({ hops: 9 }))).rejects.toMatchObject({ code: "loop" });
@@ -40,7 +40,7 @@ describe("refuseLoops()", () => {
     expect(heard[0]?.call.hops).toBe(3);
   });
 
-  it("takes its own mark off, and leaves everything else as it came", async () => {
+  it("removes its own hop count, and nothing else", async () => {
     const { handler, heard } = heardBy(8);
     await handler(send({ ...withHops({ ...HELLO, extra: { theirs: 1 } }, 2) }), startCall());
     expect(heard[0]?.operation).toMatchObject({ envelope: { extra: { theirs: 1 } } });

@@ -20,11 +20,11 @@ export function isOwnMark({ path }: Loss, extra: Maybe<Metadata>): boolean {
 /** Rejects messages that passed too many gateways (a loop). The hop count is not passed on to agents. */
 export function refuseLoops(most: number): Layer {
   return (next) => (operation, call) => {
-    const said = operation.kind === "send" ? hopsIn(operation.envelope) : undefined;
-    const hops = Math.max(call.hops, said ?? 0);
+    const declared = operation.kind === "send" ? hopsIn(operation.envelope) : undefined;
+    const hops = Math.max(call.hops, declared ?? 0);
     if (hops > most)
       return Promise.reject(new AgentError("loop", `the message has passed ${hops} gateways; at most ${most} are allowed`));
-    if (operation.kind !== "send" || said === undefined) return next(operation, call);
+    if (operation.kind !== "send" || declared === undefined) return next(operation, call);
     return next({ ...operation, envelope: withoutHops(operation.envelope) }, counted(call, hops));
   };
 }

@@ -1,4 +1,4 @@
-/** A signal that ends with another one or after a time, whichever comes first; `stop` lets go of both. */
+/** A signal that aborts with another one or after a timeout; `stop` releases both. */
 export interface LimitedSignal {
   readonly signal: AbortSignal;
   stop(): void;

@@ -10,7 +10,9 @@ interface Noted {
 }
 type Note<K extends string, Fields> = Noted & { readonly kind: K } & Fields;
 
+/** The states of a circuit breaker. */
 export type CircuitState = "closed" | "open" | "half-open";
+/** The queues whose depth is reported. */
 export type QueueName = "bulkhead" | "ordering" | "reorder";
 
 /** What a policy did, for metrics, log lines, span events and the dashboard. */
@@ -39,6 +41,7 @@ export type PolicyNote =
   /** An answer came from the cache, or joined the same request in flight. */
   | Note<"repeat", { readonly from: "cache" | "under-way" }>;
 
+/** The kind of a note. */
 export type PolicyNoteKind = PolicyNote["kind"];
 /** Receives notes. Must not throw or block. */
 export type PolicySink = (note: PolicyNote) => void;
@@ -47,7 +50,9 @@ export type PolicySink = (note: PolicyNote) => void;
 export interface PolicyContext {
   /** Configured, never taken from the wire: it is a metric label. */
   readonly destination: string;
+  /** The protocol of the destination, for notes. */
   readonly protocol?: Maybe<string>;
+  /** Receives notes. Default: none. */
   readonly notes?: Maybe<PolicySink>;
 }
 

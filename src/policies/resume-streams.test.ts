@@ -60,7 +60,7 @@ async function collect(handler: Handler, change: Partial<ResumeOptions> = {}, op
 }
 
 describe("resumeStreams", () => {
-  it("takes a cut stream up behind the last event, and gives nothing twice", async () => {
+  it("resumes an interrupted stream after the last event, without duplicates", async () => {
     const { handler, asked } = peer([
       [event("1", "submitted", "task"), event("2", "working"), cut],
       [event("2", "working", "task"), event("3", "working"), cut],
@@ -73,7 +73,7 @@ describe("resumeStreams", () => {
     ]);
   });
 
-  it("ends the stream of a send where the task asks its caller, although a subscription goes on", async () => {
+  it("ends the stream of a send at input-required, although a subscription continues", async () => {
     const { handler } = peer([
       [event("1", "submitted", "task"), cut],
       [event("1", "submitted", "task"), event("2", "input-required"), event("3", "working")],
@@ -81,13 +81,13 @@ describe("resumeStreams", () => {
     expect(await collect(handler)).toEqual({ seen: ["1", "2"] });
   });
 
-  it("gives up after so many tries in a row, with what broke the stream", async () => {
+  it("gives up after consecutive failed attempts, with the original error", async () => {
     const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [cut], [cut], [event("2", "completed")]]);
     expect(await collect(handler, { tries: 2 })).toEqual({ seen: ["1"], thrown: cut });
     expect(asked).toHaveLength(3);
   });
 
-  it("does not take up what never began, what was answered with a no, or what the peer cannot resume", async () => {
+  it("does not resume a stream without events, an error answer, or a peer without resumption", async () => {
     const never = peer([[cut], [event("1", "completed", "task")]]);
     expect(await collect(never.handler)).toEqual({ seen: [], thrown: cut });
     const no = new AgentError("forbidden", "no");
@@ -105,7 +105,7 @@ describe("resumeStreams", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("drops nothing from a stream that was not cut, whatever its marks", async () => {
+  it("drops nothing from an uninterrupted stream, whatever its cursors", async () => {
     // The id of a server-sent event stays in force for those that follow without one of their own.
     const sticky = peer([
       [event("1", "submitted", "task"), event("1", "working"), event("1", "working"), event("1", "completed")],
@@ -113,7 +113,7 @@ describe("resumeStreams", () => {
     expect(await collect(sticky.handler)).toEqual({ seen: ["1", "1", "1", "1"] });
   });
 
-  it("does not take up behind an event without a mark of its own: it would come twice", async () => {
+  it("does not resume after an event without its own cursor: it would be delivered twice", async () => {
     const unmarked = { ...event("", "working"), cursor: undefined };
     const bare = peer([[event("1", "submitted", "task"), unmarked, cut], [event("2", "completed")]]);
     expect(await collect(bare.handler)).toEqual({ seen: ["1", "undefined"], thrown: cut });
@@ -130,7 +130,7 @@ describe("resumeStreams", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("asks for nothing more when its reader leaves while it waits", async () => {
+  it("stops when its reader leaves during the wait", async () => {
     const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [event("2", "completed")]]);
     let wake = (): void => undefined;
     let reply: AsyncIterator<AgentEvent> | undefined;

@@ -16,12 +16,12 @@ import { iteratorOf, wantsStream } from "./replies/shape.js";
 import { stateIn, taskIdIn } from "./task-id.js";
 
 export interface ResumeOptions {
-  /** The peer gives the rest of a stream from a cursor on. Without that a cut stream stays cut. */
+  /** Whether the peer can resume a stream from a cursor. Without it an interrupted stream stays interrupted. */
   canResume(): boolean;
   readonly clock: Clock;
-  /** Between 0 and 1. */
+  /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** In a row without anything new. */
+  /** Consecutive attempts without a new event. */
   readonly tries?: Maybe<number>;
   readonly firstWaitMs?: Maybe<number>;
   readonly longestWaitMs?: Maybe<number>;
@@ -32,8 +32,8 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * A stream that was cut is taken up behind the last event that arrived, by subscribing to its task: nothing is sent a
- * second time, nothing is missed, and what comes twice is dropped.
+ * Resumes an interrupted stream after the last event received, by subscribing to its task. Nothing is sent twice, nothing is
+ * missed, and duplicates are dropped.
  */
 export function resumeStreams(options: ResumeOptions): Layer {
   return (next) =>
@@ -50,10 +50,10 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #call: Call;
   #source: AsyncIterator<AgentEvent>;
   #taskId: Maybe<string>;
-  /** The last mark that came, and the same where it names the place right behind the last event. */
+  /** The last cursor received, and the same if it is the position right after the last event. */
   #mark: AgentEvent["cursor"];
   #after: AgentEvent["cursor"];
-  /** Until the first event of a stream that was taken up. */
+  /** Until the first event of a resumed stream. */
   #takenUp = false;
   #failures = 0;
   #over = false;
@@ -98,7 +98,7 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
     return DONE;
   }
 
-  /** A stream that is taken up begins with the task as it was at the cursor: what its reader has seen already. */
+  /** A resumed stream starts with a snapshot at the cursor, which its reader already has. */
   #isRepeat({ cursor }: AgentEvent): boolean {
     const isFirst = this.#takenUp;
     this.#takenUp = false;
@@ -107,14 +107,14 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
 
   #note(event: AgentEvent): void {
     const { cursor } = event;
-    // An event without a mark of its own, or with that of the one before, would come twice.
+    // An event without a cursor of its own, or with the previous one, would be delivered twice.
     this.#after = cursor === this.#mark ? undefined : cursor;
     if (this.#after !== undefined) this.#failures = 0;
     this.#mark = cursor ?? this.#mark;
     this.#taskId = taskIdIn(event) ?? this.#taskId;
     const state = stateIn(event);
     if (state === undefined || !this.#endsAt(state)) return;
-    // A subscription would go on where the stream of a send ends.
+    // A subscription would continue where the stream of a send ends.
     stopIterator(this.#source);
     this.#over = true;
   }
@@ -123,7 +123,7 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
     return isTerminal(state) || (this.#operation.kind === "send" && state === "input-required");
   }
 
-  /** Throws what broke the stream when it cannot be taken up. */
+  /** Throws the original error if the stream cannot be resumed. */
   async #takeUp(thrown: unknown): Promise<void> {
     const { clock, random, tries = TRIES, firstWaitMs = FIRST_WAIT_MS, longestWaitMs = LONGEST_WAIT_MS } = this.#options;
     const [taskId, after] = [this.#taskId, this.#after];
@@ -147,7 +147,7 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
   }
 }
 
-/** The connection is gone, or whoever had it; an answer that says no is an answer. */
+/** The connection or the peer is gone. An error answer is an answer. */
 function wasCut(thrown: unknown): boolean {
   const { code } = AgentError.from(thrown);
   return code === "interrupted" || code === "unavailable";

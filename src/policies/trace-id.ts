@@ -10,7 +10,7 @@ export function traceIdIn(traceparent: Maybe<string>): Maybe<string> {
     : traceparent.slice(TRACE_ID_AT, TRACE_ID_END);
 }
 
-/** What correlates all that is said about one call: the trace it continues, else the one its message names. */
+/** Correlates everything about one call: the trace it continues, else the one its message names. */
 export function traceIdOf(operation: Operation, call: Call): Maybe<string> {
   return (
     traceIdIn(call.parameters["traceparent"]) ?? (operation.kind === "send" ? operation.envelope.context.traceId : undefined)

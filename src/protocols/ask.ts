@@ -6,7 +6,7 @@ import { makeRequest } from "../transport/request.js";
 import type { Subject } from "./requirement.js";
 
 /** A raw request, independent of the protocol clients of this library. */
-export interface Ask {
+export interface RawRequest {
   readonly method: string;
   readonly url: string;
   readonly headers?: Maybe<{ readonly [name: string]: Maybe<string> }>;
@@ -16,7 +16,7 @@ export interface Ask {
 }
 
 /** A complete response. */
-export interface Got {
+export interface RawResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
   readonly bytes: Uint8Array;
@@ -27,7 +27,7 @@ export interface Got {
 }
 
 /** A response whose body is not read yet. */
-export interface Opened {
+export interface OpenResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
   readonly chunks: AsyncIterable<Chunk>;
@@ -39,23 +39,23 @@ export interface Opened {
 const ANSWER_BYTES = DEFAULT_LIMITS.bodyBytes;
 
 /** Sends a request and reads the complete response, within a size limit. */
-export async function ask(subject: Subject, request: Ask): Promise<Got> {
+export async function ask(subject: Subject, request: RawRequest): Promise<RawResponse> {
   return whole(await open(subject, request));
 }
 
 /** Sends a request and returns as soon as the response head arrives. */
-export function open(subject: Subject, request: Ask): Promise<Opened> {
+export function open(subject: Subject, request: RawRequest): Promise<OpenResponse> {
   return begin(subject, request).opened;
 }
 
 /** Like `open`, for checks that may cancel the request before the response head arrives. */
-export function begin(subject: Subject, request: Ask): { readonly opened: Promise<Opened>; close(): void } {
+export function begin(subject: Subject, request: RawRequest): { readonly opened: Promise<OpenResponse>; close(): void } {
   const made = write(subject, request);
   const close = (): void => made.cancel.cancel(new AgentError("cancelled", "cancelled by the conformance check"));
   return { opened: answerTo(subject, made, close), close };
 }
 
-async function answerTo(subject: Subject, made: HttpRequest, close: () => void): Promise<Opened> {
+async function answerTo(subject: Subject, made: HttpRequest, close: () => void): Promise<OpenResponse> {
   const response = await subject.exchange(made);
   const { body, status } = response;
   return {
@@ -68,20 +68,20 @@ async function answerTo(subject: Subject, made: HttpRequest, close: () => void):
 }
 
 /** Reads the rest of a response, within the size limit. */
-export async function whole(opened: Opened): Promise<Got> {
+export async function whole(opened: OpenResponse): Promise<RawResponse> {
   const bytes = await wholeBody(opened.chunks, ANSWER_BYTES);
   const text = new TextDecoder().decode(bytes);
   const { status, headers } = opened;
   return { status, headers, bytes, text, json: parse(text), trailers: opened.trailers() };
 }
 
-function write(subject: Subject, { method, url, body, headers: own, anonymous }: Ask): HttpRequest {
+function write(subject: Subject, { method, url, body, headers: own, anonymous }: RawRequest): HttpRequest {
   const headers: { [name: string]: string } = anonymous ? {} : { ...subject.headers };
   for (const [name, value] of Object.entries(own ?? {})) if (value !== undefined) headers[name] = value;
   return makeRequest({ method, url, headers, body, cancel: new CancelSource() });
 }
 
-function lowerCase(headers: Got["headers"]): Got["headers"] {
+function lowerCase(headers: RawResponse["headers"]): RawResponse["headers"] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

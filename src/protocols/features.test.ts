@@ -15,14 +15,14 @@ describe("the canonical feature model", () => {
     expect(ids.filter((id) => !/^[a-z]+(?:-[a-z]+)*$/.test(id))).toEqual([]);
   });
 
-  it("holds what rules protocols out: secrecy, identity, trust across houses, streaming, long jobs", () => {
+  it("marks the capabilities that exclude protocols: secrecy, identity, trust across organisations, streaming, long jobs", () => {
     const hard = CAPABILITIES.filter((each) => "hard" in each && each.hard).map(({ id }) => id);
     expect(hard).toEqual(
       expect.arrayContaining(["end-to-end-secrecy", "verified-identity", "cross-boundary", "streaming", "job-lifecycle"]),
     );
   });
 
-  it("says nothing that a rationale may not say", () => {
+  it("uses only words that a rationale may use", () => {
     expect(CAPABILITIES.filter(({ label, means }) => /\p{N}/u.test(label + means))).toEqual([]);
   });
 });

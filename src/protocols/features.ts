@@ -9,6 +9,7 @@ export const FACETS = {
   operations: "operation semantics",
   governance: "trust across organisations and governance",
 } as const;
+/** A group of capabilities. */
 export type Facet = keyof typeof FACETS;
 
 /** Something a protocol can provide and a module can require. */
@@ -171,6 +172,7 @@ export const CAPABILITIES = [
   },
 ] as const satisfies readonly Capability[];
 
+/** The id of a capability. */
 export type CapabilityId = (typeof CAPABILITIES)[number]["id"];
 
 /** `native`: the protocol has a primitive for it. `composed`: it can be built on top of the protocol. */
@@ -202,6 +204,7 @@ export interface Features extends FeatureClaims {
 
 /** The optional features of a link between two agents. */
 export const LINK_FEATURES = ["streaming", "long-job", "artifact", "state-sync", "identity", "end-to-end"] as const;
+/** An optional feature of a link between two agents. */
 export type LinkFeatureName = (typeof LINK_FEATURES)[number];
 
 /** The protocol primitive that implements each link feature. Features without an entry are not supported. */

@@ -22,15 +22,15 @@ describe("readFrames()", () => {
     expect((await framesOf([`data: x${end}${end}data:y${end}${end}`])).map(({ data }) => data)).toEqual(["x", "y"]);
   });
 
-  test("finds lines that are foreign to server-sent events", async () => {
+  test("finds lines that are not server-sent events", async () => {
     expect((await framesOf(['{"bare":1}\n\n']))[0]?.unknownLines).toEqual(['{"bare":1}']);
   });
 
-  test("an event without its blank line is a cut", async () => {
+  test("an event without its blank line is truncated", async () => {
     await expect(framesOf(["data: x\n"])).rejects.toThrow("the stream ends inside an event: data: x");
   });
 
-  test("gives the same events wherever the bytes are split", async () => {
+  test("returns the same events at any chunk boundaries", async () => {
     const bytes = new TextEncoder().encode("data: soirée 🎉\r\n\r\n: c\ndata: a\ndata: b\n\ndata: 中\r\r");
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat({ max: bytes.length })), async (cuts) => {

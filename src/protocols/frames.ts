@@ -1,5 +1,5 @@
 import type { Chunk } from "../transport/exchange.js";
-import { demand } from "./duty.js";
+import { demand } from "./check.js";
 
 /** One server-sent event as received. */
 export interface Frame {

@@ -1,19 +1,33 @@
-import { AgentError, type Interface, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
-import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
+import {
+  AgentError,
+  type Awaitable,
+  type Envelope,
+  type Interface,
+  isObject,
+  type JsonObject,
+  type Maybe,
+} from "../envelope/index.js";
+import type { Exchange, HttpRequest, HttpResponse, Intake, RequestHead } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
+import type { FrontHost } from "./host.js";
+import { type Answer, frontIntake } from "./intake.js";
 import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
-import { type Claim, compileRoutes } from "./route-table.js";
+import { type Claim, claimOf, compileRoutes } from "./route-table.js";
+import type { IntakeObserver } from "./session-intake.js";
 
 /** A route that belongs to no protocol: metrics, artifacts. */
 export interface ExtraRoute {
   readonly route: Route;
-  readonly exchange: Exchange;
+  exchange(request: HttpRequest, host: Pick<Host, "admit">): Awaitable<HttpResponse>;
 }
 
-/** All protocols of a host behind one HTTP handler. */
-export interface Front {
+/** All protocols of a host behind one HTTP handler: it decides by the head of a request who may send a body and a session. */
+export interface Front extends Required<Intake> {
+  /** Closes every session as soon as no call runs in it. */
+  retire(): void;
+  /** Answers a complete request. */
   readonly exchange: Exchange;
   /** Whether a route of this host matches the path, by whatever method. */
   claims(path: string): boolean;
@@ -21,39 +35,96 @@ export interface Front {
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   /** Undefined if no protocol of this host has push notifications. */
   readonly notify: Maybe<NonNullable<Served["notify"]>>;
+  /** Sends a message to an owner with an open session. Throws `unavailable` if no protocol has one. */
+  say(owner: string, envelope: Envelope): Promise<void>;
+  /** Releases what the protocols hold. */
+  close(): Promise<void>;
 }
 
-/** Documents shared by all protocols. Each protocol can add members. */
-const SHARED_DOCUMENTS = ["/health", "/.well-known/agent.json"] as const;
+/** Served by every host. Protocols can add members to it, and contribute to any other path. */
+const HEALTH = "/health";
 /** Below the rank of every protocol route, so that a protocol can take over a shared path. */
 const SHARED_RANK = -100;
 
+/** What sees every request and session of a host. */
+export interface FrontObserver extends IntakeObserver {
+  exchange(exchange: Exchange): Exchange;
+}
+
+const UNOBSERVED: FrontObserver = {
+  exchange: (exchange) => exchange,
+  session: () => undefined,
+  identified: () => undefined,
+  refused: () => undefined,
+};
+
 /** Serves the host in all given protocols, with the shared documents and extra routes. */
-export function front(host: Host, protocols: readonly Protocol[], extraRoutes: readonly ExtraRoute[] = []): Front {
+export function front(
+  host: FrontHost,
+  protocols: readonly Protocol[],
+  extraRoutes: readonly ExtraRoute[] = [],
+  observer: FrontObserver = UNOBSERVED,
+): Front {
   const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
-  const contributions = mounted.flatMap(({ served }) => served.contributions ?? []);
+  const contributions = mounted.flatMap(({ protocol, served }) =>
+    (served.contributions ?? []).map((contribution) => ({ ...contribution, owner: protocol.id })),
+  );
   const claims: Claim[] = [
     ...mounted.flatMap(({ protocol, served }) =>
-      protocol.routes.map((route) => ({ owner: protocol.id, route, exchange: served.exchange })),
+      protocol.routes.map((route) => ({
+        owner: protocol.id,
+        route,
+        exchange: served.exchange,
+        accept: served.accept?.bind(served),
+      })),
     ),
-    ...extraRoutes.map(({ route, exchange }) => ({ owner: "shared routes", route, exchange })),
-    ...SHARED_DOCUMENTS.flatMap((path) => documentClaims(path, host, mounted, contributions)),
+    ...extraRoutes.map(({ route, exchange }) => ({
+      owner: "shared routes",
+      route,
+      exchange: (request: HttpRequest) => exchange(request, host),
+    })),
   ];
-  const table = compileRoutes(claims);
-
-  function exchange(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    const found = table.find(request);
-    if (found !== undefined) return found(request);
+  for (const path of new Set([HEALTH, ...contributions.map((each) => each.path)])) {
+    const added = contributions.filter((each) => each.path === path);
+    refuseUnserved(path, added, claims);
+    claims.push(...documentClaims(path, host, mounted, added));
+  }
+  for (const { owner, route, accept } of claims) {
+    if (route.upgrade !== undefined && accept === undefined)
+      throw new AgentError("conflict", `${owner} has a session route at ${route.path}, but accepts no sessions`);
+  }
+  const table = compileRoutes(claims.map((claim) => ({ ...claim, exchange: observer.exchange(claim.exchange) })));
+  const answer: Answer = (found, request) => claimOf(found, request)?.exchange(request) ?? noRoute(request);
+  const noRoute = observer.exchange((request) => {
     const methods = table.methodsAt(request.path);
     return methods.length > 0 ? methodNotAllowed(request, methods) : notFound(request);
-  }
+  });
 
   return {
-    exchange,
+    ...frontIntake({ host, table, answer, observer }),
+    exchange: (request) => answer(table.find(request), request),
     claims: (path) => table.claims(path),
     interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
     notify: notifierOf(mounted),
+    say: (owner, envelope) => say(mounted, owner, envelope),
+    async close() {
+      await Promise.all(mounted.map(async ({ served }) => served.close?.()));
+    },
   };
+}
+
+/** By the first protocol in which the owner has an open session. */
+async function say(mounted: readonly Mounted[], owner: string, envelope: Envelope): Promise<void> {
+  for (const { served } of mounted) {
+    if (served.say === undefined) continue;
+    try {
+      return await served.say(owner, envelope);
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      if (error.code !== "unavailable" || error.facts.sent !== "no") throw error;
+    }
+  }
+  throw new AgentError("unavailable", "this caller has no open session", { sent: "no" });
 }
 
 /** Notifies a webhook in the protocol that registered it, or else in the first protocol with push notifications. */
@@ -71,15 +142,32 @@ function notifierOf(mounted: readonly Mounted[]): Front["notify"] {
 
 type Mounted = { readonly protocol: Protocol; readonly served: Served };
 
-function documentClaims(path: string, host: Host, mounted: readonly Mounted[], all: readonly Contribution[]): Claim[] {
-  const contributions = all.filter((contribution) => contribution.path === path);
-  const base = path === "/health" ? health(host, mounted) : undefined;
-  if (base === undefined && contributions.length === 0) return [];
+type Contributed = Contribution & { readonly owner: string };
+
+/** A document that no request could reach, or that two protocols define completely, is an error at start. */
+function refuseUnserved(path: string, contributions: readonly Contributed[], claims: readonly Claim[]): void {
+  const owners = contributions.map(({ owner }) => owner).join(" and ");
+  if (!path.startsWith("/") || path.includes("*"))
+    throw new AgentError("conflict", `${owners} contributes to ${JSON.stringify(path)}, which is not a path`);
+  const other = claims.find(
+    ({ route }) => route.path === path && route.method === "GET" && route.when === undefined && route.upgrade === undefined,
+  );
+  if (other !== undefined && contributions.length > 0)
+    throw new AgentError(
+      "conflict",
+      `${owners} contributes to ${path}, but a route of ${other.owner} answers all requests there`,
+    );
+  const complete = contributions.filter(({ whole }) => whole === true).map(({ owner }) => owner);
+  if (complete.length > 1) throw new AgentError("conflict", `${complete.join(" and ")} each define the complete ${path}`);
+}
+
+function documentClaims(path: string, host: Host, mounted: readonly Mounted[], contributions: readonly Contributed[]): Claim[] {
+  const base = path === HEALTH ? health(host, mounted) : undefined;
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
-  const whole = contributions.find((each) => each.whole === true);
+  const complete = contributions.find((each) => each.whole === true);
   const membersFor = (request: HttpRequest): JsonObject =>
-    whole?.members(request) ??
+    complete?.members(request) ??
     mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
   // Detects conflicts at start instead of on the first request.
   membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
@@ -105,7 +193,10 @@ export function mergeMembers(path: string, all: readonly JsonObject[]): JsonObje
     for (const [name, value] of Object.entries(members)) {
       const existing = merged.get(name);
       if (existing !== undefined && typeOf(existing) !== typeOf(value)) {
-        throw new AgentError("conflict", `two protocols write ${name} of ${path} as ${typeOf(existing)} and as ${typeOf(value)}`);
+        throw new AgentError(
+          "conflict",
+          `two protocols define ${name} of ${path}, as ${typeOf(existing)} and as ${typeOf(value)}`,
+        );
       }
       if (existing === undefined) merged.set(name, value);
       else if (isObject(existing) && isObject(value)) merged.set(name, mergeMembers(`${name} of ${path}`, [existing, value]));
@@ -118,11 +209,11 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
 }
 
-function methodNotAllowed(request: HttpRequest, allowed: readonly string[]): HttpResponse {
+function methodNotAllowed(request: RequestHead, allowed: readonly string[]): HttpResponse {
   const error = new AgentError("not_found", `${request.method} is not allowed at ${request.path}; use ${allowed.join(", ")}`);
   return errorResponse(405, error, { allow: allowed.join(", ") });
 }
 
-function notFound(request: HttpRequest): HttpResponse {
-  return errorResponse(404, new AgentError("not_found", `nothing answers ${request.method} ${request.path}`));
+function notFound(request: RequestHead): HttpResponse {
+  return errorResponse(404, new AgentError("not_found", `No route for ${request.method} ${request.path}`));
 }

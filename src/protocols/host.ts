@@ -1,76 +1,97 @@
 import {
   AgentError,
-  ANONYMOUS,
   type Call,
   CallerCredential,
   type Card,
+  type Floor,
   type Handler,
+  isPromise,
   type JsonObject,
   type Loss,
   type Maybe,
-  type Principal,
+  NO_FLOOR,
   type Records,
   recordsBelow,
   startCall,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
+import { type Admission, type AdmissionFacts, openAdmission } from "../security/admission.js";
 import { hopsIn } from "../transport/call-headers.js";
-import type { HttpRequest } from "../transport/exchange.js";
+import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
+import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
-import type { Host, IdSource } from "./protocol.js";
+import { MessageInbox } from "./inbox.js";
+import type { CallBegin, Host, IdSource, Inbox } from "./protocol.js";
+import { RequestAdmission } from "./request-admission.js";
 
 /** The parts of a host. Everything optional has a default that is safe for tests. */
 export interface HostParts {
+  /** Answers the operations. */
   readonly handler: Handler;
+  /** The cards of the served agents; the first one is the default agent. */
   readonly cards: readonly Card[];
+  /** The id source. */
   readonly ids: IdSource;
+  /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
   /** Default: HTTP/1.1 only. */
   readonly http2?: Maybe<boolean>;
-  readonly admit?: Maybe<(request: HttpRequest) => Principal | Promise<Principal>>;
+  /** Authenticates callers. Default: every caller is admitted as anonymous. */
+  readonly admission?: Maybe<Admission>;
+  /** The server accepts sessions. Default: no. */
+  readonly sessions?: Maybe<boolean>;
+  /** Default: messages that peers initiate are sent to the agent that they name, or else to the first. */
+  readonly inbox?: Maybe<Inbox>;
   /** Default: cards are not signed. */
   readonly signatures?: Maybe<Host["signatures"]>;
   /** The public base URL. Default: taken from the `Host` header. */
   readonly publicUrl?: Maybe<string>;
+  /** Settings by protocol name. Default: none. */
   readonly settings?: Maybe<{ readonly [protocol: string]: JsonObject }>;
   /** Default: faults are ignored. */
   readonly onFault?: Maybe<Host["fault"]>;
+  /** The language model for protocols that need one. Default: none. */
   readonly model?: Maybe<LanguageModel>;
   /** Default: none; `records()` throws. */
   readonly records?: Maybe<Records>;
   /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
-  /** Called for everything that could not be carried between a caller and the named agent. */
-  readonly onLoss?: Maybe<(loss: Loss, agent: string, request: HttpRequest) => void>;
+  /** Called for everything of a call that could not be carried between the caller and the agent. */
+  readonly onLoss?: Maybe<(loss: Loss, call: Call) => void>;
   /** Whether the caller's credentials are forwarded to the agent's upstream. Default: never. */
   readonly sendsCredentialsOn?: Maybe<(agent: string) => boolean>;
-  /** Called when a request has become a call. */
-  callStarted?(request: HttpRequest, call: Call): void;
+  /** Called when a request or a message of a session has become a call. */
+  readonly callStarted?: Maybe<(from: HttpRequest | SessionMessage, call: Call) => void>;
+}
+
+/** A host with what the front needs beside the protocols. */
+export interface FrontHost extends Host {
+  readonly admission: RequestAdmission;
 }
 
 /** Creates a host from its parts. */
-export function createHost(parts: HostParts): Host {
+export function createHost(parts: HostParts): FrontHost {
   const publicUrl = parts.publicUrl?.replace(/\/$/, "");
+  const now = (): number => parts.ids.now();
+  const limits = parts.limits ?? DEFAULT_LIMITS;
+  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head) => new RequestFacts(head, publicUrl, now));
   return {
     handler: parts.handler,
-    limits: parts.limits ?? DEFAULT_LIMITS,
+    limits,
     http2: parts.http2 ?? false,
+    sessions: parts.sessions ?? false,
     cards: () => parts.cards,
     signatures: parts.signatures ?? (() => []),
-    admit: parts.admit ?? (() => ANONYMOUS),
-    begin(request, { caller, agent, via, parameters, deadline }) {
-      const reportLoss = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
-      const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(request) : undefined;
-      const hops = hopsIn(request.headers);
-      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request, reportLoss });
-      parts.callStarted?.(request, call);
-      return call;
-    },
+    admission,
+    admit: (from) => admission.admit(headOf(from)),
+    identify: (from, peer) => admission.identify(headOf(from), peer),
+    begin: (from, start) => begin(parts, from, start),
     publicUrl: (request) => publicUrl ?? ownUrl(request),
-    now: parts.ids.now,
+    now,
     newId: parts.ids.newId,
     fault: (thrown) => parts.onFault?.(thrown),
     model: parts.model,
+    inbox: parts.inbox ?? agentInbox(parts, limits),
     records(protocol) {
       if (parts.records === undefined) throw new AgentError("internal", "this host has no store for records");
       return recordsBelow(parts.records, protocol);
@@ -80,7 +101,83 @@ export function createHost(parts: HostParts): Host {
   };
 }
 
-function credentialIn({ headers: { authorization } }: HttpRequest): Maybe<CallerCredential> {
+function headOf(from: RequestHead | Session): RequestHead {
+  return "request" in from ? from.request : from;
+}
+
+function begin(parts: HostParts, from: HttpRequest | SessionMessage, start: CallBegin): Call {
+  const { caller, agent, via, parameters, deadline } = start;
+  const { onLoss } = parts;
+  const reportLoss = onLoss && ((loss: Loss) => onLoss(loss, call));
+  const message = "session" in from ? from : undefined;
+  const head = "session" in from ? from.session.request : from;
+  const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(head) : undefined;
+  const hops = message?.hops ?? hopsIn(head.headers);
+  const floor = floorOf(head, start.proved);
+  const call: Call = startCall({
+    agent,
+    caller,
+    credential,
+    via,
+    parameters,
+    deadline,
+    hops,
+    floor,
+    request: message ?? head,
+    reportLoss,
+  });
+  parts.callStarted?.(from, call);
+  if (message === undefined) head.call ??= call;
+  else message.session.assign(message.frame, call);
+  return call;
+}
+
+/** What the request and its message proved is the least that every further hop must have. */
+function floorOf({ admitted }: RequestHead, proved: Maybe<Partial<Floor>>): Maybe<Floor> {
+  const arrived = admitted === undefined || admitted instanceof Promise ? undefined : admitted.proved;
+  return arrived === undefined && proved === undefined ? undefined : { ...NO_FLOOR, ...arrived, ...proved };
+}
+
+/** The target is computed on demand: most admissions do not need it. */
+class RequestFacts implements AdmissionFacts {
+  readonly #head: RequestHead;
+  readonly #publicUrl: Maybe<string>;
+  readonly now: () => number;
+
+  constructor(head: RequestHead, publicUrl: Maybe<string>, now: () => number) {
+    this.#head = head;
+    this.#publicUrl = publicUrl;
+    this.now = now;
+  }
+
+  get target(): string {
+    const { path, query, target } = this.#head;
+    return this.#publicUrl === undefined ? target : `${this.#publicUrl}${path}${query === "" ? "" : `?${query}`}`;
+  }
+}
+
+/** Sends messages that peers initiate to the agent. What it answers is not returned: such messages have no answer. */
+function agentInbox(parts: HostParts, { inboxMessages }: Limits): Inbox {
+  let running = 0;
+  return new MessageInbox({
+    limit: inboxMessages,
+    onMessage(envelope, caller) {
+      if (running >= inboxMessages) return false;
+      running++;
+      const named = parts.cards.find(({ name }) => name === envelope.dst) ?? parts.cards[0];
+      const reply = parts.handler(
+        { kind: "send", envelope, delivery: "answer", task: "auto" },
+        startCall({ agent: named?.name, caller }),
+      );
+      Promise.resolve(isPromise(reply) ? reply : undefined)
+        .catch((thrown: unknown) => parts.onFault?.(thrown))
+        .finally(() => running--);
+      return true;
+    },
+  });
+}
+
+function credentialIn({ headers: { authorization } }: RequestHead): Maybe<CallerCredential> {
   return authorization === undefined ? undefined : new CallerCredential(authorization);
 }
 
@@ -88,6 +185,13 @@ async function rejectFollow(): Promise<never> {
   throw new AgentError("forbidden", "this host does not fetch URLs from messages", { sent: "no" });
 }
 
-function ownUrl({ connection, headers }: HttpRequest): string {
+function ownUrl({ connection, headers }: RequestHead): string {
   return `${connection.secure ? "https" : "http"}://${headers["host"] ?? "localhost"}`;
+}
+
+/** Converts a thrown value to the error for the caller. Unexpected errors are reported to the host; the caller gets no details. */
+export function callerError(host: Pick<Host, "fault">, thrown: unknown): AgentError {
+  const error = blame(thrown, "invalid_message");
+  if (error.code === "internal" && !(thrown instanceof AgentError)) host.fault(thrown);
+  return error;
 }

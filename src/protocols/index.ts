@@ -2,19 +2,30 @@
 
 export type { Link } from "../transport/exchange.js";
 export { protocols } from "./all.js";
-export { type ExtraRoute, type Front, front } from "./front.js";
-export { createHost, type HostParts } from "./host.js";
+export { type ClientParts, createClientContext } from "./client-context.js";
+export { type ExtraRoute, type Front, type FrontObserver, front } from "./front.js";
+export { createHost, type FrontHost, type HostParts } from "./host.js";
 export type {
+  CallBegin,
+  Client,
+  ClientContext,
+  ClientInbox,
   CommandTools,
   Contribution,
   DeclaredLoss,
+  DidMethod,
+  DidService,
+  DiscoveryContext,
+  FetchUrl,
   Finding,
   Host,
   IdSource,
+  Inbox,
   Notice,
   Peer,
   Protocol,
   ProtocolCommand,
+  ProtocolContext,
   ReadNotice,
   Route,
   SampleCall,
@@ -24,3 +35,4 @@ export type {
   Traits,
 } from "./protocol.js";
 export { selectInterfaces } from "./select-interfaces.js";
+export type { IntakeObserver } from "./session-intake.js";

@@ -22,11 +22,11 @@ const GUARDED: Card = {
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe("a card inside another protocol's description", () => {
-  test("comes out as it went in", () => {
+  test("round-trips", () => {
     expect(readOwnCard(BARE, wire(writeOwnCard(GUARDED)), "own")).toEqual(GUARDED);
   });
 
-  test("is the plain description where the peer says nothing", () => {
+  test("is the plain description if the peer adds no members", () => {
     expect(readOwnCard(BARE, undefined, "own")).toBe(BARE);
     expect(readOwnCard(BARE, null, "own")).toBe(BARE);
   });
@@ -37,7 +37,7 @@ describe("a card inside another protocol's description", () => {
     [{ security: { schemes: { a: 1 } } }, "own.security.schemes.a must be an object, not a number"],
     [{ security: { anyOf: [{ a: "read" }] } }, "own.security.anyOf[0].a must be an array, not a string"],
     [{ security: { anyOf: Array.from({ length: 33 }, () => ({})) } }, "own.security has more than 32 entries"],
-  ])("is refused when it is broken: %j", (value, problem) => {
+  ])("is rejected if it is invalid: %j", (value, problem) => {
     expect(() => readOwnCard(BARE, value, "own")).toThrow(problem);
   });
 });

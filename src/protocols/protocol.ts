@@ -1,9 +1,11 @@
 import type {
   AgentEvent,
+  Awaitable,
   Call,
   Card,
   Context,
   Envelope,
+  Floor,
   Handler,
   Head,
   IdSource,
@@ -19,24 +21,48 @@ import type {
   Via,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
-import type { Exchange, HttpRequest, Link, Session } from "../transport/exchange.js";
+import type { ProvenPeer } from "../security/admission.js";
+import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
+import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
+import type { DidMethod, DidService, FetchUrl } from "./did-method.js";
 import type { FeatureClaims, Primitives } from "./features.js";
+import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Requirement } from "./requirement.js";
 
-export type { IdSource };
+export type {
+  ClientInbox,
+  CommandTools,
+  DidMethod,
+  DidService,
+  FetchUrl,
+  IdSource,
+  Inbox,
+  ProtocolCommand,
+  SampleCall,
+  SettingInfo,
+};
 
 /**
  * A route that a protocol serves. Routes are data, so that conflicts between protocols are detected when the server starts.
  * `path` is literal, or ends in `/*` to match everything below it. Routes with a higher `rank` (default 0) are matched first.
- * Two routes that can match the same request at the same rank are rejected at start. `when` is called only if the path matches.
+ * Two routes that can match the same request at the same rank are rejected at start, except a session and a plain `GET`.
  */
 export interface Route {
   readonly method: string;
   readonly path: string;
   readonly rank?: Maybe<number>;
-  readonly upgrade?: Maybe<boolean>;
-  when?(request: HttpRequest): boolean;
+  /** The route accepts WebSocket sessions, by `Served.accept`, with one of these subprotocols; empty: without one. */
+  readonly upgrade?: Maybe<readonly string[]>;
+  /**
+   * The caller is authenticated by the message itself (`host.identify`), or some of it is answered to anyone. Callers that present
+   * credentials are authenticated first all the same; of others at most `unprovenBytes` are read.
+   */
+  readonly proves?: Maybe<boolean>;
+  /** Called only if the path matches. It cannot see the body. */
+  when?(head: RequestHead): boolean;
+  /** Decides with the body, after authentication, where several routes match. A route without it gets the request. */
+  whose?(request: HttpRequest): boolean;
 }
 
 /** Members that a protocol adds to a shared document, such as `/health` or `/.well-known/agent.json`. */
@@ -49,10 +75,24 @@ export interface Contribution {
   members(request: HttpRequest): JsonObject;
 }
 
-/** The server environment that a protocol is given: one handler, a list of agents, and shared services. */
-export interface Host {
-  readonly handler: Handler;
+/** The services that the server side and the client side of a protocol are both given. */
+export interface ProtocolContext extends IdSource {
   readonly limits: Limits;
+  /** The language model, if the user configured one. */
+  readonly model: Maybe<LanguageModel>;
+  /** Key-value records of a protocol. A server keeps them in its task store. */
+  records(protocol: string): Records;
+  /** The user's settings for a protocol, not yet validated. */
+  settings(protocol: string): Maybe<JsonObject>;
+  /** Messages that peers initiate. */
+  readonly inbox: Inbox;
+  /** Reports an unexpected error inside the protocol implementation. */
+  fault(thrown: unknown): void;
+}
+
+/** The server environment that a protocol is given: one handler, a list of agents, and shared services. */
+export interface Host extends ProtocolContext {
+  readonly handler: Handler;
   /** The listener also accepts HTTP/2 with trailers, which gRPC requires. */
   readonly http2: boolean;
   /** Whether cards advertise this version and binding. Default: all are advertised. `begin` rejects calls to those that are not. */
@@ -64,38 +104,30 @@ export interface Host {
    * no signing key.
    */
   signatures(document: JsonObject, view?: JsonObject): readonly JsonObject[];
-  /** Authenticates the caller. Throws AgentError `unauthenticated` or `forbidden`. */
-  admit(request: HttpRequest): Principal | Promise<Principal>;
-  /** Creates the call for an authenticated request. */
-  begin(
-    request: HttpRequest,
-    start: {
-      readonly caller: Principal;
-      readonly agent: string;
-      readonly via: Via;
-      readonly parameters?: Maybe<Head>;
-      /** When the caller stops waiting, on the host's clock. */
-      readonly deadline?: Maybe<number>;
-    },
-  ): Call;
+  /** Sessions can be accepted; otherwise cards do not offer them. */
+  readonly sessions: boolean;
+  /** The caller: the one decision about a request or session. Throws AgentError `unauthenticated` or `forbidden`. */
+  admit(from: RequestHead | Session): Awaitable<Principal>;
+  /** Admits a peer that proved its DID inside the protocol. Throws AgentError. */
+  identify(from: RequestHead | Session, peer: ProvenPeer): Awaitable<Principal>;
+  /** Creates the call for an authenticated request or message. */
+  begin(from: HttpRequest | SessionMessage, start: CallBegin): Call;
   /** The scheme, host and base path at which clients reach this host, without a trailing slash. */
-  publicUrl(request: HttpRequest): string;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** A new unique id. */
-  newId(): string;
-  /** Reports an unexpected error inside the protocol implementation. */
-  fault(thrown: unknown): void;
-  /** The language model, if the user configured one. */
-  readonly model: Maybe<LanguageModel>;
-  /** Durable key-value records of a protocol, kept in the task store. */
-  records(protocol: string): Records;
-  /**
-   * Fetches a URL from a message: through the outbound guard, without credentials, within the given limits. Throws AgentError.
-   */
-  follow(url: string, limits: { readonly bytes: number; readonly timeoutMs: number }): Promise<Uint8Array>;
-  /** The user's settings for a protocol, not yet validated. */
-  settings(protocol: string): Maybe<JsonObject>;
+  publicUrl(request: RequestHead): string;
+  /** Fetches a URL from a message. */
+  readonly follow: FetchUrl;
+}
+
+/** What a protocol knows about a call when it begins. */
+export interface CallBegin {
+  readonly caller: Principal;
+  readonly agent: string;
+  readonly via: Via;
+  readonly parameters?: Maybe<Head>;
+  /** When the caller stops waiting, on the host's clock. */
+  readonly deadline?: Maybe<number>;
+  /** What the protocol verified beyond authentication: a sealed message, a proof. */
+  readonly proved?: Maybe<Partial<Floor>>;
 }
 
 /** The server side of a protocol, bound to one host. */
@@ -105,13 +137,17 @@ export interface Served {
   /** The interfaces at which this protocol serves an agent. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   readonly contributions?: Maybe<readonly Contribution[]>;
-  /** Handles a session, for protocols with long-lived connections. */
+  /** Runs a session of a route with `upgrade`. It is closed when the promise settles. */
   accept?(session: Session): Promise<void>;
+  /** Sends a message to an owner with an open session. Throws `unavailable` without one. */
+  say?(owner: string, envelope: Envelope): Promise<void>;
   /**
    * Encodes a push notification in the version that registered the webhook. `task` loads the task as of this event, for
    * versions that send the whole task.
    */
-  notify?(event: TaskEvent, config: PushConfig, task: () => Promise<Maybe<Task>>): Notice | Promise<Notice>;
+  notify?(event: TaskEvent, config: PushConfig, task: () => Promise<Maybe<Task>>): Awaitable<Notice>;
+  /** Releases what outlives a request. */
+  close?(): Promise<void>;
 }
 
 /** Checks a discovered card, or the placeholder for a peer without one. Discovery fails with the error it throws. */
@@ -132,6 +168,27 @@ export interface Peer {
   readonly version: string;
   readonly binding: string;
   readonly tenant?: Maybe<string>;
+}
+
+/** The environment of discovery. */
+export interface DiscoveryContext extends ProtocolContext {
+  readonly link: Link;
+  readonly inbox: ClientInbox;
+}
+
+/** The client environment that a protocol is given: the transport, the peer, and shared services. */
+export interface ClientContext extends DiscoveryContext {
+  readonly peer: Peer;
+}
+
+/** The client side of a protocol, bound to one interface of a peer. */
+export interface Client {
+  /** Never retries, and answers `ping` with a real round trip. */
+  readonly handler: Handler;
+  /** Messages initiated by the peer, usually those of `context.inbox`. Absent if the protocol has none. */
+  receive?(call: Call): AsyncIterable<Envelope>;
+  /** Releases what outlives a call. The link is closed by its owner. */
+  close(): Promise<void>;
 }
 
 /** The result of discovery by one protocol, with its evidence. */
@@ -206,19 +263,21 @@ export interface Protocol {
   readonly routes: readonly Route[];
   /** Starts the server side for a host. */
   serve(host: Host): Served;
-  /** Returns the client side for a peer. It never retries, and it answers `ping` with a real round trip. */
-  connect(link: Link, peer: Peer, ids: IdSource): Handler;
+  /** Starts the client side for a peer. */
+  connect(context: ClientContext): Client;
   /**
    * Finds out whether the peer at `url` speaks this protocol; undefined if it does not. Never throws because of an answer in
    * another protocol. A previous result is revalidated by its ETag.
    */
-  discover(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
+  discover(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** Probes an address that no card names. Called only if discovery found no protocol, or if this protocol was requested. */
-  probe?(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
+  probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
+  /** The DID methods that the protocol resolves, for `connect("did:…")`. */
+  readonly didMethods?: Maybe<readonly DidMethod[]>;
+  /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */
+  readonly requestsPerCall?: Maybe<number>;
   /** Reads a push notification; undefined if it belongs to another protocol. Throws AgentError if the body is not JSON. */
   readNotice?(request: HttpRequest, ids: IdSource): Maybe<ReadNotice>;
-  /** Messages initiated by the peer. Absent if the protocol has none. */
-  receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
   /** The encoding of messages by itself. Absent if encoding depends on keys or on the peer. */
   readonly codec?: Maybe<SendCodec>;
   /** The settings that the protocol reads from `Host.settings`. */
@@ -237,52 +296,4 @@ export interface SendCodec {
   write(send: OperationOf<"send">): string;
   /** Members absent from the text are empty. Throws AgentError. */
   read(text: string): OperationOf<"send">;
-}
-
-/** The services available to a protocol's command. */
-export interface CommandTools {
-  /** The protocol's records in the store of a server. */
-  readonly records: Records;
-  readFile(path: string): Promise<Uint8Array>;
-}
-
-/** A command that a protocol adds to the command line: `koine <protocol> <words>`. */
-export interface ProtocolCommand {
-  /** The words of the command, such as `protocol add`. */
-  readonly words: string;
-  readonly summary: string;
-  /** The positional arguments. `many` accepts all remaining arguments. */
-  readonly arguments: readonly { readonly name: string; readonly about: string; readonly many?: Maybe<boolean> }[];
-  /** The command needs no store. */
-  readonly storeless?: Maybe<boolean>;
-  /** The command does not modify the store. */
-  readonly readOnly?: Maybe<boolean>;
-  /** Example invocations for the help text, one line each. */
-  readonly examples: readonly string[];
-  /** Returns the output as text and as JSON. Throws AgentError. */
-  run(
-    args: readonly string[],
-    tools: CommandTools,
-  ): Promise<{ readonly text: string; readonly document: JsonObject | readonly JsonObject[] }>;
-}
-
-/** The description of a setting, for help texts and for parsing values given as text. */
-export interface SettingInfo {
-  readonly name: string;
-  readonly kind: "text" | "number" | "boolean";
-  /** An example value. */
-  readonly example: string;
-  /** A one-line description, with the default. */
-  readonly about: string;
-}
-
-/** An example request, for people to run by hand. */
-export interface SampleCall {
-  /** The interface that the request is for. Undefined: a well-known path of the host itself. */
-  readonly wire: Maybe<{ readonly version: string; readonly binding: string }>;
-  readonly about: string;
-  /** Appended to the URL of the interface or of the host. */
-  readonly path: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: JsonObject;
 }

@@ -3,6 +3,7 @@ import type { Exchange } from "../transport/exchange.js";
 
 /** The areas that requirements are grouped by. */
 export const CONFORMANCE_AREAS = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
+/** The area of a requirement. */
 export type ConformanceArea = (typeof CONFORMANCE_AREAS)[number];
 
 /** A skill with this tag declares that the agent understands the commands of the conformance agent (`conform: …`). */

@@ -1,5 +1,5 @@
 import { AgentError } from "../envelope/index.js";
-import type { Exchange, HttpRequest } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, RequestHead, Session } from "../transport/exchange.js";
 import type { Route } from "./protocol.js";
 
 /** A route with its owner and its handler. */
@@ -7,11 +7,16 @@ export interface Claim {
   readonly owner: string;
   readonly route: Route;
   readonly exchange: Exchange;
+  /** Runs the sessions of a route with `upgrade`. */
+  readonly accept?: ((session: Session) => Promise<void>) | undefined;
 }
 
 /** The compiled routes of all protocols. */
 export interface RouteTable {
-  find(request: HttpRequest): Exchange | undefined;
+  /** The routes that match the head, in order; only the last has no `whose`. Empty if none matches. */
+  find(head: RequestHead): readonly Claim[];
+  /** The route that accepts a session. */
+  findUpgrade(head: RequestHead): Claim | undefined;
   /** The methods that are served at a path, for `405 Method Not Allowed`. */
   methodsAt(path: string): readonly string[];
   /** Whether any route can match this path, by whatever method. */
@@ -19,35 +24,81 @@ export interface RouteTable {
 }
 
 const rankOf = (claim: Claim): number => claim.route.rank ?? 0;
+const NONE: readonly Claim[] = [];
 
 /** Compiles the routes of all protocols. Throws if two of them can match the same request at the same rank. */
 export function compileRoutes(claims: readonly Claim[]): RouteTable {
-  rejectOverlaps(claims);
+  for (const kind of [isSession, isPlain]) rejectOverlaps(claims.filter(kind));
   const byRank = [...claims].sort((a, b) => rankOf(b) - rankOf(a));
-  const exact = new Map<string, Claim[]>();
-  const below: { readonly prefix: string; readonly claim: Claim }[] = [];
-  for (const claim of byRank) {
-    const { path } = claim.route;
-    if (path.endsWith("/*")) below.push({ prefix: path.slice(0, -1), claim });
-    else exact.set(path, [...(exact.get(path) ?? []), claim]);
-  }
+  const plain = new ClaimIndex(byRank.filter(isPlain));
+  const sessions = new ClaimIndex(byRank.filter(isSession));
   return {
-    find(request) {
-      const literal = exact.get(request.path);
-      if (literal !== undefined) for (const claim of literal) if (answers(claim, request)) return claim.exchange;
-      for (const { prefix, claim } of below)
-        if (request.path.startsWith(prefix) && answers(claim, request)) return claim.exchange;
-      return undefined;
-    },
-    methodsAt: (path) => [...new Set(exact.get(path)?.map(({ route }) => route.method))],
-    claims: (path) => exact.has(path) || below.some(({ prefix }) => path.startsWith(prefix)),
+    find: (head) => plain.find(head),
+    findUpgrade: (head) => sessions.find(head)[0],
+    methodsAt: (path) => plain.methodsAt(path),
+    claims: (path) => plain.claims(path) || sessions.claims(path),
   };
 }
 
-function answers({ route }: Claim, request: HttpRequest): boolean {
-  return (route.method === request.method || route.method === "*") && (route.when === undefined || route.when(request));
+const isSession = ({ route }: Claim): boolean => route.upgrade !== undefined;
+const isPlain = ({ route }: Claim): boolean => route.upgrade === undefined;
+
+/** Claims by path, in the order of their rank. */
+class ClaimIndex {
+  readonly #exact = new Map<string, IndexedClaim[]>();
+  readonly #below: (IndexedClaim & { readonly prefix: string })[] = [];
+
+  constructor(claims: readonly Claim[]) {
+    for (const claim of claims) {
+      const { path } = claim.route;
+      const indexed = { claim, alone: [claim] };
+      if (path.endsWith("/*")) this.#below.push({ ...indexed, prefix: path.slice(0, -1) });
+      else this.#exact.set(path, [...(this.#exact.get(path) ?? []), indexed]);
+    }
+  }
+
+  find(head: RequestHead): readonly Claim[] {
+    const exact = this.#exact.get(head.path);
+    let found: Claim[] | undefined;
+    if (exact !== undefined)
+      for (const { claim, alone } of exact) {
+        if (!answers(claim, head)) continue;
+        if (found === undefined && claim.route.whose === undefined) return alone;
+        found = [...(found ?? NONE), claim];
+        if (claim.route.whose === undefined) return found;
+      }
+    for (const { prefix, claim, alone } of this.#below) {
+      if (!head.path.startsWith(prefix) || !answers(claim, head)) continue;
+      if (found === undefined && claim.route.whose === undefined) return alone;
+      found = [...(found ?? NONE), claim];
+      if (claim.route.whose === undefined) return found;
+    }
+    return found ?? NONE;
+  }
+
+  methodsAt(path: string): readonly string[] {
+    return [...new Set(this.#exact.get(path)?.map(({ claim }) => claim.route.method))];
+  }
+
+  claims(path: string): boolean {
+    return this.#exact.has(path) || this.#below.some(({ prefix }) => path.startsWith(prefix));
+  }
 }
 
+interface IndexedClaim {
+  readonly claim: Claim;
+  /** The result if no other route can get the request: allocated once. */
+  readonly alone: readonly Claim[];
+}
+
+/** The one of several claims that gets a request with its body. */
+export function claimOf(claims: readonly Claim[], request: HttpRequest): Claim | undefined {
+  return claims.find(({ route }) => route.whose === undefined || route.whose(request));
+}
+
+function answers({ route }: Claim, head: RequestHead): boolean {
+  return (route.method === head.method || route.method === "*") && (route.when === undefined || route.when(head));
+}
 function rejectOverlaps(claims: readonly Claim[]): void {
   for (const [index, a] of claims.entries()) {
     for (const b of claims.slice(index + 1)) {

@@ -1,6 +1,9 @@
 /** Who may call: tokens, keys, JWT, certificates, signed cards, the audit log. */
+export type { Admitted } from "../envelope/index.js";
 export {
   type Admission,
+  type AdmissionFacts,
+  type AdmissionOutcome,
   type ApiKeyLocation,
   AUDIT_EVENTS,
   type AuditEntry,
@@ -26,15 +29,18 @@ export {
   clientCertificates,
   createCardCheck,
   describeSecurity,
+  type HeadAdmission,
   type JwtDeclaration,
   type JwtKeys,
   type JwtLimits,
   type JwtOptions,
   jwtTokens,
   type KeyNote,
+  type NeedsBody,
   newCardKey,
   openAdmission,
   openAuditFile,
+  type ProvenPeer,
   parseTokens,
   readAuditLines,
   SIGNING_ALGORITHMS,

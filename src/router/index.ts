@@ -1,4 +1,4 @@
-/** Which protocol for which part of a system, and why. */
+/** Selects a protocol for each module of a system, with reasons. */
 export { defaultCandidates, featureRow, featureRows } from "../protocols/candidates.js";
 export {
   CAPABILITIES,

@@ -26,7 +26,7 @@ describe("judge()", () => {
       expect(judged(module, settings).decidedBy).toBe(by);
     });
 
-  it("keeps the whole way to a decision", () => {
+  it("keeps all steps of a decision", () => {
     const { spans, evidence, feasible, unfit, standings, chosen, margin } = judged(saying(CHAT, { never: ["ANP"] }));
     expect(spans.length).toBeGreaterThan(0);
     expect(evidence.some(({ capability }) => capability === "turn-taking")).toBe(true);
@@ -37,7 +37,7 @@ describe("judge()", () => {
     expect(margin).toBeLessThanOrEqual(1);
   });
 
-  it("hears what somebody else read in the same spans", () => {
+  it("uses readings by embeddings", () => {
     const module = saying("Zqvaxw zqvbxw zqvcxw zqvdxw zqvexw zqvfxw zqvgxw zqvhxw.");
     const spans = spansOf(scenarioOf(module), module, {});
     const reading = Float64Array.from(READINGS, (each) => (each === "end-to-end-secrecy" ? 1 : 0));
@@ -46,13 +46,13 @@ describe("judge()", () => {
     expect(judge(scenarioOf(module), module, {}, read).chosen?.name).toBe("ANP");
   });
 
-  it("says so where all needs weigh alike", () => {
+  it("reports that all needs have equal weight", () => {
     const text = `${CHAT} Every berth is a resource that is created, read, updated and deleted at its own URL.`;
     expect(judged(saying(text)).chosen?.name).toBe("ACP");
     expect(new Set(judged(saying(text), { without: ["priority"] }).claims.map(({ tier }) => tier))).toEqual(new Set([undefined]));
   });
 
-  it("gives a name little weight beside a need", () => {
+  it("weights a name less than a need", () => {
     const module: Module = {
       id: "m",
       passages: [
@@ -65,7 +65,7 @@ describe("judge()", () => {
 });
 
 describe("feasibleCandidates()", () => {
-  it("are those that every hard constraint lets through, whatever is chosen", () => {
+  it("are those that satisfy every hard constraint, whatever is selected", () => {
     const module = saying(CHAT, { requires: ["streaming"] });
     expect(feasibleCandidates(scenarioOf(module), module).map(({ name }) => name)).toEqual(["A2A", "ACP", "ANP"]);
   });

@@ -2,22 +2,22 @@ import { describe, expect, it } from "vitest";
 import { rankingFromResults, tieBreakWithPrior } from "./priors.js";
 
 describe("tieBreakWithPrior()", () => {
-  it("takes the candidate that is ranked best", () => {
+  it("selects the best-ranked candidate", () => {
     expect(tieBreakWithPrior(["A2A", "ACP", "Agora"], ["Agora", "ACP", "A2A"])).toBe("Agora");
     expect(tieBreakWithPrior(["A2A", "ACP"], ["Agora", "ACP", "A2A"])).toBe("ACP");
   });
 
-  it("puts who is not ranked behind all who are, in the order given", () => {
+  it("puts unranked candidates last, in the given order", () => {
     expect(tieBreakWithPrior(["ANP", "A2A"], ["A2A"])).toBe("A2A");
     expect(tieBreakWithPrior(["ANP", "Agora"], ["A2A", "ACP"])).toBe("ANP");
     expect(tieBreakWithPrior(["Agora", "ANP"], [])).toBe("Agora");
   });
 
-  it("gives the name as the candidate is written, however the ranking spells it", () => {
+  it("returns the candidate's spelling, whatever the ranking's", () => {
     expect(tieBreakWithPrior(["ACP", "Agora"], ["AGORA", "acp"])).toBe("Agora");
   });
 
-  it("never names anybody who is no candidate", () => {
+  it("never returns a name that is no candidate", () => {
     expect(tieBreakWithPrior(["ANP"], ["A2A", "ACP", "Agora"])).toBe("ANP");
     expect(() => tieBreakWithPrior([], ["A2A"])).toThrowError("no candidate");
   });
@@ -36,7 +36,7 @@ describe("rankingFromResults()", () => {
     expect(rankingFromResults({ protocols })).toEqual(["Agora", "ACP", "A2A", "ANP"]);
   });
 
-  it("gives the same ranking whatever the order of the file, also among equals", () => {
+  it("is independent of the order of the file, also among equals", () => {
     const protocols = [measured("ANP", 0.5, 7), measured("Agora", 0.5, 7), measured("A2A", 0.5, 7)];
     const ranking = rankingFromResults({ protocols });
     expect(rankingFromResults({ protocols: protocols.toReversed() })).toEqual(ranking);

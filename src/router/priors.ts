@@ -16,23 +16,23 @@ interface Measured {
 }
 
 /**
- * The candidate that stands first in the ranking, however it is capitalised there; who is not ranked comes after all who are,
- * in the order given. Only ever asked about candidates that are all feasible, so a prior never outweighs a requirement.
+ * The candidate ranked best, case-insensitive; unranked ones come last, in the given order. Called with feasible candidates
+ * only, so a prior never outweighs a requirement.
  */
 export function tieBreakWithPrior(candidates: readonly string[], ranking: readonly string[]): string {
-  const places = ranking.map((name) => name.toLowerCase());
-  const placeOf = (candidate: string): number => {
-    const place = places.indexOf(candidate.toLowerCase());
-    return place < 0 ? places.length : place;
+  const ranks = ranking.map((name) => name.toLowerCase());
+  const rankOf = (candidate: string): number => {
+    const rank = ranks.indexOf(candidate.toLowerCase());
+    return rank < 0 ? ranks.length : rank;
   };
   const [first, ...others] = candidates;
   if (first === undefined) throw new AgentError("invalid_message", "there is no candidate to choose", { field: "candidates" });
-  return others.reduce((best, each) => (placeOf(each) < placeOf(best) ? each : best), first);
+  return others.reduce((best, each) => (rankOf(each) < rankOf(best) ? each : best), first);
 }
 
 /**
- * The ranking that a bench's results give: by the share of calls that succeeded, then by median latency, then as the rows of
- * the model stand. Reads `{ "protocols": [{ "protocol", "success", "p50Us" }] }` and looks at no other member.
+ * The ranking given by benchmark results: by success rate, then median latency, then the order of the rows. Reads `{
+ * "protocols": [{ "protocol", "success", "p50Us" }] }` and ignores other members.
  */
 export function rankingFromResults(results: unknown, rows: readonly Features[] = featureRows()): readonly string[] {
   const list = isObject(results) ? results["protocols"] : undefined;
@@ -42,9 +42,9 @@ export function rankingFromResults(results: unknown, rows: readonly Features[] =
   const measured = list.map((entry, index) => readMeasured(entry, `protocols[${index}]`, rows));
   const twice = measured.find(({ protocol }, index) => measured.findIndex((each) => each.protocol === protocol) !== index);
   if (twice !== undefined) throw malformed("protocols", `has ${twice.protocol} twice`);
-  const place = (protocol: string): number => rows.findIndex(({ name }) => name === protocol);
+  const rowIndex = (protocol: string): number => rows.findIndex(({ name }) => name === protocol);
   return measured
-    .toSorted((a, b) => b.success - a.success || compared(a.p50Us, b.p50Us) || place(a.protocol) - place(b.protocol))
+    .toSorted((a, b) => b.success - a.success || compared(a.p50Us, b.p50Us) || rowIndex(a.protocol) - rowIndex(b.protocol))
     .map(({ protocol }) => protocol);
 }
 
@@ -64,7 +64,7 @@ function readLatency(p50Us: unknown, success: number, path: string): number {
   throw malformed(path, "must be a number of microseconds, zero or more");
 }
 
-/** Without a difference: two endless ones have none. */
+/** Not a difference: that of two infinities is NaN. */
 function compared(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

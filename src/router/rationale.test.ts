@@ -38,7 +38,7 @@ describe("groundsFor()", () => {
     expect(grounds.needs).toHaveLength(3);
   });
 
-  it("names what the file demands though no text speaks of it", () => {
+  it("names requirements of the file without textual evidence", () => {
     const { grounds, rationale } = explained("", { requires: ["verified-identity"] });
     expect(grounds).toEqual({ spans: [], needs: [{ capability: "verified-identity", quote: undefined }] });
     expect(rationale).toBe("Needs verified identity. The others cannot carry what is demanded.");
@@ -46,7 +46,7 @@ describe("groundsFor()", () => {
 });
 
 describe("rationaleOf()", () => {
-  it("quotes the words it rests on", () => {
+  it("quotes its evidence", () => {
     const { rationale, grounds } = explained(SECRET);
     expect(rationale).toContain(`end-to-end secrecy ("${grounds.spans[0]}")`);
   });
@@ -64,12 +64,12 @@ describe("rationaleOf()", () => {
     }
   });
 
-  it("says why nobody else was left", () => {
+  it("explains why no other candidate was left", () => {
     expect(explained("", { only: ["ACP"] }).rationale).toContain("The file allows no other.");
     expect(explained("", { requires: ["cross-boundary"] }).rationale).toContain("The others cannot carry what is demanded.");
   });
 
-  it("is in words the linter knows, whatever decided", () => {
+  it("passes the linter, whatever decided", () => {
     const { judgement, grounds } = explained(SECRET);
     for (const decidedBy of ["constraints", "priority", "narrative", "ranking", "order", "nothing"] as const)
       for (const unfit of [[], judgement.unfit]) {
@@ -86,7 +86,7 @@ describe("rationaleOf()", () => {
 });
 
 describe("rejectionsOf()", () => {
-  it("has a reason for everybody but the chosen, in the order of the candidates", () => {
+  it("has a reason against each other candidate, in order", () => {
     const { judgement, chosen } = explained(
       "Every berth is a resource that is created, read, updated and deleted at its own URL.",
     );
@@ -95,7 +95,7 @@ describe("rejectionsOf()", () => {
     expect(rejections.find(({ protocol }) => protocol === "A2A")?.because).toBe("is less suited for resource operations");
   });
 
-  it("tells what the text avoids", () => {
+  it("names what the text avoids", () => {
     const { judgement, chosen } = explained("The two agents chat to and fro, question and answer, with follow-ups.");
     const evidence = judgement.evidence.map((each) => ({
       ...each,
@@ -108,7 +108,7 @@ describe("rejectionsOf()", () => {
     );
   });
 
-  it("has one for everybody where nobody is chosen", () => {
+  it("has one for every candidate if none is selected", () => {
     const { judgement } = explained(SECRET);
     expect(rejectionsOf(judgement, undefined)).toHaveLength(4);
   });

@@ -33,7 +33,7 @@ describe("decideAll()", () => {
     expect(await decideAll([], {}, new CancelSource())).toEqual({ decisions: [], judgements: [] });
   });
 
-  it("asks for a second opinion with the module's own texts and who is feasible, and with the ranking", async () => {
+  it("requests a second opinion with the module's texts, the feasible candidates and the ranking", async () => {
     const opinion = new Silent();
     const module = saying(NOTHING, { never: ["ANP"] });
     const scenario = { ...scenarioOf("s", module), description: "A quiet place." };
@@ -70,7 +70,7 @@ describe("decideAll()", () => {
     expect(opinion.asked).toEqual([]);
   });
 
-  it("asks for sentence embeddings only where there are any and they are not switched off", async () => {
+  it("uses sentence embeddings only if available and not switched off", async () => {
     let asked = 0;
     const embedder: Embedder = {
       async embed(texts) {

@@ -36,31 +36,31 @@ function judged(weights: Readonly<Record<string, number>>, unfit: Readonly<Recor
 }
 
 describe("agreeOnOne()", () => {
-  it("takes what most speaks for over all modules", () => {
+  it("selects the protocol with the most evidence over all modules", () => {
     const agreement = agreeOnOne([judged({ Alpha: 0.6, Beta: 0.5 }), judged({ Beta: 0.5 })]);
     expect(agreement.chosen).toBe(BETA);
     expect(agreement.margin).toBeCloseTo(0.2, 12);
   });
 
-  it("never takes who fails one module, however much the others want it", () => {
+  it("never selects one that is infeasible for a module, whatever the others need", () => {
     const agreement = agreeOnOne([judged({ Alpha: 1 }), judged({ Gamma: 0.1 }, { Alpha: "cannot" })]);
     expect(agreement.chosen).toBe(GAMMA);
     expect(agreement.suited).toEqual([BETA, GAMMA]);
   });
 
-  it("takes the only one left though no text speaks for it", () => {
+  it("selects the only feasible one without evidence", () => {
     const agreement = agreeOnOne([judged({}, { Alpha: "cannot" }), judged({}, { Beta: "must not" })]);
     expect(agreement).toEqual({ chosen: GAMMA, margin: 1, suited: [GAMMA] });
   });
 
-  it("chooses nobody where nobody suits all, or nothing speaks for anybody", () => {
+  it("selects none if none is feasible for all, or nothing is evidence", () => {
     const apart = agreeOnOne([judged({}, { Alpha: "no", Beta: "no" }), judged({}, { Gamma: "no" })]);
     expect(apart).toEqual({ chosen: undefined, margin: 0, suited: [] });
     expect(agreeOnOne([judged({}), judged({})])).toEqual({ chosen: undefined, margin: 0, suited: ALL });
     expect(agreeOnOne([]).chosen).toBeUndefined();
   });
 
-  it("lets a ranking part who stands alike, and nobody else", () => {
+  it("breaks ties by a ranking, and nothing else", () => {
     const even = [judged({ Alpha: 0.5, Beta: 0.5 })];
     expect(agreeOnOne(even).chosen).toBe(ALPHA);
     expect(agreeOnOne(even, ["Beta", "Alpha"]).chosen).toBe(BETA);
@@ -70,7 +70,7 @@ describe("agreeOnOne()", () => {
 });
 
 describe("heldTogether()", () => {
-  it("tells of each that fails elsewhere why, and keeps a module's own reason", () => {
+  it("explains why each candidate fails elsewhere, and keeps a module's own reason", () => {
     const both = [judged({ Alpha: 1 }, { Beta: "cannot carry streaming" }), judged({}, { Alpha: "is ruled out by the file" })];
     const [first] = both.map((judgement) => heldTogether(judgement, both, agreeOnOne(both)));
     expect(first?.feasible).toEqual([GAMMA]);

@@ -106,7 +106,7 @@ describe("addressClass()", () => {
     );
   });
 
-  test("knows every address there is", () => {
+  test("classifies every address", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
         expect(addressClass(address)).toBeDefined();
@@ -121,7 +121,7 @@ test("isAsPublic() orders reserved, loopback, private, public", () => {
   expect(got).toEqual(["yes no no no", "yes yes no no", "yes yes yes no", "yes yes yes yes"]);
 });
 
-test("networkOf() is what one caller cannot change freely", () => {
+test("networkOf() is the part a caller cannot change freely", () => {
   expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe(networkOf("2001:db8:1:2::ffff"));
   expect(networkOf("2001:db8:1:2::1")).not.toBe(networkOf("2001:db8:1:3::1"));
   expect(networkOf("::ffff:192.0.2.1")).not.toBe(networkOf("::ffff:192.0.2.2"));

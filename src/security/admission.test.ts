@@ -110,7 +110,7 @@ test("openAdmission() admits everyone as the anonymous caller", () => {
   expect(openAdmission()(asking())).toBe(ANONYMOUS);
 });
 
-test("describeSecurity() says what a card says", () => {
+test("describeSecurity() describes the schemes of a card", () => {
   expect(describeSecurity(admit)).toEqual({
     schemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
     anyOf: [{ bearer: [] }],

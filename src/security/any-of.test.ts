@@ -34,7 +34,7 @@ describe("anyOf()", () => {
     expect((await refusal(() => admit(both))).message).toBe("unknown API key");
   });
 
-  test("lists what is accepted, with every challenge", async () => {
+  test("lists accepted schemes, with every challenge", async () => {
     const error = await refusal(() => admit(asking({})));
     expect(error).toMatchObject({ code: "unauthenticated", facts: { head: { "www-authenticate": 'Bearer realm="koine"' } } });
     expect(error.message).toBe(
@@ -46,7 +46,7 @@ describe("anyOf()", () => {
     expect(wrongToken.facts.head?.["www-authenticate"]).toMatch(/^Bearer realm="koine", error="invalid_token"/);
   });
 
-  test("gives a token to the issuer it names, and to static tokens what no issuer claims", async () => {
+  test("routes a token to the issuer it names, and others to static tokens", async () => {
     const jwt = (issuer: string) => jwtTokens({ issuer, audience: "a", jwks: { sharedSecret: "x".repeat(32) } });
     const several = anyOf(jwt("https://one.example"), jwt("https://two.example"), tokens);
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -77,7 +77,7 @@ describe("mergeSecurity()", () => {
     anyOf: [{ apiKey: [] }],
   });
 
-  test("gives schemes that differ names of their own, and keeps one of those that do not", () => {
+  test("renames schemes that differ, and merges equal ones", () => {
     expect(mergeSecurity([named("X-A"), named("X-B"), named("X-A")])).toEqual({
       schemes: { apiKey: named("X-A").schemes.apiKey, apiKey2: named("X-B").schemes.apiKey },
       anyOf: [{ apiKey: [] }, { apiKey2: [] }],

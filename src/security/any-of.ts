@@ -1,11 +1,14 @@
-import { AgentError, type Principal, type Security } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
-import { type Admission, describeSecurity } from "./admission.js";
+import { AgentError, type Awaitable, type Security } from "../envelope/index.js";
+import type { RequestHead } from "../transport/exchange.js";
+import { type Admission, type AdmissionOutcome, describeSecurity, type HeadAdmission, type ProvenPeer } from "./admission.js";
+import { mapDecision } from "./map-decision.js";
 
 /**
  * Combines several admissions, checked in order. The first one whose credential is presented decides: a wrong token is refused and
  * never tried as another credential.
  */
+export function anyOf(...admissions: readonly HeadAdmission[]): HeadAdmission;
+export function anyOf(...admissions: readonly Admission[]): Admission;
 export function anyOf(...admissions: readonly Admission[]): Admission {
   if (admissions.length === 0)
     throw new AgentError("invalid_message", "no admission is configured, so every caller would be refused");
@@ -20,23 +23,35 @@ export function anyOf(...admissions: readonly Admission[]): Admission {
     return error.code === "unauthenticated" ? withChallenges(error, challenges) : error;
   }
 
-  function admit(request: HttpRequest): Principal | Promise<Principal> {
-    const chosen = admissions.find(({ claims }) => claims === undefined || claims(request));
+  const admit: Admission = (head, facts) => {
+    const chosen = admissions.find(({ claims }) => claims === undefined || claims(head));
     if (chosen === undefined) throw withChallenges(noCredential(admissions), challenges);
-    try {
-      const admitted = chosen(request);
-      return admitted instanceof Promise ? admitted.catch((thrown: unknown) => Promise.reject(refused(thrown))) : admitted;
-    } catch (thrown) {
-      throw refused(thrown);
-    }
-  }
+    return mapDecision(
+      () => chosen(head, facts),
+      keep,
+      (thrown) => {
+        throw refused(thrown);
+      },
+    );
+  };
+  const identifying = admissions.find(({ identify }) => identify !== undefined);
   return Object.assign(admit, {
     open: admissions.some(({ open }) => open === true),
     security: mergeSecurity(admissions.map(describeSecurity)),
-    ...(catchAll === -1 ? { claims: (request: HttpRequest) => admissions.some(({ claims }) => claims?.(request) === true) } : {}),
+    ...(catchAll === -1 ? { claims: (head: RequestHead) => admissions.some(({ claims }) => claims?.(head) === true) } : {}),
+    ...(identifying === undefined
+      ? {}
+      : { identify: (peer: ProvenPeer): Awaitable<AdmissionOutcome> => identifyWith(identifying, peer) }),
     accepts: describeCredentials(admissions),
     ...(challenges.length === 0 ? {} : { challenge: challenges.join(", ") }),
   });
+}
+
+const keep = (outcome: AdmissionOutcome): AdmissionOutcome => outcome;
+
+function identifyWith({ identify }: Admission, peer: ProvenPeer): Awaitable<AdmissionOutcome> {
+  if (identify === undefined) throw new AgentError("forbidden", "peers are not admitted by a DID");
+  return identify(peer);
 }
 
 function noCredential(admissions: readonly Admission[]): AgentError {

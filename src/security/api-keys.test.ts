@@ -42,7 +42,7 @@ describe("apiKeys()", () => {
     expect(admit(request({ cookie: `a=1; session=${KEY}; xsession=no` }))).toEqual(ANN);
   });
 
-  test("says what is needed, what is wrong, and nothing of the key", () => {
+  test("reports what is required and what is wrong, without the key", () => {
     const admit = apiKeys(keys, { location: "query", name: "key" });
     for (const query of ["", "?other=1", "?key"])
       expect(refusal(() => admit(request({}, query)))).toMatchObject({

@@ -1,6 +1,6 @@
 import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
-import type { Admission } from "./admission.js";
+import type { RequestHead } from "../transport/exchange.js";
+import type { HeadAdmission } from "./admission.js";
 import { type SecretKind, secretHolders } from "./secret-holders.js";
 
 /** Where callers send their API key. */
@@ -18,7 +18,7 @@ const KEYS: SecretKind = {
 };
 
 /** Static API keys by holder name. A request with two keys is refused as ambiguous. */
-export function apiKeys(keys: ReadonlyMap<string, string>, keyLocation: ApiKeyLocation): Admission {
+export function apiKeys(keys: ReadonlyMap<string, string>, keyLocation: ApiKeyLocation): HeadAdmission {
   const { location, name } = keyLocation;
   if (!NAME.test(name))
     throw new AgentError("invalid_message", `${JSON.stringify(name.slice(0, 100))} is not a valid API key name`);
@@ -26,7 +26,7 @@ export function apiKeys(keys: ReadonlyMap<string, string>, keyLocation: ApiKeyLo
   const read = READERS[location](name);
   const accepts = `an API key in the ${location} ${LOCATION_TEXT[location]} ${name}`;
 
-  function admit(request: HttpRequest): Principal {
+  function admit(request: RequestHead): Principal {
     const key = read(request);
     if (key === undefined) throw new AgentError("unauthenticated", `this agent requires ${accepts}`);
     const holder = key === AMBIGUOUS ? undefined : holderOf(key);
@@ -39,7 +39,7 @@ export function apiKeys(keys: ReadonlyMap<string, string>, keyLocation: ApiKeyLo
       schemes: { apiKey: { apiKeySecurityScheme: { location, name } } },
       anyOf: [{ apiKey: [] }],
     },
-    claims: (request: HttpRequest) => read(request) !== undefined,
+    claims: (request: RequestHead) => read(request) !== undefined,
     accepts,
   });
 }
@@ -58,7 +58,7 @@ const READERS = {
     (name) =>
     ({ headers }) =>
       onlyValue(headers["cookie"] ?? "", ";", name, (text) => text.trim()),
-} satisfies Record<ApiKeyLocation["location"], (name: string) => (request: HttpRequest) => Maybe<string>>;
+} satisfies Record<ApiKeyLocation["location"], (name: string) => (request: RequestHead) => Maybe<string>>;
 
 function onlyValue(text: string, separator: string, name: string, decode: (text: string) => string): Maybe<string> {
   let found: Maybe<string>;

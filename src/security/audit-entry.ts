@@ -13,6 +13,7 @@ export const AUDIT_EVENTS = [
   "log.opened",
   "log.dropped",
 ] as const;
+/** The name of an audit event. */
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
 /** One line of the audit log. Never contains tokens, keys, query values or bodies. */

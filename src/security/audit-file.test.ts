@@ -99,7 +99,7 @@ describe("openAuditFile()", () => {
     expect(await verdict()).toMatchObject({ entries: 2, breaks: [] });
   });
 
-  test("reports once that the disk is full, never throws, and counts what is lost", () => {
+  test("reports a full disk once, never throws, and counts lost entries", () => {
     const problems: string[] = [];
     const file = opened("/dev/full", { limits: { bufferedEntries: 5 }, onProblem: ({ message }) => problems.push(message) });
     for (let index = 0; index < 20; index++) file.record(entry("refused"));
@@ -107,7 +107,7 @@ describe("openAuditFile()", () => {
     expect(file.dropped).toBe(16); // 5 wait, one of them is that the log was opened
   });
 
-  test("writes what waited and the number of what was lost when the disk is back", async () => {
+  test("writes queued entries and the number of lost ones when the disk is back", async () => {
     const inner = join(folder, "disk");
     await mkdir(inner);
     const log = join(inner, "audit.log");
@@ -121,7 +121,7 @@ describe("openAuditFile()", () => {
     expect(await eventsOf(log)).toHaveLength(5);
   });
 
-  test("writes only so many at once in a flood; the rest waits like successes do", async () => {
+  test("limits immediate writes in a flood; the rest is queued like successes", async () => {
     const file = opened(path, { limits: { atOncePerSecond: 3, bufferedEntries: 1_000 }, now: () => 0 });
     for (let index = 0; index < 10; index++) file.record(entry("refused"));
     expect(await eventsOf(path)).toHaveLength(3);
@@ -135,7 +135,7 @@ describe("openAuditFile()", () => {
 
   test("has every refusal after SIGKILL, and not one line too few in the chain", async () => {
     const program = `
-      import { openAuditFile } from ${JSON.stringify(compiled("src/security/audit-file.ts"))};
+      import { openAuditFile } from ${JSON.stringify(compiled("src/public/auth.ts"))};
       const file = openAuditFile(process.argv[1]);
       let count = 0;
       const more = () => {

@@ -24,10 +24,13 @@ export const DEFAULT_AUDIT_LIMITS: AuditFileLimits = Object.freeze({
   atOncePerSecond: 500,
 });
 
+/** Options of `openAuditFile`. */
 export interface AuditFileOptions {
+  /** Overrides of the default limits. */
   readonly limits?: Partial<AuditFileLimits>;
   /** Called once when the log cannot be written, and again for each later outage. */
   onProblem?(error: AgentError): void;
+  /** Milliseconds since the epoch. Default: the system clock. */
   now?(): number;
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, ANONYMOUS } from "../envelope/index.js";
+import { AgentError, ANONYMOUS, type Principal } from "../envelope/index.js";
+import { RequestAdmission } from "../protocols/request-admission.js";
+import type { RequestHead } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { bearerTokens, describeSecurity } from "./admission.js";
 import { AUTHENTICATED_INTERVAL_MS, auditKeys, auditTrail, INDIVIDUAL_REFUSALS, withAudit } from "./audit.js";
@@ -48,11 +50,15 @@ describe("withAudit()", () => {
     expect(entries.slice(1)).toMatchObject([{ event: "authenticated", who: "ann", calls: 5 }]);
   });
 
-  test("records every refusal, also one that comes later, and lets the error through as it is", async () => {
+  test("records every rejection, also a late one, and passes the error unchanged", async () => {
     const { sink, ids, entries } = recording();
     const refused = new AgentError("unavailable", "the issuer is away");
     const admit = withAudit(bearerTokens(new Map([["ann", TOKEN]])), sink, ids);
-    const later = withAudit(() => Promise.reject(refused), sink, ids);
+    const later = withAudit(
+      Object.assign(() => Promise.reject<Principal>(refused)),
+      sink,
+      ids,
+    );
     expect(() => admit(asking("wrong-token-wrong-token"))).toThrow("unknown bearer token");
     await expect(later(asking(TOKEN))).rejects.toBe(refused);
     expect(entries).toMatchObject([
@@ -83,7 +89,11 @@ describe("auditTrail()", () => {
   test("records a refusal after admission once, with the caller's name", async () => {
     const { sink, ids, entries } = recording();
     const trail = auditTrail(sink, ids);
-    const admit = trail.admission(bearerTokens(new Map([["ann", TOKEN]])));
+    const admission = new RequestAdmission(trail.admission(bearerTokens(new Map([["ann", TOKEN]]))), () => ({
+      target: "",
+      ...ids,
+    }));
+    const admit = (request: RequestHead) => admission.admit(request);
     const statuses = [200, 401, 403, 404];
     for (const status of statuses) {
       const exchange = trail.exchange(async (request) => {
@@ -92,9 +102,9 @@ describe("auditTrail()", () => {
       });
       await exchange(asking(TOKEN));
     }
-    const guarded = trail.exchange((request) => {
+    const guarded = trail.exchange(async (request) => {
       try {
-        void admit(request);
+        await admit(request);
       } catch {
         return { status: 401, headers: {}, body: "" };
       }
@@ -117,7 +127,7 @@ describe("a flood of refusals", () => {
     throw new AgentError("unauthenticated", "nobody gets in");
   };
 
-  test("is counted, not written out: what came before stays in the log", () => {
+  test("is counted, not written: earlier entries stay in the log", () => {
     const { sink, ids, entries, later } = recording();
     const admit = withAudit(nobody, sink, ids);
     const ask = (times: number, remote = "192.0.2.1"): void => {
@@ -141,7 +151,7 @@ describe("a flood of refusals", () => {
   });
 });
 
-test("a refusal to listen and what happens to keys are recorded too", () => {
+test("a refusal to listen and key events are recorded too", () => {
   const { sink, ids, entries } = recording();
   expect(() => assertMayBind({ host: "0.0.0.0", admission: undefined, audit: sink })).toThrow("without authentication");
   auditKeys(sink, "https://issuer.example", ids)({ event: "key.rotated", reason: "2 keys" });
@@ -154,7 +164,7 @@ test("a refusal to listen and what happens to keys are recorded too", () => {
 describe("formatEntry()", () => {
   const entry: AuditEntry = { at: "2026-01-31T12:00:00.000Z", event: "refused", who: "unknown", what: "GET /" };
 
-  test("keeps what a caller writes on one line, bounded, and free of terminal control characters", () => {
+  test("keeps caller text on one line, bounded, without control characters", () => {
     const hostile = 'x\r\n{"prev":"","event":"authenticated"}\u001b[2J\u009b2J\u2028\u202e\u007f\u0000"';
     const line = formatEntry({ ...entry, reason: hostile, what: `GET /${"y".repeat(100_000)}` }, "0".repeat(64));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
@@ -163,7 +173,7 @@ describe("formatEntry()", () => {
     expect(parseEntry(line)).toMatchObject({ event: "refused", reason: hostile });
   });
 
-  test("is read back, and what is not whole is not", () => {
+  test("is read back, and incomplete lines are skipped", () => {
     const line = formatEntry(entry, "0".repeat(64));
     expect(parseEntry(line)).toEqual({ prev: "0".repeat(64), ...entry });
     for (const torn of [line.slice(0, -1), "", "[]", "{}", '{"prev":1}']) expect(parseEntry(torn)).toBeUndefined();

@@ -1,9 +1,10 @@
 import { AgentError, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
-import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
+import type { Exchange, HttpResponse, RequestHead } from "../transport/exchange.js";
 import { networkOf } from "./address.js";
-import type { Admission } from "./admission.js";
+import { type Admission, type AdmissionOutcome, admittedOf, type HeadAdmission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
 import type { KeyNote } from "./jwt-keys.js";
+import { mapDecision } from "./map-decision.js";
 
 /** Receives audit entries. `record` never throws and never blocks. */
 export interface AuditSink {
@@ -21,7 +22,10 @@ export interface AuditTrail {
   admission(admission: Admission): Admission;
   /** Wraps an exchange so that refusals after admission, such as a foreign tenant, are recorded. */
   exchange(exchange: Exchange): Exchange;
-  refused(request: HttpRequest, error: AgentError): void;
+  /** Records a caller that was authenticated inside a protocol. */
+  admitted(request: RequestHead, caller: Principal): void;
+  /** Records a refusal, once per request. */
+  refused(request: RequestHead, error: AgentError, caller?: Maybe<Principal>): void;
   note(event: AuditEvent, facts: AuditFacts): void;
 }
 
@@ -62,14 +66,13 @@ const UNKNOWN = "unknown";
 export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTrail {
   const callers = new RecentMap<CallerEntry>(MAX_CALLERS);
   const counters = new RecentMap<RefusalCount>(MAX_NETWORKS);
-  const recorded = new WeakSet<HttpRequest>();
-  let authenticate: Maybe<Admission>;
+  const recorded = new WeakSet<RequestHead>();
 
   function note(event: AuditEvent, facts: AuditFacts): void {
     sink.record({ ...facts, at: new Date(now()).toISOString(), event, who: facts.who ?? UNKNOWN });
   }
 
-  function refused(request: HttpRequest, { code, message }: Refusal, caller?: Principal): void {
+  function refused(request: RequestHead, { code, message }: Refusal, caller?: Maybe<Principal>): void {
     if (recorded.has(request)) return;
     recorded.add(request);
     const summarised = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
@@ -94,36 +97,39 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     return written ? summarised : 0;
   }
 
-  function admitted(request: HttpRequest, principal: Principal): Principal {
+  function admitted(request: RequestHead, principal: Principal): void {
     const atMs = now();
     const before = callers.get(principal.owner);
     if (before !== undefined && atMs < before.untilMs) {
       before.calls++;
-      return principal;
+      return;
     }
     callers.set(principal.owner, { untilMs: atMs + AUTHENTICATED_INTERVAL_MS, calls: 0 });
     const { id: who, scheme } = principal;
     note("authenticated", { ...requestFacts(request), who, scheme, calls: before === undefined ? undefined : before.calls + 1 });
-    return principal;
   }
 
-  function failed(request: HttpRequest, thrown: unknown): never {
+  function recordedOutcome(request: RequestHead, outcome: AdmissionOutcome): AdmissionOutcome {
+    admitted(request, admittedOf(outcome).principal);
+    return outcome;
+  }
+
+  function failed(request: RequestHead, thrown: unknown): never {
     refused(request, AgentError.from(thrown));
     throw thrown;
   }
 
-  /** Authenticates again for a refusal after admission: this is rare, so callers are not remembered for it. */
-  async function recordLateRefusal(request: HttpRequest, refusal: Refusal): Promise<void> {
+  async function recordLateRefusal(request: RequestHead, refusal: Refusal): Promise<void> {
     let caller: Maybe<Principal>;
     try {
-      caller = await authenticate?.(request);
+      caller = (await request.admitted)?.principal;
     } catch {
       // Not authenticated: recorded as `unknown`.
     }
     refused(request, refusal, caller);
   }
 
-  function checkResponse(request: HttpRequest, response: HttpResponse): HttpResponse {
+  function checkResponse(request: RequestHead, response: HttpResponse): HttpResponse {
     if (isRefusal(response) && !recorded.has(request))
       void recordLateRefusal(request, { code: codeOf(response), message: "refused after admission" });
     return response;
@@ -131,24 +137,17 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
 
   return {
     note,
+    admitted,
     refused,
     admission(admission) {
-      authenticate = admission;
-      const { open, security, claims, accepts, challenge } = admission;
-      function admit(request: HttpRequest): Principal | Promise<Principal> {
-        try {
-          const principal = admission(request);
-          if (!(principal instanceof Promise)) return admitted(request, principal);
-          return principal.then(
-            (found) => admitted(request, found),
-            (thrown: unknown) => failed(request, thrown),
-          );
-        } catch (thrown) {
-          return failed(request, thrown);
-        }
-      }
-      const known = { open, security, claims, accepts, challenge };
-      return Object.assign(admit, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
+      const admit: Admission = (head, facts) =>
+        mapDecision(
+          () => admission(head, facts),
+          (outcome) => recordedOutcome(head, outcome),
+          (thrown) => failed(head, thrown),
+        );
+      // The same members: a missing one has a meaning.
+      return Object.assign(admit, { ...admission });
     },
     exchange: (exchange) => (request) => {
       const response = exchange(request);
@@ -160,6 +159,8 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
 }
 
 /** Wraps one admission so that its decisions are recorded. */
+export function withAudit(admission: HeadAdmission, sink: AuditSink, ids: { now(): number }): HeadAdmission;
+export function withAudit(admission: Admission, sink: AuditSink, ids: { now(): number }): Admission;
 export function withAudit(admission: Admission, sink: AuditSink, ids: { now(): number }): Admission {
   return auditTrail(sink, ids).admission(admission);
 }
@@ -179,7 +180,7 @@ function codeOf({ status, headers }: HttpResponse): string {
 }
 
 /** Without the query, which may contain keys and tokens. */
-function requestFacts({ method, path, headers, connection }: HttpRequest): AuditFacts {
+function requestFacts({ method, path, headers, connection }: RequestHead): AuditFacts {
   return {
     what: `${method} ${path}`,
     traceId: parseTraceparent(headers["traceparent"])?.traceId,

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
+import type { RequestHead } from "../transport/exchange.js";
 
 /** The challenge if no credential was presented. */
 export const BEARER_CHALLENGE = 'Bearer realm="koine"';
@@ -8,7 +8,7 @@ export const BEARER_CHALLENGE = 'Bearer realm="koine"';
 export type BearerError = "invalid_token" | "insufficient_scope";
 
 /** RFC 9110 §11.1: the scheme is case-insensitive. */
-export function presentedToken({ headers }: HttpRequest, maxChars: number): Maybe<string> {
+export function presentedToken({ headers }: RequestHead, maxChars: number): Maybe<string> {
   const header = headers["authorization"];
   if (header === undefined || header.length < 8 || header.length > maxChars || header.charCodeAt(6) !== 0x20) return undefined;
   const scheme = header.slice(0, 6);
@@ -17,7 +17,7 @@ export function presentedToken({ headers }: HttpRequest, maxChars: number): Mayb
 }
 
 /** Whether any bearer token is presented, even one that is too long to check. */
-export function presentsBearer({ headers }: HttpRequest): boolean {
+export function presentsBearer({ headers }: RequestHead): boolean {
   const header = headers["authorization"];
   return header !== undefined && header.slice(0, 7).toLowerCase() === "bearer ";
 }

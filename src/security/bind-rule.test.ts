@@ -19,7 +19,7 @@ describe("assertMayBind()", () => {
       expect(verdict({ host, admission: openAdmission() })).toBe("may");
   });
 
-  test("refuses everything wider without admission, and says what to do", () => {
+  test("rejects wider addresses without admission, and explains what to do", () => {
     for (const host of [undefined, "0.0.0.0", "::", "192.168.1.5", "example.org", "127.0.0.1.example", ""])
       for (const admission of [undefined, openAdmission()])
         expect(verdict({ host, admission })).toMatch(/without authentication.*bearer tokens.*127\.0\.0\.1.*open to everybody/);

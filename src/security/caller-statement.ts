@@ -1,10 +1,11 @@
-import { AgentError, type Maybe, type Principal } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
+import { AgentError, type Awaitable, type Maybe, type Principal } from "../envelope/index.js";
+import type { RequestHead } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
-import type { Admission } from "./admission.js";
+import { type Admission, type AdmissionOutcome, admittedOf, type HeadAdmission } from "./admission.js";
 import type { CardSigner } from "./card-signature.js";
 import { canonicalJson } from "./json-canonical.js";
 import { type JwtOptions, jwtTokens } from "./jwt-tokens.js";
+import { mapDecision } from "./map-decision.js";
 
 /**
  * Header in which a gateway states its caller: a JWT (RFC 7519) signed with one of its card keys. `iss` is the gateway's public
@@ -13,6 +14,7 @@ import { type JwtOptions, jwtTokens } from "./jwt-tokens.js";
  */
 export const CALLER_HEADER = "koine-caller";
 
+/** Options of `callerStatements`. */
 export interface StatementOptions {
   /** One of the gateway's card signing keys, whose public half is published with the cards. */
   readonly signer: CardSigner;
@@ -50,24 +52,35 @@ export type TrustedGateway = Pick<JwtOptions, "issuer" | "audience" | "jwks" | "
  * caller, uses that one as the principal. Statements by anyone else are refused, not ignored.
  */
 export function trustGateway(
+  admission: HeadAdmission,
+  isGateway: (caller: Principal) => boolean,
+  trusted: TrustedGateway,
+): HeadAdmission;
+export function trustGateway(admission: Admission, isGateway: (caller: Principal) => boolean, trusted: TrustedGateway): Admission;
+export function trustGateway(
   admission: Admission,
   isGateway: (caller: Principal) => boolean,
   trusted: TrustedGateway,
 ): Admission {
   const verifyStatement = jwtTokens(trusted);
-  async function admit(request: HttpRequest): Promise<Principal> {
-    const caller = await admission(request);
-    const statement = request.headers[CALLER_HEADER];
-    if (statement === undefined) return caller;
-    if (!isGateway(caller)) throw new AgentError("forbidden", "only the gateway may state its caller", { field: CALLER_HEADER });
+
+  function statedCaller(head: RequestHead, outcome: AdmissionOutcome): Awaitable<AdmissionOutcome> {
+    const statement = head.headers[CALLER_HEADER];
+    if (statement === undefined) return outcome;
+    if (!isGateway(admittedOf(outcome).principal))
+      throw new AgentError("forbidden", "only the gateway may state its caller", { field: CALLER_HEADER });
     return readStatement(verifyStatement, statement);
   }
-  const { open, security, claims, accepts, challenge } = admission;
-  const known = { open, security, claims, accepts, challenge };
-  return Object.assign(admit, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
+
+  const admit: Admission = (head, facts) =>
+    mapDecision(
+      () => admission(head, facts),
+      (outcome) => statedCaller(head, outcome),
+    );
+  return Object.assign(admit, { ...admission });
 }
 
-async function readStatement(verifyStatement: Admission, statement: string): Promise<Principal> {
+async function readStatement(verifyStatement: HeadAdmission, statement: string): Promise<Principal> {
   try {
     return await verifyStatement(makeRequest({ method: "GET", url: "/", headers: { authorization: `Bearer ${statement}` } }));
   } catch (thrown) {

@@ -18,6 +18,7 @@ import {
 
 /** A trusted key and the name of its holder. */
 export interface TrustedKey {
+  /** The holder of the key, for reports. */
   readonly name: string;
   /** PEM (SPKI) or JWK. */
   readonly key: KeyText;
@@ -29,10 +30,11 @@ export interface TrustedKey {
 
 /** Which card signatures are trusted. */
 export interface CardTrust {
+  /** Trusted public keys. Default: none. */
   readonly keys?: Maybe<readonly TrustedKey[]>;
   /** Trusted key set URLs (JWKS), compared literally with a signature's `jku`. No other URL is fetched. */
   readonly trustedJku?: Maybe<readonly string[]>;
-  /** Refuse cards without a trusted signature before using them. */
+  /** Refuses cards without a trusted signature before using them. Default: false. */
   readonly require?: Maybe<boolean>;
 }
 
@@ -62,6 +64,7 @@ export function publishedKeys(urls: readonly string[], link: Link, now: () => nu
   return async (jku) => (await sources.get(jku)?.current())?.keys ?? [];
 }
 
+/** Creates the check of card signatures for a trust configuration. */
 export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardCheck {
   const keys = (trust.keys ?? []).map(importKey);
   const sets = new Set(trust.trustedJku ?? []);
@@ -82,7 +85,7 @@ export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardChe
   }
 
   return async (bytes) => {
-    const document = bytes === undefined || bytes.length === 0 ? undefined : readJson(bytes, DEFAULT_LIMITS.jsonDepth);
+    const document = bytes === undefined || bytes.length === 0 ? undefined : readJson(bytes, DEFAULT_LIMITS);
     const claims = isObject(document) ? readClaims(document) : [];
     const result = await evaluate(bytes, document, claims);
     if (trust.require === true && result.result !== "verified") throw untrustedCard(result);
@@ -179,7 +182,7 @@ function readHeader(encoded: string): Maybe<JsonObject> {
   if (!BASE64URL.test(encoded)) return undefined;
   const bytes = Buffer.from(encoded, "base64url");
   try {
-    const header = readJson(bytes, DEFAULT_LIMITS.jsonDepth);
+    const header = readJson(bytes, DEFAULT_LIMITS);
     return isObject(header) && !hasDuplicateMembers(bytes) ? header : undefined;
   } catch {
     return undefined;

@@ -38,7 +38,7 @@ const debug = vi.spyOn(console, "debug").mockReturnValue(undefined);
 afterAll(() => debug.mockRestore());
 
 describe("signing", () => {
-  it.each(SIGNING_ALGORITHMS)("with %s is what jose and the official SDK verify", async (algorithm) => {
+  it.each(SIGNING_ALGORITHMS)("with %s is verified by jose and the official SDK", async (algorithm) => {
     const key = KEYS[algorithm];
     if (key === undefined) throw new Error("no key");
     const signer = cardSigner({ key: key.privatePem, kid: "k1", algorithm });
@@ -53,13 +53,13 @@ describe("signing", () => {
     await expect(verify({ ...CARD, name: "Buro", signatures } as unknown as AgentCard)).rejects.toThrow("No valid signatures");
   });
 
-  it("needs one signature where nothing is empty, and two where readers differ about what is", () => {
+  it("needs one signature without empty members, and two where readers differ about them", () => {
     const { securityRequirements: _, ...full } = CARD;
     expect(signCard(full, SIGNER)).toHaveLength(1);
     expect(signCard(CARD, SIGNER)).toHaveLength(2);
   });
 
-  it("names the key by what it is told, by the JWK, or by its thumbprint, and says where it is published", () => {
+  it("names the key by option, JWK or thumbprint, and the address of its key set", () => {
     expect(headerOf({ signatures: signCard(CARD, SIGNER) })).toMatchObject({ kid: "acme-1" });
     const { kid: _, ...nameless } = EDDSA.privateJwk;
     expect(cardSigner({ key: nameless }).kid).toMatch(/^[\w-]{43}$/);
@@ -82,7 +82,7 @@ describe("signing", () => {
     ["skills[0].tags", { ...CARD, skills: [{ id: "a", name: "a", description: "a", tags: [] }] }],
     ["provider.url", { ...CARD, provider: { url: "", organization: "Acme" } }],
     ["supportedInterfaces[0].url", { ...CARD, supportedInterfaces: [{ url: "", protocolBinding: "GRPC" }] }],
-  ])("refuses a card whose %s is empty", (field, document: JsonObject) => {
+  ])("rejects a card whose %s is empty", (field, document: JsonObject) => {
     expect(() => signCard(document, SIGNER)).toThrow(`${field} is empty`);
   });
 
@@ -118,7 +118,7 @@ describe("checking", () => {
     expect(await check(bytes({ ...CARD, signatures: signCard(CARD, stranger) }))).toMatchObject({ result: "unknown" });
   });
 
-  it("takes what the official SDK signs", async () => {
+  it("verifies signatures of the official SDK", async () => {
     const { securityRequirements: _, ...plain } = CARD;
     const good = { result: "verified", by: "acme" };
     const withEmpty = { ...plain, iconUrl: "", documentationUrl: "" };
@@ -188,7 +188,7 @@ describe("checking", () => {
     await expect(named(bytes({ ...signed(CARD), name: "other" }))).rejects.toMatchObject({ code: "bad_signature" });
   });
 
-  it("does not take a key that has a name for one of another name", async () => {
+  it("does not use a key for another kid", async () => {
     const renamed = cardSigner({ key: EDDSA.privateJwk, kid: "acme-9" });
     const document = { ...CARD, signatures: signCard(CARD, renamed) };
     expect(await check(bytes(document))).toEqual({ result: "unknown", kids: ["acme-9", "acme-9"], problem: undefined });

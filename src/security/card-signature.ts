@@ -19,6 +19,7 @@ export interface CardSignature extends JsonObject {
   readonly signature: string;
 }
 
+/** Options of `cardSigner`. */
 export interface CardSignerOptions {
   /** A private key: PEM (PKCS#8) or JWK. */
   readonly key: KeyText;
@@ -40,6 +41,7 @@ export interface CardSigner {
   sign(payload: string): CardSignature;
 }
 
+/** Creates a signer of agent cards from a private key. */
 export function cardSigner({ key, kid, algorithm, jku }: CardSignerOptions): CardSigner {
   const privateKey = readPrivateKey(key);
   const jwk = jwkOf(key);

@@ -81,7 +81,7 @@ describe("clientCertificates()", () => {
     expect(refusal(() => clientCertificates({ now, allow: {} })(showing(one)))).toMatchObject({ code: "forbidden" });
   });
 
-  test("refuses none, a broken one, and one whose time has not come or is over", async () => {
+  test("rejects a missing, broken, future and expired certificate", async () => {
     const good = await certificate("CN=one");
     const say = (at: Date, der: Uint8Array | undefined) =>
       refusal(() => clientCertificates({ now: () => at.getTime() })(showing(der)));

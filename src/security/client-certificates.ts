@@ -1,10 +1,11 @@
 import { hash, X509Certificate } from "node:crypto";
 import { AgentError, type Maybe, ownerOf, type Principal, RecentMap } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
-import type { Admission } from "./admission.js";
+import type { RequestHead } from "../transport/exchange.js";
+import type { HeadAdmission } from "./admission.js";
 
 /** Which certificates of the client CA are admitted. Without `allow` all are; each list in it adds some. */
 export interface CertificateOptions {
+  /** Certificates to admit. Default: every certificate of the client CA. */
   readonly allow?: {
     /** SHA-256 of the certificate, in hex, with or without colons. */
     readonly fingerprints?: readonly string[];
@@ -32,7 +33,7 @@ interface CheckedCertificate {
  * Authenticates callers by their TLS client certificate, which the connection has only if it was verified against the client CA.
  * Validity is checked per request, because a connection may outlive its certificate.
  */
-export function clientCertificates(options: CertificateOptions = {}): Admission {
+export function clientCertificates(options: CertificateOptions = {}): HeadAdmission {
   const { now = Date.now } = options;
   const checked = new RecentMap<CheckedCertificate>(MAX_CERTIFICATES);
   const isAllowed = allowRule(options.allow);
@@ -47,7 +48,7 @@ export function clientCertificates(options: CertificateOptions = {}): Admission 
     return fresh;
   }
 
-  function admit({ connection }: HttpRequest): Principal {
+  function admit({ connection }: RequestHead): Principal {
     if (connection.clientCertificate === undefined)
       throw new AgentError("unauthenticated", "this agent requires a TLS client certificate of a trusted authority");
     const { principal, fromMs, untilMs } = check(connection.clientCertificate);
@@ -60,7 +61,7 @@ export function clientCertificates(options: CertificateOptions = {}): Admission 
   return Object.assign(admit, {
     open: false,
     security: { schemes: { mtls: { mtlsSecurityScheme: {} } }, anyOf: [{ mtls: [] }] },
-    claims: ({ connection }: HttpRequest) => connection.clientCertificate !== undefined,
+    claims: ({ connection }: RequestHead) => connection.clientCertificate !== undefined,
     accepts: "a TLS client certificate",
   });
 }

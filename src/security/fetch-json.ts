@@ -51,7 +51,7 @@ export async function fetchJson(request: JsonRequest): Promise<JsonResponse> {
 
 function jsonOrNothing(bytes: Uint8Array): unknown {
   try {
-    return readJson(bytes, DEFAULT_LIMITS.jsonDepth);
+    return readJson(bytes, DEFAULT_LIMITS);
   } catch {
     return undefined;
   }

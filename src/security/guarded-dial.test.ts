@@ -9,7 +9,7 @@ const ADDRESSES: { readonly [host: string]: readonly string[] } = {
 const resolve = async (host: string): Promise<readonly string[]> => ADDRESSES[host] ?? [];
 
 describe("guardedDial()", () => {
-  test("takes a longer port for another address", async () => {
+  test("treats a longer port as another address", async () => {
     const { guard } = guardedDial("http://93.184.216.34:80", resolve);
     await expect(guard("http://127.0.0.1:808/")).rejects.toMatchObject({ code: "forbidden" });
     const { guard: other } = guardedDial("http://127.0.0.1:80", resolve);
@@ -42,7 +42,7 @@ describe("guardedDial()", () => {
     expect(dialled).toBe("93.184.216.35");
   });
 
-  test("the user's own name on another port means what it meant when it was checked", async () => {
+  test("the configured name on another port keeps its checked address", async () => {
     let answer: readonly string[] = ["93.184.216.34"];
     const { guard, lookup } = guardedDial("http://rebound.example", async () => answer);
     await guard("http://rebound.example:6379/");

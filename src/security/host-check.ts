@@ -1,5 +1,5 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
+import type { RequestHead } from "../transport/exchange.js";
 import { addressClass } from "./address.js";
 
 /** The names of one server and the origins that may call it. */
@@ -16,7 +16,7 @@ export interface HostCheckOptions {
 }
 
 /** Returns undefined if the request may proceed. */
-export type HostCheck = (request: HttpRequest) => Maybe<AgentError>;
+export type HostCheck = (request: RequestHead) => Maybe<AgentError>;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"] as const;
 /** Cached spellings of our own names. */
@@ -30,8 +30,7 @@ const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
 export function createHostCheck(options: HostCheckOptions): HostCheck {
   const hosts = ownHosts(options);
   const anyAddress = options.boundHost !== undefined && UNSPECIFIED.has(options.boundHost);
-  const origins = new Set(options.allowedOrigins ?? []);
-  if (options.publicUrl !== undefined) origins.add(new URL(options.publicUrl).origin);
+  const checkOrigin = createOriginCheck(options);
 
   function isOwnHost(host: string): boolean {
     if (hosts.has(host)) return true;
@@ -41,15 +40,25 @@ export function createHostCheck(options: HostCheckOptions): HostCheck {
     return true;
   }
 
-  function isOwnOrigin(origin: string, host: string): boolean {
-    return origins.has(origin) || origins.has("*") || origin === `http://${host}` || origin === `https://${host}`;
-  }
-
   return (request) => {
     const host = request.headers["host"];
-    if (host === undefined || !isOwnHost(host)) return foreignHost(host);
-    const origin = request.headers["origin"];
-    return origin === undefined || isOwnOrigin(origin, host) ? undefined : foreignOrigin(origin);
+    return host === undefined || !isOwnHost(host) ? foreignHost(host) : checkOrigin(request);
+  };
+}
+
+/**
+ * Refuses pages of other origins. Browsers send credentials of the user with the request that opens a WebSocket, from any page, and no
+ * other rule of theirs protects it.
+ */
+export function createOriginCheck({
+  publicUrl,
+  allowedOrigins = [],
+}: Pick<HostCheckOptions, "publicUrl" | "allowedOrigins">): HostCheck {
+  const origins = new Set(allowedOrigins);
+  if (publicUrl !== undefined) origins.add(new URL(publicUrl).origin);
+  return ({ headers: { origin, host } }) => {
+    if (origin === undefined || origins.has(origin) || origins.has("*")) return undefined;
+    return origin === `http://${host}` || origin === `https://${host}` ? undefined : foreignOrigin(origin);
   };
 }
 

@@ -1,6 +1,20 @@
 /** Authentication, identity, signatures, the audit log, host checks and the outbound guard. */
+
 export { type AddressClass, addressClass, isAsPublic } from "./address.js";
-export { type Admission, bearerTokens, describeSecurity, openAdmission, parseTokens } from "./admission.js";
+export {
+  type Admission,
+  type AdmissionFacts,
+  type AdmissionOutcome,
+  admittedOf,
+  bearerTokens,
+  describeSecurity,
+  type HeadAdmission,
+  type NeedsBody,
+  needsBody,
+  openAdmission,
+  type ProvenPeer,
+  parseTokens,
+} from "./admission.js";
 export { anyOf, mergeSecurity } from "./any-of.js";
 export { type ApiKeyLocation, apiKeys } from "./api-keys.js";
 export {
@@ -22,6 +36,7 @@ export {
 } from "./audit-file.js";
 export { type AuditLine, type AuditVerification, auditFiles, readAuditLines, splitLines, verifyAudit } from "./audit-read.js";
 export { assertMayBind, type BindRequest } from "./bind-rule.js";
+export { blindDigest } from "./blind-digest.js";
 export {
   CALLER_HEADER,
   callerStatements,
@@ -50,7 +65,7 @@ export {
 export { type CertificateOptions, clientCertificates } from "./client-certificates.js";
 export { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
-export { createHostCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
+export { createHostCheck, createOriginCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
 export { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote } from "./jwt-keys.js";
 export {
   DEFAULT_JWT_LIMITS,

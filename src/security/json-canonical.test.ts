@@ -79,12 +79,12 @@ describe("canonical JSON", () => {
     expect(() => canonicalJson(value)).toThrow("has no canonical JSON form");
   });
 
-  it("takes a member called __proto__ for a member", () => {
+  it("treats __proto__ as a plain member", () => {
     expect(canonicalJson(JSON.parse('{"z":1,"__proto__":{"b":2}}'))).toBe('{"__proto__":{"b":2},"z":1}');
   });
 });
 
-describe("members that stand twice", () => {
+describe("duplicate members", () => {
   it.each([
     ['{"a":1,"a":2}', true],
     ['{"a":1,"b":{"c":1,"c":1}}', true],

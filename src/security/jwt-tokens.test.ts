@@ -139,7 +139,7 @@ describe("jwtTokens()", () => {
     expect((await refusalOf(admitting(), "no token at all")).message).toBe("the token is not a valid JWT");
   });
 
-  test("takes neither an unsigned token nor one signed with the public key as a secret", async () => {
+  test("rejects an unsigned token, and one signed with the public key as a secret", async () => {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = { iss: ISSUER, aud: AUDIENCE, sub: "root", exp: START_MS / SECOND + 300 };
     const none = `${encode({ alg: "none" })}.${encode(claims)}.`;
@@ -190,12 +190,12 @@ describe("jwtTokens()", () => {
     expect(stranger.message).toBe("the signature of the token is invalid");
   });
 
-  test("an issuer whose callers could be mistaken for another's is refused", () => {
+  test("rejects an issuer whose callers could be mistaken for another's", () => {
     expect(() => admitting({ issuer: "https://issuer.example#a" })).toThrow("issuer");
     expect(() => admitting({ issuer: "" })).toThrow("issuer");
   });
 
-  test("says in the card where tokens come from", () => {
+  test("declares on the card where tokens are issued", () => {
     expect(admitting().security).toEqual({
       schemes: { jwt: { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } } },
       anyOf: [{ jwt: [] }],

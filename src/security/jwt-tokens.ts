@@ -9,8 +9,8 @@ import {
   RecentMap,
   type Security,
 } from "../envelope/index.js";
-import type { HttpRequest, Link } from "../transport/exchange.js";
-import type { Admission } from "./admission.js";
+import type { Link, RequestHead } from "../transport/exchange.js";
+import type { HeadAdmission } from "./admission.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import { blindDigest } from "./blind-digest.js";
 import { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote, type KeySource, remoteKeys, staticKeys } from "./jwt-keys.js";
@@ -25,15 +25,21 @@ export type JwtDeclaration =
   | { readonly kind: "openIdConnect"; readonly url: string }
   | { readonly kind: "clientCredentials"; readonly tokenUrl: string; readonly scopes?: { readonly [scope: string]: string } };
 
+/** Limits of JWT verification. */
 export interface JwtLimits extends KeyLimits {
   /** Size of the cache of verified tokens: verification is the most expensive step. */
   readonly verifiedTokens: number;
+  /** How long a verified token stays in the cache, at most until it expires. Default: 60 s. */
   readonly verifiedMs: number;
 }
 
+/** Options of `jwtTokens`. */
 export interface JwtOptions {
+  /** The required `iss` claim. */
   readonly issuer: string;
+  /** The required `aud` claim; one of a list suffices. */
   readonly audience: string | readonly string[];
+  /** The verification keys, or where they are published. */
   readonly jwks: JwtKeys;
   /** Default: all asymmetric algorithms; with a shared secret HS256. */
   readonly algorithms?: readonly string[];
@@ -43,10 +49,13 @@ export interface JwtOptions {
   readonly requiredScopes?: readonly string[];
   /** The claim with the caller's tenant; tokens without it are refused. */
   readonly tenantClaim?: string;
+  /** The claim with the caller's name. Default: `sub`. */
   readonly subjectClaim?: string;
   /** Default: `scope`, else `scp`. */
   readonly scopeClaim?: string;
+  /** How the card declares the scheme. Default: an HTTP bearer token. */
   readonly declare?: JwtDeclaration;
+  /** Overrides of the default limits. */
   readonly limits?: Partial<JwtLimits>;
   /** The transport for fetching keys, for example with a private CA. */
   readonly link?: Link;
@@ -75,7 +84,7 @@ interface Verified {
  * Authenticates by signed bearer tokens (RFC 7519). A caller is identified by issuer and subject: two issuers may use the same
  * subject, and a static token the same name.
  */
-export function jwtTokens(options: JwtOptions): Admission {
+export function jwtTokens(options: JwtOptions): HeadAdmission {
   const limits: JwtLimits = { ...DEFAULT_JWT_LIMITS, ...options.limits };
   const { now = Date.now, issuer, requiredScopes = [] } = options;
   // `#` separates issuer and subject in the caller's id; an issuer never contains one (RFC 8414 §2).
@@ -95,7 +104,7 @@ export function jwtTokens(options: JwtOptions): Admission {
     return principal;
   }
 
-  function admit(request: HttpRequest): Principal | Promise<Principal> {
+  function admit(request: RequestHead): Principal | Promise<Principal> {
     const token = presentedToken(request, MAX_JWT_CHARS);
     if (token === undefined)
       throw bearerRefusal(undefined, "this agent requires a signed token (JWT) in the Authorization header");
@@ -107,7 +116,7 @@ export function jwtTokens(options: JwtOptions): Admission {
   return Object.assign(admit, {
     open: false,
     security: declared(options.declare ?? { kind: "bearer" }, requiredScopes),
-    claims: (request: HttpRequest) => presentsBearer(request) && claimsIssuer(issuer, presentedToken(request, MAX_JWT_CHARS)),
+    claims: (request: RequestHead) => presentsBearer(request) && claimsIssuer(issuer, presentedToken(request, MAX_JWT_CHARS)),
     accepts: `a token by ${issuer}`,
     challenge: BEARER_CHALLENGE,
   });

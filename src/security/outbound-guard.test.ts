@@ -86,7 +86,7 @@ describe("guardUrl()", () => {
     });
   });
 
-  test("says host and class, and never what the URL held", async () => {
+  test("names host and class, never the rest of the URL", async () => {
     const error = await refusal("http://10.0.0.1/p?token=s3cret", from("public"));
     expect(error).toMatchObject({
       message: "10.0.0.1 is a private address, and the document that refers to it comes from a public one",
@@ -121,7 +121,7 @@ describe("createGuard()", () => {
   });
 });
 
-test("classOfUrl() takes the most public address, because that allows the least", async () => {
+test("classOfUrl() uses the most public address, because that allows the least", async () => {
   expect(await classOfUrl("http://mixed.example/", resolve)).toBe("public");
   expect(await classOfUrl("http://localhost:1/", resolve)).toBe("loopback");
   expect(await classOfUrl("http://0x7f.1/", resolve)).toBe("loopback");
@@ -151,7 +151,7 @@ describe("a name that changes its address after the check", () => {
     expect(asked).toBe(1);
   });
 
-  test("and no other name is looked up on the way", async () => {
+  test("resolves no other name", async () => {
     const pinned = await guardUrl("http://127.0.0.1/", from("loopback"));
     const error = await new Promise((resolve) => {
       get(`http://rebind.example:${port}/`, { agent: false, lookup: pinnedLookup(pinned) }, () => resolve("connected")).on(

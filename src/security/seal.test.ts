@@ -5,7 +5,7 @@ const SECRET = new TextEncoder().encode("sixteen bytes or more of secret");
 const SAID = "a token that nobody else may read";
 
 describe("a seal", () => {
-  it("opens what it closed, in another process with the same secret too, and hides the text", () => {
+  it("opens sealed text, also in another process with the same secret, and hides it", () => {
     const sealed = createSeal(SECRET, "tests").close(SAID, "ann");
     expect(createSeal(SECRET, "tests").open(sealed, "ann")).toBe(SAID);
     expect(Buffer.from(sealed.slice(3), "base64url").toString("latin1")).not.toContain("token");
@@ -16,7 +16,7 @@ describe("a seal", () => {
     expect(seal.close(SAID, "ann")).not.toBe(seal.close(SAID, "ann"));
   });
 
-  it("stays closed to another secret, for another purpose, and about somebody else", () => {
+  it("does not open with another secret, purpose or subject", () => {
     const sealed = createSeal(SECRET, "tests").close(SAID, "ann");
     expect(createSeal(newSecret(), "tests").open(sealed, "ann")).toBeUndefined();
     expect(createSeal(SECRET, "other").open(sealed, "ann")).toBeUndefined();

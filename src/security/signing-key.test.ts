@@ -42,7 +42,7 @@ describe("keys", () => {
     expect(signature).toBe("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg");
   });
 
-  it.each(SIGNING_ALGORITHMS)("of %s are the same key in every form, and sign what they verify", async (algorithm) => {
+  it.each(SIGNING_ALGORITHMS)("of %s are the same key in every form, and sign and verify", async (algorithm) => {
     const made = newCardKey(algorithm);
     expect(made.kid).toBe(await calculateJwkThumbprint(made.publicJwk as JWK));
     expect(made.publicJwk).not.toHaveProperty("d");

@@ -15,6 +15,7 @@ import { canonicalJson } from "./json-canonical.js";
 
 /** The supported signature algorithms of RFC 7518 and RFC 8037. */
 export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const;
+/** A supported signature algorithm. */
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /** Minimum RSA key size (RFC 7518 §3.3). */

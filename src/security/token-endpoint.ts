@@ -43,9 +43,9 @@ export async function requestToken(request: TokenRequest): Promise<IssuedToken> 
 }
 
 async function ask({ url, client, form, timeoutMs, maxBytes, link, tls }: TokenRequest): Promise<JsonResponse> {
-  const said = Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  const fields = Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const headers = { "content-type": "application/x-www-form-urlencoded", authorization: client && basic(client) };
-  const body = new URLSearchParams(Object.fromEntries(said)).toString();
+  const body = new URLSearchParams(Object.fromEntries(fields)).toString();
   try {
     return await fetchJson({ method: "POST", url, headers, body, timeoutMs, maxBytes, link, tls });
   } catch (thrown) {

@@ -75,7 +75,7 @@ describe("a token exchange", () => {
     expect(asked[0]?.authorization).toBe(`Basic ${Buffer.from("the+gateway:s%3Acret").toString("base64")}`);
   });
 
-  it("asks once for each caller, however many calls there are, until shortly before the token expires", async () => {
+  it("requests one token per caller, until shortly before it expires", async () => {
     const { url, asked } = await open(({ form }, count) => given(`${form.get("subject_token")}-${count}`, 100));
     const { exchange, pass } = at(url);
     expect(await Promise.all([exchange.tokenFor("ann"), exchange.tokenFor("ann"), exchange.tokenFor("ann")])).toEqual([
@@ -118,7 +118,7 @@ describe("a token exchange", () => {
     [500, {}, "unavailable", "HTTP 500"],
     [200, { access_token: "x", token_type: "mac" }, "bad_peer", "did not return a bearer token"],
     [200, {}, "bad_peer", "did not return a bearer token"],
-  ])("says what %i %o means, and never the token", async (status, body, code, words) => {
+  ])("explains %i %o, without the token", async (status, body, code, words) => {
     const { url, asked } = await open(() => [status, body]);
     const { exchange, pass } = at(url, { client: { clientId: "c", clientSecret: "the-clients-secret" } });
     const error = await exchange.tokenFor("callers-own").catch((thrown: unknown) => thrown);

@@ -29,6 +29,7 @@ export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = Object.freeze({
   retryMs: 200,
 });
 
+/** Options of a token exchange (RFC 8693). */
 export interface TokenExchangeOptions {
   /** The token endpoint: https, or plain http on this machine. */
   readonly tokenUrl: string;
@@ -36,11 +37,15 @@ export interface TokenExchangeOptions {
   readonly client?: Maybe<TokenClient>;
   /** The intended recipient of the new token. */
   readonly audience?: Maybe<string>;
+  /** The URI of the resource the new token is for. Default: none. */
   readonly resource?: Maybe<string>;
+  /** Scopes to request. Default: those the service grants. */
   readonly scopes?: Maybe<readonly string[]>;
   /** The type of callers' tokens. Default: access tokens. */
   readonly subjectTokenType?: Maybe<string>;
+  /** TLS options for the endpoint. Default: the system's CAs. */
   readonly tls?: JsonRequest["tls"];
+  /** Overrides of the default limits. */
   readonly limits?: Maybe<Partial<ExchangeLimits>>;
 }
 

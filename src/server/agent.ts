@@ -17,6 +17,7 @@ import type { AgentFunction } from "../tasks/index.js";
 
 /** A skill of an agent. Its own function, if any, handles messages that name the skill as their intent. */
 export interface AgentSkill extends Skill {
+  /** Handles messages with this skill as their intent. Default: the agent's `handle`. */
   readonly handle?: AgentFunction;
 }
 
@@ -24,16 +25,25 @@ export interface AgentSkill extends Skill {
 export interface AgentOptions {
   /** Unique among the agents of one host; part of addresses, so letters, digits, dots, dashes and underscores. */
   readonly name: string;
+  /** What the agent does, for its card. */
   readonly description: string;
+  /** Handles a message. */
   readonly handle: AgentFunction;
+  /** The agent's version on its card. Default: `1.0.0`. */
   readonly version?: string;
+  /** Skills on the card, each optionally with a handler of its own. Default: one with the agent's name. */
   readonly skills?: readonly AgentSkill[];
   /** Accepted media types; messages with others are rejected. Default: all are accepted. */
   readonly inputModes?: readonly string[];
+  /** Media types of answers, for the card. Default: plain text and JSON. */
   readonly outputModes?: readonly string[];
+  /** The organisation on the card. Default: none. */
   readonly provider?: Card["provider"];
+  /** The documentation link on the card. Default: none. */
   readonly documentationUrl?: string;
+  /** The icon link on the card. Default: none. */
   readonly iconUrl?: string;
+  /** Protocol extensions the agent supports. Default: none. */
   readonly extensions?: readonly Extension[];
   /** A run whose process ended may be started again: at least once instead of at most once. */
   readonly restartable?: boolean;
@@ -47,11 +57,17 @@ export interface AgentOptions {
 
 /** A function with a card and an address book. Served by `serve` or `mount`, in every protocol at once. */
 export interface Agent extends AddressBook {
+  /** The agent's name. */
   readonly name: string;
+  /** Its card, without addresses. */
   readonly card: Card;
+  /** The function that answers messages. */
   readonly handle: AgentFunction;
+  /** Whether interrupted runs may be started again. */
   readonly restartable: boolean;
+  /** Whether every media type is accepted. */
   readonly acceptsEverything: boolean;
+  /** Whether `extendedCard` returns a card for some callers. */
   readonly hasExtendedCard: boolean;
   /** `served` is the public card as its host serves it; the extended card adds to it. */
   extendedCard(caller: Principal, served?: Card): Maybe<Card>;

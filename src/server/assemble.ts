@@ -20,7 +20,7 @@ import {
 import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import { type ExtraRoute, front } from "../protocols/front.js";
+import { type ExtraRoute, type Front, front } from "../protocols/front.js";
 import { createHost, type HostParts } from "../protocols/host.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
@@ -46,13 +46,18 @@ import {
   type TaskLimits,
 } from "../tasks/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
-import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
+import type { Exchange, HttpResponse, Intake, RequestHead } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
+import { finished } from "./finish-response.js";
 import { type HostedAgent, hostHandler } from "./host-handler.js";
+import { limitMembers } from "./limit-members.js";
+import { metricsRoute } from "./metrics-route.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import { type OnError, withErrorReporting } from "./report-errors.js";
+import { sessionCalls } from "./session-calls.js";
+import { verifiedSource } from "./verified-source.js";
 
 /** Options common to `serve` and `mount`. */
 export interface HostOptions {
@@ -60,15 +65,21 @@ export interface HostOptions {
   readonly protocols?: readonly Protocol[];
   /** Who may call. Default: all callers, as one anonymous owner; then only loopback may be bound. */
   readonly admission?: Admission;
+  /** Ids of callers that are gateways and speak for others: their messages keep the `src` that they state. */
+  readonly gateways?: readonly string[];
   /** The audit log of decisions about callers. The opener closes it, after the server. */
   readonly audit?: AuditSink;
   /** The address callers use, if it differs from their `Host` header: behind a proxy, for example. */
   readonly publicUrl?: string;
   /** The keys that sign every served card. Beyond loopback this needs `publicUrl`. */
   readonly cardKeys?: readonly CardSigner[];
+  /** Where tasks are stored. Default: in memory. */
   readonly store?: Store;
+  /** Overrides of the transport limits (`DEFAULT_LIMITS`). */
   readonly limits?: Partial<Limits>;
+  /** Overrides of the task limits (`DEFAULT_TASK_LIMITS`). */
   readonly taskLimits?: Partial<TaskLimits>;
+  /** Receives metrics, traces and hooks. Default: none. */
   readonly telemetry?: Telemetry;
   /** Serves Prometheus text at `/metrics` to loopback callers or to all admitted callers. Default: not served. */
   readonly metrics?: "loopback" | "admitted";
@@ -91,11 +102,15 @@ export interface HostOptions {
   readonly routes?: readonly ExtraRoute[];
   /** Hosts, `name` or `name:port`, to which links in messages may point whatever their address. */
   readonly followTo?: readonly string[];
+  /** The id source. Default: random ids. */
   readonly ids?: IdSource;
 }
 
 /** A host without a port. */
-export interface Assembled {
+export interface Assembled extends Pick<Front, "retire" | "say"> {
+  /** Decides about requests and sessions by their head. */
+  readonly intake: Required<Intake>;
+  /** Answers a complete request. */
   readonly exchange: Exchange;
   /** Whether a route of this host matches the path. */
   claims(path: string): boolean;
@@ -103,6 +118,8 @@ export interface Assembled {
   readonly admission: Admission;
   /** Set once the port is known. */
   checkHost: Maybe<HostCheck>;
+  /** Checks upgrades only, where another app checks requests. */
+  checkUpgrade: Maybe<HostCheck>;
   /** The address callers use, for links: set once the port is known. */
   url: string;
   /** The interfaces of one agent, the preferred one first; known once the address is. */
@@ -112,13 +129,17 @@ export interface Assembled {
   close(drainMs: number): Promise<void>;
 }
 
-/** Combines agents, runtime, protocols and guards into one exchange. Opens nothing. `http2`: the transport supports HTTP/2. */
-export function assemble(
-  agents: readonly Agent[],
-  options: HostOptions,
-  reach: AddressClass = "public",
-  http2 = false,
-): Assembled {
+/** What the server of a host can do. */
+export interface ServerTraits {
+  /** Where its callers are. Links in their messages may point there. */
+  readonly reach: AddressClass;
+  /** HTTP/2 with trailers. */
+  readonly http2: boolean;
+  readonly sessions: boolean;
+}
+
+/** Combines agents, runtime, protocols and guards into one server without a port. Opens nothing. */
+export function assemble(agents: readonly Agent[], options: HostOptions, { reach, http2, sessions }: ServerTraits): Assembled {
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
   const admission = audited(options.admission ?? openAdmission(), trail?.admission);
@@ -129,7 +150,7 @@ export function assemble(
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const hosted = hostedAgents(agents, describeSecurity(admission), offered);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
-  const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
+  const large = options.artifacts && createLargeParts(options.artifacts, ids.now, () => assembled.url);
   const served = new Map(
     agents.map((each) => [
       each.name,
@@ -144,7 +165,16 @@ export function assemble(
   const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => listener.notify });
   const fetchPart = followLinks(reach, options.followTo);
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
-  const layers = stack([telemetry.server(), refuseLoops(limits.hops), limitOpenStreams(limits), ...(options.layers ?? [])]);
+  const inSessions = sessionCalls(limits.sessionCalls);
+  const layers = stack([
+    limitMembers(limits),
+    verifiedSource(options.gateways ?? []),
+    telemetry.server(),
+    refuseLoops(limits.hops),
+    inSessions.layer,
+    limitOpenStreams(limits),
+    ...(options.layers ?? []),
+  ]);
   const handler = layers(hostHandler(hosted, runtime.handler));
   for (const agent of agents) {
     agent.bindSelf(handler, large);
@@ -158,7 +188,8 @@ export function assemble(
     ids,
     limits,
     http2,
-    admit: admission,
+    sessions,
+    admission,
     publicUrl: options.publicUrl,
     settings: options.settings,
     onFault: options.onError,
@@ -167,22 +198,37 @@ export function assemble(
     follow: followUrls(reach, options.followTo),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
-    callStarted: (request, call) => telemetry.callStarted(request, call),
+    callStarted(from, call) {
+      inSessions.callStarted(from, call);
+      telemetry.callStarted?.(from, call);
+    },
   });
-  const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
-  const listener = front(host, options.protocols ?? registered, extraRoutes);
-  const inner = audited(telemetry.exchange(listener.exchange), trail?.exchange);
+  const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options.metrics, telemetry), ...(options.routes ?? [])];
+  const listener = front(host, options.protocols ?? registered, extraRoutes, {
+    exchange: (exchange) => finished(audited(telemetry.exchange(exchange), trail?.exchange)),
+    session: (session, protocol) => telemetry.session?.(session, protocol),
+    identified: (head, caller) => trail?.admitted(head, caller),
+    refused: (head, error, caller) => trail?.refused(head, error, caller),
+  });
+  /** The refusal of a foreign host name or origin, before anything else is looked at. */
+  function refusedBy(check: Maybe<HostCheck>, head: RequestHead): Maybe<HttpResponse> {
+    const refused = check?.(head);
+    if (refused === undefined) return undefined;
+    trail?.refused(head, refused);
+    return errorResponse(403, refused);
+  }
 
+  const refusedHost = (head: RequestHead): Maybe<HttpResponse> => refusedBy(assembled.checkHost, head);
   const assembled: Assembled = {
     limits,
     admission,
     checkHost: undefined,
+    checkUpgrade: undefined,
     url: options.publicUrl?.replace(/\/$/, "") ?? "",
-    exchange(request) {
-      const refused = assembled.checkHost?.(request);
-      if (refused === undefined) return inner(request);
-      trail?.refused(request, refused);
-      return errorResponse(403, refused);
+    exchange: (request) => refusedHost(request) ?? listener.exchange(request),
+    intake: {
+      take: (request) => refusedHost(request) ?? listener.take(request),
+      upgrade: (head) => refusedHost(head) ?? refusedBy(assembled.checkUpgrade, head) ?? listener.upgrade(head),
     },
     claims: listener.claims,
     interfaces: (agent) => listener.interfaces(agent, assembled.url),
@@ -190,9 +236,11 @@ export function assemble(
       const { runningTasks, bareReplies, openStreams } = runtime.stats();
       return runningTasks + bareReplies + openStreams;
     },
+    retire: listener.retire,
+    say: listener.say,
     async close(drainMs) {
       await runtime.close(drainMs);
-      await push.close();
+      await Promise.all([push.close(), listener.close()]);
     },
   };
   return assembled;
@@ -209,9 +257,9 @@ function lossSinkOf(agents: readonly Agent[], { lossReported }: Telemetry): Host
     agents.flatMap((each) => (each.onLoss === undefined ? [] : [[each.name, each.onLoss.bind(each)] as const])),
   );
   if (sinks.size === 0 && lossReported === undefined) return undefined;
-  return (loss, agent, request) => {
-    sinks.get(agent)?.(loss);
-    lossReported?.(request, loss);
+  return (loss, call) => {
+    sinks.get(call.agent)?.(loss);
+    lossReported?.(loss, call);
   };
 }
 
@@ -247,24 +295,4 @@ function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressC
     throw new AgentError("invalid_message", "signed cards need publicUrl: without it the caller chooses the signed address", {
       field: "publicUrl",
     });
-}
-
-/** The HTTP status of an admission error; any other is 401. */
-const METRICS_STATUS: { readonly [code: string]: number } = { not_found: 404, forbidden: 403, unavailable: 503 };
-
-function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly ExtraRoute[] {
-  if (metrics === undefined) return [];
-  async function exchange(request: HttpRequest): Promise<HttpResponse> {
-    try {
-      if (metrics === "admitted") await admission(request);
-      else if (!request.connection.loopback)
-        throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
-    } catch (thrown) {
-      const error = AgentError.from(thrown);
-      return errorResponse(METRICS_STATUS[error.code] ?? 401, error);
-    }
-    const { contentType, text } = telemetry.metricsPage(request.headers["accept"]);
-    return { status: 200, headers: { "content-type": contentType, vary: "accept" }, body: text };
-  }
-  return [{ route: { method: "GET", path: "/metrics" }, exchange }];
 }

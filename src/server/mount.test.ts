@@ -28,7 +28,7 @@ function mounted() {
   return host;
 }
 
-test("as Express middleware it answers its own paths and passes all others on", async () => {
+test("as Express middleware it answers its own paths and passes all others to next", async () => {
   const app = express();
   app.use(mounted().listener);
   app.get("/shop", (_request, response) => {

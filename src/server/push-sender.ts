@@ -136,7 +136,7 @@ function messageIn(event: TaskEvent): Maybe<Envelope> {
 
 function guardProblem(thrown: unknown): string {
   const { code, facts, message } = AgentError.from(thrown);
-  if (facts.detail?.["class"] !== undefined) return `leads to a ${facts.detail["class"]} address, and only public ones are told`;
+  if (facts.detail?.["class"] !== undefined) return `resolves to a ${facts.detail["class"]} address; webhooks need a public one`;
   return code === "internal" ? "the address could not be checked" : message;
 }
 

@@ -9,6 +9,7 @@ export class RetiringHosts {
   readonly #hosts = new Map<Assembled, ReturnType<typeof setInterval>>();
 
   add(host: Assembled, drainMs: number): void {
+    host.retire();
     const deadline = Date.now() + RETIRE_MS;
     const timer = setInterval(() => {
       if (host.activeCalls() > 0 && Date.now() < deadline) return;

@@ -1,6 +1,7 @@
-import { AgentError, type Interface } from "../envelope/index.js";
+import { AgentError, type Envelope, type Interface } from "../envelope/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
+import type { Intake } from "../transport/exchange.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
@@ -25,7 +26,9 @@ export interface ServeOptions extends HostOptions {
 
 /** A running server. */
 export interface Server {
+  /** The base URL. */
   readonly url: string;
+  /** The port in use. */
   readonly port: number;
   /** The interfaces of one agent, the preferred one first. */
   interfaces(agent: string): readonly Interface[];
@@ -34,6 +37,10 @@ export interface Server {
    * both share the task store. Options of the port cannot change.
    */
   replace(agents: Agent | readonly Agent[], options?: ReplaceOptions): void;
+  /**
+   * Sends a message to a caller, known by `task.owner`, that has an open session. Throws `unavailable` if it has none.
+   */
+  say(owner: string, envelope: Envelope): Promise<void>;
   /** Replaces the certificate for new connections, without dropping any. Throws for an invalid pair. */
   reload(tls: TlsOptions): void;
   /** Stops accepting calls, waits for active ones within the drain limit, then stops the rest. */
@@ -53,12 +60,16 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   // Callers of a loopback port are on this machine, so links in their messages may point to it.
   const reach = isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public";
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
-    assemble(served, { push: true, ...options, ...more, store }, reach, true);
+    assemble(served, { push: true, ...options, ...more, store }, { reach, http2: true, sessions: true });
   let current = assembleFor(list, {});
   const retired = new RetiringHosts();
   const { limits } = current;
   const { port = 0, tls, onError } = options;
-  const listening = await listen((request) => current.exchange(request), { port, host, limits, tls, onError });
+  const intake: Intake = {
+    take: (request) => current.intake.take(request),
+    upgrade: (head) => current.intake.upgrade(head),
+  };
+  const listening = await listen(intake, { port, host, limits, tls, onError });
   const ready = (assembled: Assembled): void => {
     if (assembled.url === "") assembled.url = listening.url;
     assembled.checkHost = checkHost;
@@ -85,6 +96,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       retired.add(current, limits.drainMs);
       current = next;
     },
+    say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
     async close() {
       await Promise.all([listening.close(), current.close(limits.drainMs), retired.close(limits.drainMs)]);

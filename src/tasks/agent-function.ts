@@ -75,6 +75,7 @@ export class RelayedMessage {
 export interface TaskContext {
   /** Undefined while the exchange has no task; a bare reply never gets one. */
   readonly id: Maybe<string>;
+  /** The conversation. */
   readonly sessionId: string;
   /** Starts at 1. A question ends a turn, and its answer begins the next one. */
   readonly turn: number;
@@ -98,15 +99,21 @@ export interface TaskContext {
   readonly caller: string;
   /** The owner of the task: tenant, scheme and subject of the caller as one string. */
   readonly owner: string;
+  /** The media types the caller accepts; empty for any. */
   readonly outputModes: readonly string[];
   /** The extension URIs that are active for this call. */
   readonly extensions: readonly string[];
+  /** A progress update, to be yielded. */
   working(message?: Content, metadata?: Metadata): Progress;
+  /** An artifact, or a chunk of one, to be yielded. */
   artifact(content: Content, options?: ArtifactOptions): Progress;
   /** Ends the turn: `return task.ask("which city?")`. The next message on the task calls the function again. */
   ask(question: Content): Ending;
+  /** Ends the turn until the caller has authorized the work. */
   askForAuthorization(question: Content): Ending;
+  /** Ends the task as rejected. */
   reject(reason: Content): Ending;
+  /** Ends the task as failed. */
   fail(reason: Content): Ending;
   /** Ends the task with a status message, in addition to or instead of artifacts. */
   complete(message?: Content): Ending;

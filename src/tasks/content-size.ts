@@ -1,4 +1,4 @@
-import type { Artifact, Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
+import type { Artifact, Context, Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
 
 /** Estimated overhead per object; an approximation for limits, not a measurement. */
 const OBJECT_BYTES = 64;
@@ -21,9 +21,9 @@ export function eventSize(event: TaskEvent): number {
 
 /** Approximate size of a message in bytes. */
 export function messageSize(message: Envelope): number {
-  const { id, src, dst, intent, content, references, extensions, metadata, extra, proofs = [] } = message;
+  const { id, src, dst, intent, context, content, references, extensions, metadata, extra, proofs = [] } = message;
   const names = id.length + src.length + dst.length + intent.length + namesSize(references) + namesSize(extensions);
-  let bytes = 2 * OBJECT_BYTES + names + partsSize(content) + jsonSize(metadata) + jsonSize(extra);
+  let bytes = 2 * OBJECT_BYTES + names + contextSize(context) + partsSize(content) + jsonSize(metadata) + jsonSize(extra);
   for (const { signed, signature } of proofs) bytes += OBJECT_BYTES + signed.byteLength + signature.byteLength;
   return bytes;
 }
@@ -40,10 +40,16 @@ export function jsonSize(value: Maybe<Json>): number {
 }
 
 function taskSize(task: Task): number {
-  let bytes = OBJECT_BYTES + jsonSize(task.metadata);
+  let bytes = OBJECT_BYTES + task.id.length + task.contextId.length + jsonSize(task.metadata);
   for (const message of task.history) bytes += messageSize(message);
   for (const artifact of task.artifacts) bytes += artifactSize(artifact);
   return bytes;
+}
+
+function contextSize(context: Context): number {
+  const { traceId = "", parentId = "", idempotencyKey = "", sessionId = "", taskId = "", artifactRefs, tags } = context;
+  const ids = traceId.length + parentId.length + idempotencyKey.length + sessionId.length + taskId.length;
+  return ids + namesSize(artifactRefs) + namesSize(tags);
 }
 
 function artifactSize({ id, name = "", description = "", parts, metadata, extensions }: Artifact): number {

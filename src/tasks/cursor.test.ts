@@ -15,7 +15,7 @@ function refusedOr<T>(parse: () => T): T | "refused" {
 }
 
 describe("placeOf()", () => {
-  test("reads what cursorOf() wrote", () => {
+  test("reads the output of cursorOf()", () => {
     expect(cursorOf("task.1", 37)).toBe("11.task.1");
     expect(journalPositionOf("11.task.1", 256)).toEqual({ taskId: "task.1", seq: 37 });
   });
@@ -24,7 +24,7 @@ describe("placeOf()", () => {
     expect(refusedOr(() => journalPositionOf(cursor, 256))).toBe("refused");
   });
 
-  test("takes any text without harm", () => {
+  test("accepts any text safely", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const got = refusedOr(() => journalPositionOf(text, 256));
@@ -35,13 +35,13 @@ describe("placeOf()", () => {
 });
 
 describe("pageEndOf()", () => {
-  test("reads what pageTokenOf() wrote; nothing is the first page", () => {
+  test("reads the output of pageTokenOf(); an empty one is the first page", () => {
     expect(pageTokenOf({ at: 12, id: "t.1" })).toBe("12.t.1");
     expect(pageEndOf("12.t.1")).toEqual({ at: 12, id: "t.1" });
     expect([pageEndOf(undefined), pageEndOf("")]).toEqual([undefined, undefined]);
   });
 
-  test("takes any text without harm", () => {
+  test("accepts any text safely", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         const got = refusedOr(() => pageEndOf(text));

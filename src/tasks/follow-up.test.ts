@@ -15,7 +15,7 @@ const asker: AgentFunction = (message, task) => {
 };
 
 describe("a message that names its task", () => {
-  test("begins the next turn of a task that waits, with its history and saved state", async () => {
+  test("starts the next turn of an interrupted task, with its history and saved state", async () => {
     const at = new TestRuntime({ asker });
     const asked = taskOf(await at.send("weather?"));
     const done = taskOf(await at.send("Paris", { context: { taskId: asked.id } }));
@@ -32,14 +32,14 @@ describe("a message that names its task", () => {
     expect(texts(done.history)).toEqual(["user: weather?", "agent: which city?", "user: Paris"]);
   });
 
-  test("streams the turn it begins, from the working task on", async () => {
+  test("streams the new turn, from the working task on", async () => {
     const at = new TestRuntime({ asker });
     const asked = taskOf(await at.send("weather?"));
     const events = await all(at.stream("Paris", { context: { taskId: asked.id, sessionId: asked.contextId } }));
     expect(events.map(brief)).toEqual(["task working", "artifact result", "status completed"]);
   });
 
-  test("does not write over what an earlier turn has answered", async () => {
+  test("does not overwrite answers of an earlier turn", async () => {
     const at = new TestRuntime({
       async *talk(message, task) {
         yield message.text;
@@ -54,7 +54,7 @@ describe("a message that names its task", () => {
     ]);
   });
 
-  test("that came while its turn was ending finds what that turn kept last", async () => {
+  test("that arrived while its turn was ending sees the state saved last", async () => {
     const opened = gate();
     const states: unknown[] = [];
     const at = new TestRuntime({
@@ -75,7 +75,7 @@ describe("a message that names its task", () => {
     expect(states).toEqual([undefined, { task: "elsewhere" }]);
   });
 
-  test("an unknown task and somebody else's are the same: not found", async () => {
+  test("an unknown task and another owner's are both not found", async () => {
     const at = new TestRuntime({ asker });
     const asked = taskOf(await at.send("x", { call: { caller: principal("ann") } }));
     const foreign = { context: { taskId: asked.id }, call: { caller: principal("bob") } };
@@ -131,7 +131,7 @@ describe("a message that names its task", () => {
     ]);
   });
 
-  test("a question that a waiting message may answer is said, and the turn goes on", async () => {
+  test("a question that a queued message may answer is recorded, and the turn continues", async () => {
     const work = gate();
     const at = new TestRuntime({
       slow: async (message, task) => {
@@ -181,14 +181,14 @@ describe("a message that names its task", () => {
     expect(await codeOf(at.send("three", { context: { taskId: id } }))).toBe("overloaded");
   });
 
-  test("a full journal takes no more messages", async () => {
+  test("a full journal rejects further messages", async () => {
     const at = new TestRuntime({ asker }, { limits: { journalEntries: 2 } });
     const { id } = taskOf(await at.send("one"));
     expect(await codeOf(at.send("two", { context: { taskId: id } }))).toBe("too_large");
     expect((await at.get(id)).status.state).toBe("input-required");
   });
 
-  test("repeated with its key it is heard once", async () => {
+  test("repeated with its key it is delivered once", async () => {
     let turns = 0;
     const at = new TestRuntime({
       asker: (_message, task) => {
@@ -204,7 +204,7 @@ describe("a message that names its task", () => {
     expect(again.status).toEqual(first.status);
   });
 
-  test("two answers at once begin two turns, one after the other", async () => {
+  test("two concurrent answers start two turns, one after the other", async () => {
     const log: string[] = [];
     const at = new TestRuntime({
       asker: async (message, task) => {

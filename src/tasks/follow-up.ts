@@ -23,7 +23,7 @@ export async function followUp(context: RuntimeContext, operation: OperationOf<"
     checkSession(envelope, facts);
     if (push !== undefined && attempt === 0) await storePush(context, call, push, taskId);
     const enqueued = await context.store.enqueue(taskId, owner, envelope);
-    if (enqueued === "heard" || enqueued === "repeated") return new Existing(taskId, owner);
+    if (enqueued === "queued" || enqueued === "repeated") return new Existing(taskId, owner);
     if (enqueued !== "interrupted") throw enqueueRefused(enqueued, taskId);
     const run = await resume(context, operation, call, facts);
     if (run !== undefined) return run;
@@ -64,7 +64,7 @@ function checkSession({ context: { sessionId } }: Envelope, { contextId }: Facts
   throw new AgentError("invalid_message", `${field}: is not the session of the task`, { field });
 }
 
-function enqueueRefused(enqueued: Exclude<EnqueueResult, "heard" | "repeated" | "interrupted">, taskId: string): AgentError {
+function enqueueRefused(enqueued: Exclude<EnqueueResult, "queued" | "repeated" | "interrupted">, taskId: string): AgentError {
   switch (enqueued) {
     case "missing":
       return taskNotFound(taskId);

@@ -14,7 +14,7 @@ describe("an idempotency key", () => {
     expect(runs).toBe(1);
   });
 
-  test("leads to the running task, in whatever way the repeat wants its answer", async () => {
+  test("returns the running task, for any delivery of the repeat", async () => {
     const work = gate();
     let runs = 0;
     const at = new TestRuntime({

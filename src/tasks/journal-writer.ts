@@ -38,7 +38,7 @@ export class JournalWriter {
   /** Set once entries were rejected permanently: later entries would hide the gap. */
   #refused: Maybe<WriteResult>;
 
-  /** `onWritten` is called for every write nobody awaits. */
+  /** `onWritten` is called for every write that is not awaited. */
   constructor(context: RuntimeContext, start: WriterStart, onWritten: (written: WriteResult) => void) {
     this.#context = context;
     this.#onWritten = onWritten;
@@ -91,14 +91,14 @@ export class JournalWriter {
     return this.write();
   }
 
-  /** The last write of a turn, after everything added. If rejected with `heard`, the added entries stay pending. */
+  /** The last write of a turn, after everything added. If rejected with `queued`, the added entries stay pending. */
   async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#refused !== undefined) return this.#refused;
     const before = this.#pending;
     this.#pending = [];
     const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessQueued);
-    if (!written.ok && written.because === "heard") for (const event of before) this.add(event);
+    if (!written.ok && written.because === "queued") for (const event of before) this.add(event);
     return written;
   }
 
@@ -122,7 +122,7 @@ export class JournalWriter {
     this.#writing = writing;
     const written = await writing;
     this.#writing = undefined;
-    if (!written.ok && written.because !== "heard") this.#refused = written;
+    if (!written.ok && written.because !== "queued") this.#refused = written;
     return written;
   }
 

@@ -1,9 +1,12 @@
 /** Limits of the task runtime and its stores. Every limit has a name, a unit and a modest default. */
 export interface TaskLimits {
+  /** Concurrent runs. Default: 1,000. */
   readonly runningTasks: number;
+  /** Concurrent runs of one owner. Default: 100. */
   readonly runningTasksPerOwner: number;
   /** Agents that were stopped but have not returned: their work still costs something. */
   readonly abandonedRuns: number;
+  /** Stored tasks; the oldest finished ones are evicted. Default: 20,000. */
   readonly keptTasks: number;
   /** How long a finished task is kept. */
   readonly keptTasksMs: number;
@@ -11,7 +14,9 @@ export interface TaskLimits {
   readonly keptBytes: number;
   /** Most messages returned for one task, newest first. */
   readonly historyPerTask: number;
+  /** Journal entries of one task. Default: 10,000. */
   readonly journalEntries: number;
+  /** Journal bytes of one task. Default: 16 MiB. */
   readonly journalBytes: number;
   /** A run with this many unwritten entries waits for the store. */
   readonly entriesPerAppend: number;
@@ -23,10 +28,15 @@ export interface TaskLimits {
   readonly inputsPerTask: number;
   /** The value an agent saves for its next turn. */
   readonly stateBytes: number;
+  /** Length of an idempotency key. Default: 256. */
   readonly idempotencyKeyBytes: number;
+  /** How long an idempotency key is remembered. Default: 24 hours. */
   readonly idempotencyKeepMs: number;
+  /** Idempotency keys of all owners. Default: 1,000,000. */
   readonly idempotencyKeys: number;
+  /** Idempotency keys of one owner. Default: 100,000. */
   readonly idempotencyKeysPerOwner: number;
+  /** Webhooks of one task. Default: 8. */
   readonly pushConfigsPerTask: number;
   /** Concurrent push notifications per process. */
   readonly pushesAtOnce: number;
@@ -34,17 +44,25 @@ export interface TaskLimits {
   readonly pushTries: number;
   /** Backoff before the second attempt; doubled each time, up to `pushRetryMaxMs`. */
   readonly pushRetryMs: number;
+  /** The longest backoff between attempts. Default: 60 s. */
   readonly pushRetryMaxMs: number;
   /** Timeout of one push notification. */
   readonly pushTimeoutMs: number;
-  /** Records other than tasks: their number, bytes per record as JSON, and total bytes including names. */
+  /** Stored records other than tasks. Default: 100,000. */
   readonly keptRecords: number;
+  /** Bytes of one record as JSON. Default: 256 KiB. */
   readonly recordBytes: number;
+  /** Bytes of all records, including their names. Default: 256 MiB. */
   readonly keptRecordBytes: number;
+  /** The largest page of a task list. Default: 100. */
   readonly pageSize: number;
+  /** The page size where the caller gives none. Default: 50. */
   readonly defaultPageSize: number;
+  /** Length of a page cursor. Default: 256. */
   readonly cursorBytes: number;
+  /** Lifetime of a process's lease on a task. Default: 10 s. */
   readonly leaseMs: number;
+  /** How often a lease is renewed. Default: 3 s. */
   readonly renewEveryMs: number;
   /** Orphaned tasks taken over in one step. */
   readonly takeOversAtOnce: number;

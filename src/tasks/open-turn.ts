@@ -3,7 +3,7 @@ import type { RuntimeContext } from "./runtime-context.js";
 import type { TurnState } from "./store.js";
 import { Turn } from "./turn.js";
 
-/** Whose task it is, and by which name its caller is known. */
+/** The owner of the task, and the name of its caller. */
 export interface TurnCaller {
   readonly caller: string;
   readonly owner: string;
@@ -21,7 +21,7 @@ export function openTurn(
 ): Turn {
   const { turn: number, state, task } = turnState;
   const history = task.history.filter(({ id }) => id !== message.id);
-  // What a status says joins the history when the next status comes; for the agent it has been said already.
+  // The message of a status joins the history with the next status; the agent has sent it already.
   if (task.status.message !== undefined) history.push(task.status.message);
   return new Turn(context, {
     message,

@@ -38,7 +38,7 @@ describe("push operations", () => {
     expect(new Set(codes)).toEqual(new Set(["push_unsupported"]));
   });
 
-  test("keep secrets and never give them back", async () => {
+  test("store secrets and never return them", async () => {
     const at = new TestRuntime({ echo: () => "x" }, recording());
     const { id: taskId } = await at.task("x");
     const set = await at.one({ kind: "push.set", config: { taskId, id: "p", ...SECRET } });
@@ -66,7 +66,7 @@ describe("push operations", () => {
     expect(await codeOf(at.one({ kind: "push.get", taskId, id: "p" }))).toBe("task_not_found");
   });
 
-  test("treat a missing task and somebody else's alike", async () => {
+  test("treat a missing task and another owner's alike", async () => {
     const at = new TestRuntime({ echo: () => "x" }, recording());
     const { id } = await at.task("x");
     const bob = startCall({ caller: principal("bob") });
@@ -90,7 +90,7 @@ describe("push operations", () => {
     expect(await codeOf(at.one({ kind: "push.list", taskId, pageToken: "x" }))).toBe("invalid_message");
   });
 
-  test("refuse what could never be told, name the member, and repeat no secret", async () => {
+  test("reject invalid webhooks, name the member, and repeat no secret", async () => {
     const allows = async (): Promise<void> => {
       throw new AgentError("invalid_message", "url: no", { field: "url" });
     };
@@ -119,7 +119,7 @@ describe("push operations", () => {
     expect(strict.runtime.stats().runningTasks).toBe(0);
   });
 
-  test("remember the wire they were asked for by, and take no state of delivery from the caller", async () => {
+  test("keep the protocol they were registered with, and ignore delivery state from the caller", async () => {
     const at = new TestRuntime({ echo: () => "x" }, recording());
     const { id: taskId } = await at.task("x");
     const delivery = { state: "gave_up", seq: 99, failures: 99 } as const;
@@ -133,7 +133,7 @@ describe("push operations", () => {
 });
 
 describe("push delivery", () => {
-  test("a send with a configuration makes a task and tells every entry in order, from the task itself on, all turns", async () => {
+  test("a send with a configuration creates a task and notifies every entry in order, over all turns", async () => {
     const { told, push } = recording();
     const at = new TestRuntime({ ask: (_message, task) => (task.turn === 1 ? task.ask("?") : "done") }, { push });
     const task = taskOf(await at.send("x", { push: { taskId: "", id: "p", url: "https://x.example" } }));
@@ -146,7 +146,7 @@ describe("push delivery", () => {
     expect(told.filter((one) => one.startsWith("q"))).toEqual(later.map((one) => `q ${one}`));
   });
 
-  test("tells of a cancel that nobody ran", async () => {
+  test("notifies of a cancel without a run", async () => {
     const { told, push } = recording();
     const at = new TestRuntime({ ask: (_message, task) => task.ask("?") }, { push });
     const { id } = taskOf(await at.send("x", { push: { taskId: "", id: "p", url: "https://x.example" } }));

@@ -59,7 +59,7 @@ describe("telling webhooks", () => {
     expect(await deliveryOf(at, id)).toMatchObject({ state: "waiting", seq: 3, failures: 0 });
   });
 
-  test("waits as long as the webhook asks for, but not for ever", async () => {
+  test("waits as long as the webhook requests, up to a limit", async () => {
     for (const [retryAfterMs, waitMs] of [
       [5_000, 5_000],
       [1e9, 60_000],
@@ -72,7 +72,7 @@ describe("telling webhooks", () => {
     }
   });
 
-  test("gives up after its tries, at once when another is no use, and begins anew when it is set anew", async () => {
+  test("gives up after its attempts, at once if a retry is useless, and restarts when set again", async () => {
     const { tries, push } = scripted(BUSY, BUSY, { accepted: false, problem: "HTTP 410", final: true });
     const at = new TestRuntime({ echo: () => "x" }, { push, limits: { pushTries: 2, pushRetryMs: 100 } });
     const { id } = taskOf(await at.send("x", { push: HOOK }));
@@ -92,7 +92,7 @@ describe("telling webhooks", () => {
     expect(tries.slice(3)).toEqual(ENTRIES);
   });
 
-  test("ends a try that takes too long or throws, whatever the port does", async () => {
+  test("ends an attempt that takes too long or throws, whatever the port does", async () => {
     const signals: AbortSignal[] = [];
     const hangs: PushPort = {
       send(_telling, signal) {
@@ -115,7 +115,7 @@ describe("telling webhooks", () => {
     expect(await deliveryOf(at, id)).toMatchObject({ failures: 2, problem: "the notification could not be made" });
   });
 
-  test("does not let one webhook wait for another, and tells only so many at once", async () => {
+  test("delivers to webhooks independently, with limited concurrency", async () => {
     const hung = gate();
     const open = new Set<string>();
     let most = 0;
@@ -150,7 +150,7 @@ describe("telling webhooks", () => {
     expect(Math.min(...asked)).toBe(1);
   });
 
-  test("gives the task as it was with the entry", async () => {
+  test("sends the task as of the entry", async () => {
     const tellings: PushNotification[] = [];
     const push: PushPort = {
       async send(telling) {
@@ -169,7 +169,7 @@ describe("telling webhooks", () => {
     ]);
   });
 
-  test("says so when the entries are gone", async () => {
+  test("reports that the entries are deleted", async () => {
     const { tries, push } = scripted(BUSY);
     const at = new TestRuntime({ echo: () => "x" }, { push, limits: { pushRetryMs: 100 } });
     const { id } = taskOf(await at.send("x", { push: HOOK }));
@@ -185,7 +185,7 @@ describe("telling webhooks", () => {
     expect(tries).toHaveLength(1);
   });
 
-  test("pauses while the store is away, and goes on from the cursor", async () => {
+  test("pauses while the store is unavailable, and continues from the cursor", async () => {
     const { tries, push } = scripted();
     const at = new TestRuntime({ echo: () => "x" }, { push, limits: { renewEveryMs: 1e9 } });
     const due = at.store.duePushes.bind(at.store);
@@ -201,7 +201,7 @@ describe("telling webhooks", () => {
 });
 
 describe("when a process ends", () => {
-  test("a look that is under way takes nothing into hands that nobody would let go", async () => {
+  test("a sweep in progress leases nothing after close", async () => {
     const { tries, push } = scripted();
     const at = new TestRuntime({ echo: () => "x" }, { push });
     const due = at.store.duePushes.bind(at.store);
@@ -225,7 +225,7 @@ describe("when a process ends", () => {
     expect((await due({ holder: "next", leaseMs: 1 }, 1))[0]?.config.taskId).toBe(id);
   });
 
-  test("the request under way may end, the rest is told by the next process at once", async () => {
+  test("a request in progress may end; the next process delivers the rest at once", async () => {
     const timers = manualTimers();
     const store = createMemoryStore({ now: timers.now });
     const first = gate();
@@ -272,7 +272,7 @@ describe("when a process ends", () => {
     await b.runtime.close(0);
   });
 
-  test("what a process left without a word is told when its lease is over", async () => {
+  test("pending notifications of a crashed process are delivered when its lease expires", async () => {
     const timers = manualTimers();
     const store = createMemoryStore({ now: timers.now });
     const stuck: PushPort = { send: () => new Promise(() => undefined) };

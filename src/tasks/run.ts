@@ -184,7 +184,7 @@ export class Run implements Running, TurnTask {
     this.#turn.end();
     const end = this.#endOf(result);
     const written = await this.#writer.end(end.events, this.#turn.saved, !end.final);
-    if (!written.ok && written.because === "heard") return this.#nextTurn(end);
+    if (!written.ok && written.because === "queued") return this.#nextTurn(end);
     const fault = written.ok ? undefined : faultOf(written.because);
     if (fault !== undefined) return this.#close("failed", fault);
     const stands = written.ok && !(written.cancelRequested && (await this.#wasCanceled()));

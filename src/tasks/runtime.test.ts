@@ -6,7 +6,7 @@ import { createMemoryStore } from "./stores/memory.js";
 const hang = () => new Promise<never>(() => undefined);
 
 describe("close()", () => {
-  test("refuses new work, lets what is under way end, and is done when it has", async () => {
+  test("rejects new work, drains running work, and then resolves", async () => {
     const work = gate();
     const at = new TestRuntime({ slow: () => work.passed.then(() => "done") });
     const bare = at.send("x");
@@ -21,7 +21,7 @@ describe("close()", () => {
     expect((await task).status.state).toBe("completed");
   });
 
-  test("after the drain stops what is left: tasks fail, bare replies and streams end", async () => {
+  test("stops remaining work after the drain: tasks fail, bare replies and streams end", async () => {
     const signals: AbortSignal[] = [];
     const at = new TestRuntime({
       hang: (_message, task) => {
@@ -48,7 +48,7 @@ describe("close()", () => {
     expect(await codeOf(events)).toBe("unavailable");
   });
 
-  test("leaves a restartable task to whoever takes it over", async () => {
+  test("leaves a restartable task to the next holder", async () => {
     const timers = manualTimers();
     let runs = 0;
     const handle = () => (++runs === 1 ? hang() : "second run");
@@ -110,7 +110,7 @@ describe("leases", () => {
     expect(first.runtime.stats()).toMatchObject({ runningTasks: 0, abandonedRuns: 0 });
   });
 
-  test("a restartable agent is started again; what it said first is written over", async () => {
+  test("a restartable agent is started again; its first output is overwritten", async () => {
     const { timers, work, first, second } = frozen(true);
     const answer = first.task("x");
     await settle();
@@ -125,7 +125,7 @@ describe("leases", () => {
     expect(await second.get(task.id)).toEqual(task);
   });
 
-  test("a cancel that its holder never heard closes the task when it is taken over", async () => {
+  test("a cancel its holder never received closes the task at take-over", async () => {
     const { timers, first, second } = frozen(true);
     const { id } = await first.task("x", { delivery: "accepted" });
     await settle();
@@ -137,7 +137,7 @@ describe("leases", () => {
 });
 
 describe("a store that fails", () => {
-  test("fails the send, not the process, and gives the place back", async () => {
+  test("fails the send, not the process, and frees the slot", async () => {
     const at = new TestRuntime({ echo: () => "x" });
     const fail = () => Promise.reject(new Error("disk"));
     Object.assign(at.store, { create: fail, facts: fail, list: fail, snapshot: fail });
@@ -154,7 +154,7 @@ describe("a store that fails", () => {
     expect(at.runtime.stats().runningTasks).toBe(0);
   });
 
-  test("what an agent says and no store can keep fails its task at once, whenever it is said", async () => {
+  test("output that no store can keep fails its task at once", async () => {
     const timers = manualTimers();
     const kept = createMemoryStore({ now: timers.now });
     const append = kept.append.bind(kept);
@@ -188,7 +188,7 @@ describe("a store that fails", () => {
     ["full", { state: "failed", error: { code: "too_large" } }],
     ["fenced", { state: "submitted" }],
     ["away", { state: "submitted" }],
-  ] as const)("writes nothing behind entries that were refused as %s", async (because, status) => {
+  ] as const)("writes nothing after entries rejected as %s", async (because, status) => {
     const at = new TestRuntime({
       async *talk() {
         yield "a";
@@ -213,7 +213,7 @@ describe("a store that fails", () => {
     expect(await at.get(id)).toMatchObject({ status, artifacts: [] });
   });
 
-  test("stops the run whose entries it does not take", async () => {
+  test("stops a run whose entries are rejected", async () => {
     const at = new TestRuntime({ echo: () => "x" });
     const { append } = at.store;
     at.store.append = () => Promise.reject(new Error("disk"));

@@ -14,13 +14,17 @@ import { platformTimers, type Timers } from "./timers.js";
 export interface RuntimeOptions {
   /** By name; the first one is the default. */
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
+  /** Where tasks are stored. */
   readonly store: Store;
+  /** The id source. */
   readonly ids: IdSource;
+  /** Overrides of the default limits (`DEFAULT_TASK_LIMITS`). */
   readonly limits?: Maybe<Partial<TaskLimits>>;
   /** Without it every push operation is rejected. */
   readonly push?: Maybe<PushPort>;
   /** Without it agents cannot fetch URL parts. */
   readonly fetchPart?: Maybe<FetchPart>;
+  /** Replaces the system timers, for tests. */
   readonly timers?: Maybe<Timers>;
   /** From 0 to 1; retry jitter. Default: `Math.random`. */
   readonly random?: Maybe<() => number>;

@@ -3,7 +3,7 @@ import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from
 import { AgentError, CancelSource, textOf } from "../envelope/index.js";
 
 describe("send, a bare reply", () => {
-  test("comes back as a message from the agent to its caller", async () => {
+  test("returns a message from the agent to its caller", async () => {
     const at = new TestRuntime({ echo: async (message) => message.text.toUpperCase() });
     const event = await at.send("hi", { context: { traceId: "t-1", sessionId: "s-1" } });
     expect(event).toMatchObject({
@@ -24,7 +24,7 @@ describe("send, a bare reply", () => {
     });
   });
 
-  test("comes of a generator that yields nothing, also as a stream", async () => {
+  test("is the result of a generator that yields nothing, also as a stream", async () => {
     const at = new TestRuntime({
       async *quiet(message) {
         if (message.text === "") yield "never";
@@ -40,7 +40,7 @@ describe("send, a bare reply", () => {
     expect(await at.send("x")).toMatchObject({ message: { content: [{ kind: "text", text: "" }] } });
   });
 
-  test("fails as the agent failed; foreign words stay inside", async () => {
+  test("fails with the agent's error; other errors are hidden", async () => {
     const at = new TestRuntime({
       async ours() {
         throw new AgentError("unsupported_content", "no pictures");
@@ -93,7 +93,7 @@ describe("send, a bare reply", () => {
     expect(await codeOf(at.send("x", { context: { ttlMs }, task: "always" }))).toBe("invalid_message");
   });
 
-  test("goes to the named agent; one that is not there is not found", async () => {
+  test("goes to the named agent; an unknown one is not found", async () => {
     const at = new TestRuntime({ a: () => "from a", b: () => "from b" });
     expect(await at.send("x", { call: { agent: "b" } })).toMatchObject({ message: { src: "b" } });
     expect(await at.send("x")).toMatchObject({ message: { src: "a" } });
@@ -114,7 +114,7 @@ describe("send, a task", () => {
     expect(task.artifacts[0]?.name).toBeUndefined();
   });
 
-  test("comes to be when something is yielded", async () => {
+  test("is created with the first yield", async () => {
     const at = new TestRuntime({
       async *talk(_message, task) {
         yield task.working("looking");
@@ -169,7 +169,7 @@ describe("send, a task", () => {
     ["reject", "rejected"],
     ["fail", "failed"],
     ["complete", "completed"],
-  ] as const)("ends by task.%s as %s, with the words as status message", async (method, state) => {
+  ] as const)("ends by task.%s as %s, with a status message", async (method, state) => {
     const at = new TestRuntime({ end: (_message, task) => task[method]("because") });
     const task = taskOf(await at.send("x"));
     expect(task.status).toMatchObject({
@@ -178,7 +178,7 @@ describe("send, a task", () => {
     });
   });
 
-  test("fails with code and words of an AgentError, and with neutral words of anything else", async () => {
+  test("fails with code and message of an AgentError, and with a neutral message otherwise", async () => {
     const at = new TestRuntime({
       async *ours() {
         yield "a";
@@ -248,7 +248,7 @@ describe("send, a task", () => {
     expect({ written, looks }).toEqual({ written: 10_001, looks: 1 });
   });
 
-  test("goes on when its caller hangs up; the answer ends", async () => {
+  test("continues when its caller disconnects; the answer ends", async () => {
     const work = gate();
     let aborted: boolean | undefined;
     const at = new TestRuntime({
@@ -335,7 +335,7 @@ describe("send, a task", () => {
     expect(await open.next()).toMatchObject({ done: true });
   });
 
-  test("shows as much history as is asked for", async () => {
+  test("returns the requested length of history", async () => {
     const at = new TestRuntime({
       async *talk(_message, task) {
         yield task.working("1");
@@ -348,7 +348,7 @@ describe("send, a task", () => {
     expect(await codeOf(at.send("x", { historyLength: -1 }))).toBe("invalid_message");
   });
 
-  test("gives the agent its caller, modes, turn and a snapshot of what it has said", async () => {
+  test("provides caller, modes, turn and a snapshot of its output", async () => {
     const seen: unknown[] = [];
     const at = new TestRuntime({
       async *look(_message, task) {
@@ -402,7 +402,7 @@ describe("send, limits", () => {
     expect(at.runtime.stats()).toMatchObject({ runningTasks: 2, bareReplies: 0 });
   });
 
-  test("agents that do not stop when told so are counted, and at the limit no more are started", async () => {
+  test("counts agents that ignore their cancel, and starts no more at the limit", async () => {
     const work = gate();
     const at = new TestRuntime({ deaf: () => work.passed.then(() => "late") }, { limits: { abandonedRuns: 1 } });
     const task = await at.task("x", { delivery: "accepted" });

@@ -118,7 +118,7 @@ function agentNamed(context: RuntimeContext, wanted: string): NamedAgent {
   const agent = context.agents.get(wanted);
   if (agent !== undefined) return { name: wanted, agent };
   if (wanted === "") for (const [name, first] of context.agents) return { name, agent: first };
-  throw new AgentError("not_found", "no such agent is served here");
+  throw new AgentError("not_found", "unknown agent");
 }
 
 /** The journal of a send, beginning with the task; or one bare message. */

@@ -57,22 +57,23 @@ export interface Batch {
   readonly events: readonly TaskEvent[];
   /** The JSON value an agent saved for its next turn; undefined leaves the old one. */
   readonly state: Maybe<Json>;
-  /** Reject with `heard` while a message is queued. */
+  /** Reject with `queued` while a message is queued. */
   readonly unlessQueued: boolean;
 }
 
 /**
  * Why an append was rejected. `fenced`: another epoch holds the task. `sequence`: the writer missed entries. `closed`: the
- * task is terminal. `full`: the journal limit is reached; a single closing status is always accepted. `heard`: a message is queued.
+ * task is terminal. `full`: the journal limit is reached; a single closing status is always accepted. `queued`: a message is queued.
  */
-export type Refusal = "fenced" | "sequence" | "closed" | "full" | "heard";
+export type Refusal = "fenced" | "sequence" | "closed" | "full" | "queued";
+/** The result of appending to a journal. */
 export type Appended =
   /** `pushDue`: a webhook has pending entries. */
   | { readonly ok: true; readonly cancelRequested: boolean; readonly pushDue: boolean }
   | { readonly ok: false; readonly because: Refusal };
 
-/** `heard`: queued. `repeated`: queued before, by its idempotency key. `busy`: the queue is full. `full`: the journal limit is reached. */
-export type EnqueueResult = "heard" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
+/** The result of queueing a message. `repeated`: queued before, by its idempotency key. `busy`: the queue is full. `full`: the journal limit is reached. */
+export type EnqueueResult = "queued" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
 
 /** A task at the start of a turn. */
 export interface TurnState {
@@ -82,6 +83,7 @@ export interface TurnState {
   readonly task: Task;
   readonly state: Maybe<Json>;
 }
+/** The result of starting the next turn of a task. */
 export type Resumed =
   | ({ readonly ok: true } & TurnState)
   | { readonly ok: false; readonly because: "missing" | "closed" | "running" | "repeated" | "full" };
@@ -103,10 +105,10 @@ export interface Facts {
   readonly saved: Maybe<Json>;
 }
 
-/** `closed`: already terminal. `canceled`: not running, canceled now. `told`: its holder was notified. */
+/** The result of a cancel request. `closed`: already terminal. `canceled`: not running, canceled now. `notified`: its holder was notified. */
 export type CancelRequested =
   | { readonly outcome: "closed" | "canceled"; readonly state: State }
-  | { readonly outcome: "told"; readonly holder: string };
+  | { readonly outcome: "notified"; readonly holder: string };
 
 /** A lease on a task, as known to its holder. */
 export interface Hold {
@@ -201,6 +203,6 @@ export interface Store {
   /** Calls `run` when the task may have changed. Carries no data: readers read from their own cursor. */
   wake(taskId: string, run: () => void): () => void;
   /** For shared stores: calls back when a cancel was requested for a task of this holder. */
-  listen?(holder: string, heard: (taskId: string) => void): () => void;
+  listen?(holder: string, onCancel: (taskId: string) => void): () => void;
   close?(): Promise<void>;
 }

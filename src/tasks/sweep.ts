@@ -24,7 +24,7 @@ export async function settleAllLost(context: RuntimeContext): Promise<void> {
   }
 }
 
-/** Another process may have requested a cancel for a task that runs here; renewing tells. */
+/** Another process may have requested a cancel for a task that runs here; the renewal returns it. */
 export async function checkCancel(context: RuntimeContext, taskId: string): Promise<void> {
   const run = context.runs.get(taskId);
   if (run !== undefined) await renew(context, [run]);

@@ -9,7 +9,7 @@ const FROZEN = { renewEveryMs: 1_000_000 };
 const away = (code: "unavailable" | "overloaded") => Promise.reject(new AgentError(code, "away"));
 
 describe("a restartable run that lost its holder", () => {
-  test("hears again the message of its turn; the messages behind it keep their places", async () => {
+  test("gets the message of its turn again; queued messages keep their order", async () => {
     const timers = manualTimers();
     const heard: string[] = [];
     const handle = (message: { readonly text: string }, task: { readonly turn: number }) => {
@@ -44,7 +44,7 @@ describe("a restartable run that lost its holder", () => {
     expect(artifacts.map((artifact) => textOf(artifact.parts))).toEqual(["one", "two", "three"]);
   });
 
-  test("has what an earlier turn saved, also when that turn's end was held back by a message", async () => {
+  test("has the state saved by an earlier turn, also if a message delayed that turn's end", async () => {
     const timers = manualTimers();
     const work = gate();
     const states: unknown[] = [];
@@ -73,7 +73,7 @@ describe("a restartable run that lost its holder", () => {
     expect(states).toEqual(["kept"]);
   });
 
-  test("is not failed by a process that shuts down, and by its own least of all", async () => {
+  test("is not failed by a process that shuts down, its own included", async () => {
     const timers = manualTimers();
     let runs = 0;
     const handle = () => (++runs === 1 ? hang() : "second run");
@@ -147,7 +147,7 @@ describe("the sweep", () => {
     expect(states).toEqual(["submitted", "failed", "failed"]);
   });
 
-  test("goes on renewing while lost runs are settled slowly, and after a failure", async () => {
+  test("keeps renewing while lost runs are settled slowly, and after a failure", async () => {
     const timers = manualTimers();
     const store = new TestRuntime({ hang }, { timers, limits: FROZEN }).store;
     const at = new TestRuntime({ hang }, { timers, store, prefix: "second" });
@@ -163,12 +163,12 @@ describe("the sweep", () => {
 });
 
 describe("a cancel", () => {
-  test("that was told just before the turn ended with a question ends the task", async () => {
+  test("that arrived just before the turn ended with a question ends the task", async () => {
     const work = gate();
     const at = new TestRuntime({ ask: (_message, task) => work.passed.then(() => task.ask("which?")) });
     const { id } = await at.task("x", { delivery: "accepted" });
     // As another process does: the holder has not heard of it yet.
-    expect(await at.store.requestCancel(id, OWNER)).toMatchObject({ outcome: "told" });
+    expect(await at.store.requestCancel(id, OWNER)).toMatchObject({ outcome: "notified" });
     work.open();
     await settle();
     expect((await at.get(id)).status.state).toBe("canceled");
@@ -177,7 +177,7 @@ describe("a cancel", () => {
 });
 
 describe("a store that is away between two turns", () => {
-  test("is waited for, and the next turn comes once", async () => {
+  test("is awaited, and the next turn starts once", async () => {
     const work = gate();
     const heard: string[] = [];
     const at = new TestRuntime({

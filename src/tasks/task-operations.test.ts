@@ -63,7 +63,7 @@ describe("task.list", () => {
   }
   const ids = (page: AgentEvent) => tasksOf(page).map(({ id }) => id);
 
-  test("shows the caller's own, newest status first, without artifacts unless asked", async () => {
+  test("lists the caller's tasks, newest status first, without artifacts unless requested", async () => {
     const at = await withTasks();
     const page = await at.one({ kind: "task.list" });
     expect(page).toMatchObject({ pageSize: 50, totalSize: 4, nextPageToken: "" });
@@ -157,7 +157,7 @@ describe("task.cancel", () => {
     expect(brief(await answer)).toBe("task canceled");
   });
 
-  test("asked for twice at once stops the agent once", async () => {
+  test("requested twice at once stops the agent once", async () => {
     const work = gate();
     const at = new TestRuntime({ deaf: () => work.passed.then(() => "late") });
     const { id: taskId } = await at.task("x", { delivery: "accepted" });
@@ -195,7 +195,7 @@ describe("task.cancel", () => {
     expect((await other.get(second.id)).status).toMatchObject({ state: "failed", error: { code: "unavailable" } });
   });
 
-  test("gives up on a holder that does not answer after the grace, and shows the task as it stands", async () => {
+  test("gives up on a silent holder after the grace period, and returns the task as it is", async () => {
     const timers = manualTimers();
     const holder = new TestRuntime({ deaf: () => new Promise(() => undefined) }, { timers, limits: { renewEveryMs: 60_000 } });
     const other = new TestRuntime({}, { timers, store: holder.store, prefix: "other", limits: { renewEveryMs: 60_000 } });
@@ -223,7 +223,7 @@ describe("task.subscribe", () => {
     return { at, work, id: first.id };
   }
 
-  test("begins with the task as it is; all readers see the same events in the same order", async () => {
+  test("starts with the current task; all readers see the same events in the same order", async () => {
     const { at, work, id } = await running();
     const one = all(at.many(subscribeTo(id)));
     const two = all(at.many(subscribeTo(id)));
@@ -282,7 +282,7 @@ describe("task.subscribe", () => {
     expect((await events).map(brief)).toEqual(["task input-required", "status working", "artifact result", "status completed"]);
   });
 
-  test("refuses a missing task, somebody else's, and cursors that are none of this task", async () => {
+  test("rejects a missing task, another owner's, and cursors of another task", async () => {
     const { at, id } = await running();
     const cursor = (text: string) => text as Cursor;
     const codes = [];
@@ -299,7 +299,7 @@ describe("task.subscribe", () => {
     expect(await codeOf(all(at.many(subscribeTo(id), bob)))).toBe("task_not_found");
   });
 
-  test("says `expired` where entries are no longer kept, never a silent gap", async () => {
+  test("throws `expired` where entries are deleted, never a silent gap", async () => {
     const { at, id } = await running();
     const { read } = at.store;
     at.store.read = async (...args) => {
@@ -310,7 +310,7 @@ describe("task.subscribe", () => {
     expect(await codeOf(all(at.many(subscribeTo(id, undefined, false))))).toBe("expired");
   });
 
-  test("says `expired` when the task is evicted under its reader", async () => {
+  test("throws `expired` when the task is evicted during a read", async () => {
     const at = new TestRuntime({ ask: (_message, task) => task.ask("?") }, { limits: { keptTasks: 1 } });
     const { id } = taskOf(await at.send("x"));
     const events = all(at.many(subscribeTo(id)));
@@ -329,7 +329,7 @@ describe("task.subscribe", () => {
     expect(at.runtime.stats()).toMatchObject({ openStreams: 0, runningTasks: 1 });
   });
 
-  test("a slow reader loses nothing though it takes the journal in small pages", async () => {
+  test("a slow reader loses nothing while reading the journal in small pages", async () => {
     const at = new TestRuntime(
       {
         async *talk() {

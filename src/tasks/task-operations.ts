@@ -51,7 +51,7 @@ export async function cancelTask(
   const elsewhere = await canceledElsewhere(context, taskId, call);
   const requested = await context.store.requestCancel(taskId, owner);
   if (requested === undefined) throw taskNotFound(taskId);
-  if (requested.outcome === "told") await stopped(context, taskId, call);
+  if (requested.outcome === "notified") await stopped(context, taskId, call);
   const snapshot = await snapshotOf(context, taskId, call.caller.owner);
   const { status } = snapshot.task;
   if (requested.outcome === "canceled") context.push?.nudge();

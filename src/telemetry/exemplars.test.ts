@@ -48,7 +48,7 @@ describe.each(["client", "server"] as const)("the exemplars of a %s", (side) => 
   });
 });
 
-test("a scraper gets what it asks for", async () => {
+test("a scraper gets the requested format", async () => {
   const { telemetry, handler } = watched("client");
   await handler(async () => done)(send(TRACE), startCall());
   const open = telemetry.metricsPage("application/openmetrics-text; version=1.0.0");

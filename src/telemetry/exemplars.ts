@@ -23,18 +23,18 @@ export class Exemplars {
     const hex = traceIdHex(traceId);
     if (hex === undefined) return;
     this.#slots ??= [];
-    const place = this.#slots[bucket];
-    if (place === undefined) {
+    const slot = this.#slots[bucket];
+    if (slot === undefined) {
       this.#slots[bucket] = { traceId: hex, value, atMs: this.#now() };
       return;
     }
-    place.traceId = hex;
-    place.value = value;
-    place.atMs = this.#now();
+    slot.traceId = hex;
+    slot.value = value;
+    slot.atMs = this.#now();
   }
 
   /** Copies by bucket; undefined if there are none. */
   all(): Maybe<readonly Maybe<Exemplar>[]> {
-    return this.#slots && Array.from(this.#slots, (place) => place && { ...place });
+    return this.#slots && Array.from(this.#slots, (slot) => slot && { ...slot });
   }
 }

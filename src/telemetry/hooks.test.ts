@@ -19,7 +19,7 @@ describe("combineHooks", () => {
     expect(Object.keys(hooks)).toEqual(["beforeEncode"]);
   });
 
-  test("an observer that throws does not affect the others, and its error goes to the sink", () => {
+  test("an observer that throws does not affect the others, and its error is reported to the sink", () => {
     const told: string[] = [];
     const errors: unknown[] = [];
     const broken = new Error("broken");

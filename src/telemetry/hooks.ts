@@ -10,9 +10,9 @@ export interface EncodeNote extends HookNote {
   readonly operation: Operation;
 }
 export interface EncodedNote extends HookNote {
-  /** Undefined for a request outside any call, such as fetching a card. */
+  /** Undefined for a request outside any call, such as fetching a card, and for a message of a session that belongs to none. */
   readonly operation: Maybe<Operation>;
-  /** The protocol body. Not a copy: do not modify it. */
+  /** The protocol body, or a message of a session. Not a copy: do not modify it. */
   readonly payload: Uint8Array;
 }
 export interface TransportNote extends HookNote {
@@ -22,7 +22,7 @@ export interface TransportNote extends HookNote {
   readonly bytes: number;
 }
 export interface TransportedNote extends TransportNote {
-  /** Undefined if no response arrived. */
+  /** Undefined if no response arrived; 101 if a session was opened. */
   readonly status: Maybe<number>;
   readonly receivedBytes: number;
   /** From the request to the last byte of the response. */
@@ -58,9 +58,14 @@ export interface ErrorNote extends HookNote {
 export interface Hooks {
   /** Before an operation is encoded; once per attempt. */
   beforeEncode?(note: EncodeNote): void;
+  /** Before a request is sent; also for each message that was sent in a session. */
   afterEncode?(note: EncodedNote): void;
+  /** Before a request is sent, the upgrade request of a session included. Not called for the messages of a session. */
   beforeTransport?(note: TransportNote): void;
-  /** The response is complete or has failed. */
+  /**
+   * The response is complete or has failed; the upgrade was accepted or refused. Not called for the messages of a session: they have
+   * no response at this level. `onDecode` reports what was received.
+   */
   afterTransport?(note: TransportedNote): void;
   /** A payload was decoded to an event. */
   onDecode?(note: DecodeNote): void;

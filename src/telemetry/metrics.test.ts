@@ -15,7 +15,7 @@ describe("createMetrics", () => {
     expect(metrics.edge({ ...EDGE, protocol: "q" })).not.toBe(metrics.edge(EDGE));
   });
 
-  test("counts what is reported", () => {
+  test("counts reported calls", () => {
     const metrics = createMetrics({ latencyBounds: [0.1, 1] });
     const meter = metrics.edge(EDGE);
     meter.observe(0.1);

@@ -46,6 +46,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
+/** Counters, gauges and latency histograms with bounded cardinality. */
 export interface Metrics {
   edge(edge: Edge): EdgeMeter;
   /** As `edge`, without allocating an object for a known edge. */
@@ -76,6 +77,7 @@ interface Registered {
   readonly table: SeriesTable<NumberCell>;
 }
 
+/** Creates an empty set of metrics. */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const limits = {
     maxSeries: options.maxSeries ?? DEFAULT_LIMITS.maxSeries,

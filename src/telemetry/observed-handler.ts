@@ -1,7 +1,6 @@
-import type { Call, Layer, Maybe, Operation } from "../envelope/index.js";
-import { around, type LinkedCancel, linkedCancel, type Outcome } from "../policies/index.js";
+import type { Call, CallSlot, Layer, Maybe, Operation } from "../envelope/index.js";
+import { around, type Outcome } from "../policies/index.js";
 import { traceIdOf } from "../policies/trace-id.js";
-import type { Attempts } from "./attempts.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
 import { type Edge, retriesOf } from "./edge.js";
 import type { HookName, Hooks } from "./hooks.js";
@@ -52,35 +51,36 @@ export function record(meter: EdgeMeter, latencySeconds: number, outcome: Outcom
   if (outcome.kind === "failed") meter.fail();
 }
 
-interface ObservedAttempt {
+/** One attempt of a call. Its requests find it by their call. */
+export interface Attempt {
   readonly operation: Operation;
-  readonly call: Call;
-  readonly linked: LinkedCancel;
+  readonly traceId: Maybe<string>;
+  /** True for a retry: its bytes count as overhead. */
+  readonly repeats: boolean;
 }
 
 /** Hooks that need to map a request to its call. */
 const WIRE_HOOKS = ["beforeEncode", "afterEncode", "beforeTransport", "afterTransport", "onDecode"] as const satisfies HookName[];
 
 /** Directly around a protocol client, inside all policies: each encoded attempt and each decoded event. */
-export function observedWire({ edge, hooks }: CallObserver, attempts: Attempts): Layer {
+export function observedWire({ edge, hooks }: CallObserver, attempts: CallSlot<Attempt>): Layer {
   const everyAttempt = hooks !== undefined && WIRE_HOOKS.some((name) => hooks[name] !== undefined);
-  return around<ObservedAttempt>({
+  return around<Attempt>({
     begin(operation, call) {
       const repeats = retriesOf(operation) > 0;
       if (!everyAttempt && !repeats) return undefined;
       const traceId = traceIdOf(operation, call);
-      const linked = linkedCancel(call.cancel);
-      attempts.begin(linked.source, { operation, traceId, repeats });
       hooks?.beforeEncode?.({ edge, traceId, operation });
-      return { operation, call, linked };
+      return { operation, traceId, repeats };
     },
-    under: ({ linked }, call) => call.derive({ cancel: linked.source }),
-    event({ operation, call }, event) {
-      hooks?.onDecode?.({ edge, traceId: traceIdOf(operation, call), operation, event });
+    under(attempt, call) {
+      const attempted = call.derive({});
+      attempts.put(attempted, attempt);
+      return attempted;
     },
-    end({ linked }) {
-      linked.unlink();
-      attempts.end(linked.source);
+    event({ operation, traceId }, event) {
+      hooks?.onDecode?.({ edge, traceId, operation, event });
     },
+    end: () => undefined,
   });
 }

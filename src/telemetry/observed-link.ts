@@ -1,12 +1,13 @@
-import { AgentError, type Maybe } from "../envelope/index.js";
-import { watchIterable } from "../policies/index.js";
+import { AgentError, type CallSlot, healthChecks, type Maybe } from "../envelope/index.js";
 import { traceIdIn } from "../policies/trace-id.js";
-import type { Chunk, Exchange, HttpRequest, HttpResponse, Link, Session } from "../transport/exchange.js";
-import type { Attempt, Attempts } from "./attempts.js";
+import { bytesOf } from "../transport/body.js";
+import type { Exchange, HttpRequest, HttpResponse, Link, SessionTap } from "../transport/exchange.js";
 import type { Edge } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
-import { chunkBytes, watchBody } from "./watch-body.js";
+import type { Attempt } from "./observed-handler.js";
+import type { SessionMetrics } from "./session-metrics.js";
+import { watchBody } from "./watch-body.js";
 
 /** The observers of one link. */
 export interface LinkObserver {
@@ -14,29 +15,51 @@ export interface LinkObserver {
   readonly meter: Maybe<EdgeMeter>;
   /** Already guarded: they never throw. */
   readonly hooks: Maybe<Hooks>;
-  readonly attempts: Attempts;
+  readonly attempts: CallSlot<Attempt>;
+  readonly sessions: Maybe<SessionMetrics>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
 /** Counts every payload once, where bytes are sent and received. */
 export function observedLink(link: Link, observer: LinkObserver): Link {
-  const observed = {
-    exchange: observedExchange(link.exchange, observer),
-    inbox: link.inbox,
-    close: () => link.close(),
-  };
+  const observed = { exchange: observedExchange(link.exchange, observer), close: () => link.close() };
   if (link.open === undefined) return observed;
-  const open: Link["open"] = async (url, subprotocols) => {
-    const session = await link.open?.(url, subprotocols);
-    if (session === undefined) throw new AgentError("unsupported", "this link does not support sessions", { sent: "no" });
-    return observedSession(session, observer.meter);
+  const open = link.open.bind(link);
+  return {
+    ...observed,
+    async open(request, subprotocols) {
+      const upgrade = new ObservedRequest(request, observer);
+      const session = await open(request, subprotocols).catch((thrown: unknown) => {
+        upgrade.failed(thrown);
+        throw thrown;
+      });
+      upgrade.accepted();
+      session.tap(observedSession(observer));
+      return session;
+    },
   };
-  return { ...observed, open };
+}
+
+/** The observer of one session. All its messages are traffic of this edge, to whichever call they belong. */
+function observedSession({ edge, meter, hooks, attempts, sessions }: LinkObserver): SessionTap {
+  const ended = sessions?.opened(edge);
+  const afterEncode = hooks?.afterEncode?.bind(hooks);
+  return {
+    received: (_frame, bytes) => meter?.bytes(bytes),
+    sent(frame, bytes, call) {
+      const attempt = attempts.of(call);
+      meter?.bytes(bytes);
+      if (attempt?.repeats === true) meter?.retryOverhead(bytes);
+      afterEncode?.({ edge, traceId: attempt?.traceId, operation: attempt?.operation, payload: bytesOf(frame) });
+    },
+    ended: (end) => ended?.(end),
+  };
 }
 
 function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange {
   return (request) => {
+    if (healthChecks.of(request.call) === true) return exchange(request);
     const observed = new ObservedRequest(request, observer);
     let response: HttpResponse | Promise<HttpResponse>;
     try {
@@ -53,6 +76,9 @@ function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange 
   };
 }
 
+/** RFC 6455 §4.2.2: the upgrade is accepted. */
+const SWITCHING_PROTOCOLS = 101;
+
 /** One request and its response. */
 class ObservedRequest {
   readonly #request: HttpRequest;
@@ -64,7 +90,7 @@ class ObservedRequest {
   constructor(request: HttpRequest, observer: LinkObserver) {
     this.#request = request;
     this.#observer = observer;
-    this.#attempt = observer.attempts.of(request);
+    this.#attempt = observer.attempts.of(request.call);
     const { hooks, edge } = observer;
     if (hooks !== undefined) {
       hooks.afterEncode?.({ edge, traceId: this.#traceId(), operation: this.#attempt?.operation, payload: request.body });
@@ -83,6 +109,11 @@ class ObservedRequest {
       end: (thrown) => this.#ended(response.status, thrown),
     });
   };
+
+  /** The request opened a session. */
+  accepted(): void {
+    this.#ended(SWITCHING_PROTOCOLS, undefined);
+  }
 
   failed(thrown: unknown): void {
     // A request that was never sent is not traffic.
@@ -125,18 +156,4 @@ class ObservedRequest {
   #traceId(): Maybe<string> {
     return this.#attempt?.traceId ?? traceIdIn(this.#request.headers["traceparent"]);
   }
-}
-
-function observedSession(session: Session, meter: Maybe<EdgeMeter>): Session {
-  if (meter === undefined) return session;
-  const count = (frame: Chunk): void => meter.bytes(chunkBytes(frame));
-  return {
-    async send(frame) {
-      await session.send(frame);
-      count(frame);
-    },
-    frames: watchIterable(session.frames, { item: count, end: () => undefined }),
-    close: (code, reason) => session.close(code, reason),
-    request: session.request,
-  };
 }

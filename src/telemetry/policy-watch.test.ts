@@ -166,7 +166,7 @@ describe("span events", () => {
     await provider.shutdown();
   });
 
-  test("stand on the span that is active where the policy acts; without one nothing happens", () => {
+  test("are added to the active span of the policy; without one nothing happens", () => {
     provider.register();
     const watch = createTelemetry({ tracing: true }).policies("planner");
     watch?.(decision);

@@ -1,16 +1,19 @@
-import { trace } from "@opentelemetry/api";
 import { type Maybe, traceIdHex } from "../envelope/index.js";
 import type { CircuitState, PolicyNote, PolicySink } from "../policies/notes.js";
 import { type Edge, OTHER } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { LogFact, LogSink } from "./log-lines.js";
 import type { Cell, Metrics } from "./metrics.js";
+import { isOpenTelemetryUsed, openTelemetry } from "./open-telemetry.js";
 import { describeNote, type PolicyText } from "./policy-text.js";
 
+/** Options of `policyWatch`. */
 export interface PolicyWatchOptions {
   /** The configured name of the caller. */
   readonly srcAgent: string;
+  /** Where counters are kept. Default: none. */
   readonly metrics?: Maybe<Metrics>;
+  /** Receives a log line per note. Default: none. */
   readonly log?: Maybe<LogSink>;
   /** True: adds events to the active span. */
   readonly tracing?: Maybe<boolean>;
@@ -40,7 +43,7 @@ export function policyWatch(options: PolicyWatchOptions): PolicySink {
     // Queue depth is a metric only: one line per message would flood the log.
     if (note.kind === "queue" || (log === undefined && !tracing)) return;
     const text = describeNote(note);
-    if (tracing) addEvent(note, text);
+    if (tracing && isOpenTelemetryUsed()) addEvent(note, text);
     if (log !== undefined) write(log, { note, edge, text, atMs: now() });
   };
 }
@@ -87,11 +90,13 @@ function callHooks(hooks: Maybe<Hooks>, note: PolicyNote, edge: Edge): void {
 }
 
 function addEvent(note: PolicyNote, { message, facts }: PolicyText): void {
-  trace.getActiveSpan()?.addEvent(`koine.${note.kind}`, {
-    message: cut(message),
-    "koine.destination": cut(note.destination),
-    ...attributesOf(facts),
-  });
+  openTelemetry()
+    .trace.getActiveSpan()
+    ?.addEvent(`koine.${note.kind}`, {
+      message: cut(message),
+      "koine.destination": cut(note.destination),
+      ...attributesOf(facts),
+    });
 }
 
 interface PolicyLine {

@@ -39,7 +39,7 @@ QUEUE_DEPTH{src_agent="planner",dst_id="translator",protocol="p"} 2
 `);
   });
 
-  test("label values and help are escaped as the format says", () => {
+  test("label values and help are escaped as the format requires", () => {
     const metrics = createMetrics();
     metrics.counter("X", "a\\b\nc").edge({ srcAgent: 'quo"te', dstId: "back\\slash", protocol: "new\nline" }).add(1);
     expect(prometheusText(metrics.families())).toBe(
@@ -47,7 +47,7 @@ QUEUE_DEPTH{src_agent="planner",dst_id="translator",protocol="p"} 2
     );
   });
 
-  test("infinity has its own spelling, and nothing is said about what was never counted", () => {
+  test("infinity has its own spelling, and unused metrics are omitted", () => {
     const metrics = createMetrics();
     expect(prometheusText(metrics.families())).toBe("");
     metrics.gauge("CIRCUIT_STATE", "state").edge({ srcAgent: "a", dstId: "b", protocol: "p" }).set(Number.POSITIVE_INFINITY);

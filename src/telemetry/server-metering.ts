@@ -1,17 +1,19 @@
-import type { Call, Layer, Operation } from "../envelope/index.js";
+import type { Call, Layer, Maybe, Operation, Principal } from "../envelope/index.js";
 import { around } from "../policies/index.js";
 import { traceIdOf } from "../policies/trace-id.js";
-import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
+import type { Chunk, Exchange, HttpRequest, HttpResponse, Session, SessionEnd, SessionTap } from "../transport/exchange.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
 import { OTHER } from "./edge.js";
 import type { EdgeMeter, Metrics } from "./metrics.js";
 import { record } from "./observed-handler.js";
-import { watchBody } from "./watch-body.js";
+import type { SessionMetrics } from "./session-metrics.js";
+import { chunkBytes, watchBody } from "./watch-body.js";
 
 export interface ServerMeteringOptions {
   readonly metrics: Metrics;
+  readonly sessions: SessionMetrics;
   /** Whether an agent of this name is served here. Other names come from callers and must not become labels. */
-  readonly serves?: (agent: string) => boolean;
+  readonly serves?: Maybe<(agent: string) => boolean>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
@@ -20,10 +22,10 @@ export interface ServerMeteringOptions {
 export interface ServerMetering {
   /** Wraps the host's handler. */
   readonly layer: Layer;
-  /** Counts the payloads of requests that became a call. */
+  /** Counts the payloads of requests that became a call, with the labels of that call. */
   exchange(exchange: Exchange): Exchange;
-  /** Called when a request has become a call, whose labels its bytes get. */
-  callStarted(request: HttpRequest, call: Call): void;
+  /** Counts a session, and its messages with the labels of the calls to which they belong. Other messages are not counted. */
+  session(session: Session, protocol: string): void;
 }
 
 interface MeteredCall {
@@ -33,18 +35,11 @@ interface MeteredCall {
   readonly startedMs: number;
 }
 
-/** A request being served; it has a meter once it has become a call. */
-interface MeteredRequest {
-  meter: EdgeMeter | undefined;
-}
-
-export function serverMetering({ metrics, serves, now }: ServerMeteringOptions): ServerMetering {
-  const meterOf = ({ caller, agent, via }: Call): EdgeMeter => {
-    const srcAgent = caller.scheme === "anonymous" ? "anonymous" : caller.id;
-    return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
-  };
-  // Entries are deleted when a request ends, so the map holds only requests in progress.
-  const inProgress = new Map<HttpRequest, MeteredRequest>();
+export function serverMetering({ metrics, sessions, serves, now }: ServerMeteringOptions): ServerMetering {
+  const meterOf = ({ caller, agent, via }: Call): EdgeMeter =>
+    metrics.meter(labelOf(caller), serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
+  const counted = (request: HttpRequest, response: HttpResponse): HttpResponse =>
+    request.call === undefined ? response : count(meterOf(request.call), request, response);
   return {
     layer: around<MeteredCall>({
       begin(operation, call) {
@@ -57,37 +52,61 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
         record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call)),
     }),
     exchange: (exchange) => (request) => {
-      const metered: MeteredRequest = { meter: undefined };
-      inProgress.set(request, metered);
-      try {
-        const response = exchange(request);
-        if (response instanceof Promise)
-          return response.then(
-            (answer) => {
-              inProgress.delete(request);
-              return count(metered, request, answer);
-            },
-            (thrown: unknown) => {
-              inProgress.delete(request);
-              throw thrown;
-            },
-          );
-        inProgress.delete(request);
-        return count(metered, request, response);
-      } catch (thrown) {
-        inProgress.delete(request);
-        throw thrown;
-      }
+      const response = exchange(request);
+      return response instanceof Promise ? response.then((answer) => counted(request, answer)) : counted(request, response);
     },
-    callStarted(request, call) {
-      const metered = inProgress.get(request);
-      if (metered !== undefined) metered.meter = meterOf(call);
+    session(session, protocol) {
+      // A session is with the server and not with one of its agents.
+      const ended = sessions.opened({ srcAgent: labelOf(callerOf(session)), dstId: OTHER, protocol });
+      session.tap(new MeteredSession(meterOf, ended));
     },
   };
 }
 
-function count({ meter }: MeteredRequest, request: HttpRequest, response: HttpResponse): HttpResponse {
-  if (meter === undefined) return response;
+/** Counts the messages of one session, both directions. */
+class MeteredSession implements SessionTap {
+  readonly #meterOf: (call: Call) => EdgeMeter;
+  readonly #ended: (end: SessionEnd) => void;
+  /** The message that was assigned last: the calls of a batch share one message, which counts once. */
+  #counted: Maybe<Chunk>;
+
+  constructor(meterOf: (call: Call) => EdgeMeter, ended: (end: SessionEnd) => void) {
+    this.#meterOf = meterOf;
+    this.#ended = ended;
+  }
+
+  received(): void {
+    // The next message counts even if it is equal to the last one.
+    this.#counted = undefined;
+  }
+
+  assigned(frame: Chunk, call: Call): void {
+    if (frame === this.#counted) return;
+    this.#counted = frame;
+    this.#meterOf(call).bytes(chunkBytes(frame));
+  }
+
+  sent(_frame: Chunk, bytes: number, call: Maybe<Call>): void {
+    if (call !== undefined) this.#meterOf(call).bytes(bytes);
+  }
+
+  ended(end: SessionEnd): void {
+    this.#counted = undefined;
+    this.#ended(end);
+  }
+}
+
+/** Undefined until the protocol has authenticated the caller by its messages. */
+function callerOf({ request: { admitted } }: Session): Maybe<Principal> {
+  return admitted === undefined || admitted instanceof Promise ? undefined : admitted.principal;
+}
+
+function labelOf(caller: Maybe<Principal>): string {
+  if (caller === undefined) return OTHER;
+  return caller.scheme === "anonymous" ? "anonymous" : caller.id;
+}
+
+function count(meter: EdgeMeter, request: HttpRequest, response: HttpResponse): HttpResponse {
   meter.bytes(request.body.length);
   return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });
 }

@@ -1,18 +1,18 @@
-import type { Call, Layer, Loss, Maybe, Via } from "../envelope/index.js";
+import { type Call, CallSlot, type Layer, type Loss, type Maybe, type Via } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import type { PolicySink } from "../policies/notes.js";
-import type { Exchange, HttpRequest, Link } from "../transport/exchange.js";
-import { Attempts } from "./attempts.js";
+import type { Exchange, HttpRequest, Link, Session, SessionMessage } from "../transport/exchange.js";
 import type { Edge } from "./edge.js";
 import { combineHooks, type HookErrorSink, type Hooks } from "./hooks.js";
 import type { LogSink } from "./log-lines.js";
 import type { Family, Metrics } from "./metrics.js";
-import { observedHandler, observedWire } from "./observed-handler.js";
+import { type Attempt, observedHandler, observedWire } from "./observed-handler.js";
 import { observedLink } from "./observed-link.js";
 import { OPEN_METRICS_CONTENT_TYPE, openMetricsText, wantsOpenMetrics } from "./open-metrics.js";
 import { policyWatch } from "./policy-watch.js";
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from "./prometheus.js";
 import { type ServerMetering, serverMetering } from "./server-metering.js";
+import { type SessionMetrics, sessionMetrics } from "./session-metrics.js";
 import { createTracing, type Tracing, type TracingOptions } from "./tracing.js";
 
 /** All observation of calls as one value. What is not observed is not wrapped. */
@@ -27,10 +27,12 @@ export interface Telemetry {
   server(): Maybe<Layer>;
   /** Around the server's exchange: payload bytes of the serving side. */
   exchange(exchange: Exchange): Exchange;
-  /** Called by the host when a request has become a call. */
-  callStarted(request: HttpRequest, call: Call): void;
-  /** Called by the host when part of the answer to this request could not be represented. Absent if not observed. */
-  readonly lossReported?: Maybe<(request: HttpRequest, loss: Loss) => void>;
+  /** Called by the host when a request or a message of a session has become a call. Absent if not observed. */
+  readonly callStarted?: Maybe<(from: HttpRequest | SessionMessage, call: Call) => void>;
+  /** Called by the host with every session before its first message, and with the id of its protocol. Absent if not observed. */
+  readonly session?: Maybe<(session: Session, protocol: string) => void>;
+  /** Called by the host for everything of this call that could not be represented. Absent if not observed. */
+  readonly lossReported?: Maybe<(loss: Loss, call: Call) => void>;
   /** For retrying policies: guarded, and absent without observers. */
   readonly hooks: Maybe<Hooks>;
   /** The sink for the policies of this caller: their actions become metrics, log lines, span events and hooks. */
@@ -41,6 +43,7 @@ export interface Telemetry {
   metricsPage(accept: Maybe<string>): MetricsPage;
 }
 
+/** The metrics as an HTTP body. */
 export interface MetricsPage {
   readonly contentType: string;
   readonly text: string;
@@ -68,29 +71,30 @@ export const noTelemetry: Telemetry = Object.freeze({
   link: (link: Link) => link,
   server: () => undefined,
   exchange: (exchange: Exchange) => exchange,
-  callStarted: () => undefined,
   hooks: undefined,
   policies: () => undefined,
   metricsText: () => "",
   metricsPage: (accept: Maybe<string>) => pageOf([], accept),
 });
 
+/** Creates the telemetry of a host or client: metrics, hooks, log lines and traces. */
 export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { metrics } = options;
   const now = options.now ?? (() => performance.now());
   const hooks = guarded(options);
   const tracing = tracingOf(options.tracing);
-  const attempts = new Attempts();
+  const attempts = new CallSlot<Attempt>();
   const observes = metrics !== undefined || hooks !== undefined;
-  const observerOf = (edge: Edge) => ({ edge, meter: metrics?.edge(edge), hooks, now, attempts });
-  const metering = serverSide(options, now);
+  const sessions = metrics && sessionMetrics(metrics);
+  const observerOf = (edge: Edge) => ({ edge, meter: metrics?.edge(edge), hooks, now, attempts, sessions });
+  const metering = serverSide(options, sessions, now);
   return {
     client: (edge, url) => layered([tracing?.client(edge, url), observes ? observedHandler(observerOf(edge)) : undefined]),
     wire: (edge) => (observes ? observedWire(observerOf(edge), attempts) : undefined),
     link: (link, edge) => (observes ? observedLink(link, observerOf(edge)) : link),
     server: () => layered([tracing?.server(), metering?.layer]),
     exchange: (exchange) => metering?.exchange(exchange) ?? exchange,
-    callStarted: (request, call) => metering?.callStarted(request, call),
+    session: metering && ((session, protocol) => metering.session(session, protocol)),
     hooks,
     policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),
     metricsText: () => (metrics === undefined ? "" : prometheusText(metrics.families())),
@@ -110,9 +114,13 @@ function pageOf(families: readonly Family[], accept: Maybe<string>): MetricsPage
     : { contentType: PROMETHEUS_CONTENT_TYPE, text: prometheusText(families) };
 }
 
-function serverSide({ metrics, serves }: TelemetryOptions, now: () => number): Maybe<ServerMetering> {
-  if (metrics === undefined) return undefined;
-  return serverMetering(serves === undefined ? { metrics, now } : { metrics, now, serves });
+function serverSide(
+  { metrics, serves }: TelemetryOptions,
+  sessions: Maybe<SessionMetrics>,
+  now: () => number,
+): Maybe<ServerMetering> {
+  if (metrics === undefined || sessions === undefined) return undefined;
+  return serverMetering({ metrics, sessions, now, serves });
 }
 
 function guarded({ hooks, onHookError }: TelemetryOptions): Maybe<Hooks> {

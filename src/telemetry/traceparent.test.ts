@@ -16,7 +16,7 @@ const envelope = (id: string, traceId?: string): Envelope => ({
 });
 
 describe("outgoingTraceparent", () => {
-  test("what came in goes out", () => {
+  test("forwards the received header", () => {
     const call = startCall({ parameters: { traceparent: HEADER } });
     expect(outgoingTraceparent(envelope("m", "11111111-1111-1111-1111-111111111111"), call)).toBe(HEADER);
     expect(outgoingTraceparent(undefined, call)).toBe(HEADER);

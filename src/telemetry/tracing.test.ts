@@ -132,7 +132,7 @@ describe("with a provider", () => {
     expect(spans[3]?.parentSpanContext?.isRemote).toBe(true);
   });
 
-  test("an inbound header is continued, and what goes out names the new span", async () => {
+  test("an inbound header is continued, and outbound calls name the new span", async () => {
     let below: Call | undefined;
     await server(async (_operation, call) => {
       below = call;
@@ -153,7 +153,7 @@ describe("with a provider", () => {
     expect(exporter.getFinishedSpans()[0]?.spanContext().traceId).toBe(TRACE);
   });
 
-  test("a header that is none begins a trace of its own", async () => {
+  test("an invalid header starts a new trace", async () => {
     await server(async () => DONE)(send(), startCall({ via, parameters: { traceparent: "garbage" } }));
     expect(exporter.getFinishedSpans()[0]?.parentSpanContext).toBeUndefined();
   });

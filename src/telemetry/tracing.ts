@@ -1,17 +1,4 @@
-import {
-  type Context,
-  context,
-  createTraceState,
-  type ProxyTracerProvider as Proxied,
-  ProxyTracerProvider,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import type { Context, ProxyTracerProvider, Span, SpanContext, SpanKind, Tracer } from "@opentelemetry/api";
 import {
   type Call,
   formatTraceparent,
@@ -24,6 +11,7 @@ import {
 import { around, type Outcome } from "../policies/index.js";
 import { stateIn } from "../policies/task-id.js";
 import type { Edge } from "./edge.js";
+import { isOpenTelemetryUsed, openTelemetry } from "./open-telemetry.js";
 import { outgoingTraceparent } from "./traceparent.js";
 
 export interface TracingOptions {
@@ -43,13 +31,11 @@ interface Traced {
 }
 
 const TRACER_NAME = "koine";
-/** The delegate of the global provider while none is registered. */
-const UNREGISTERED = new ProxyTracerProvider().getDelegate();
 
 export function createTracing(options: TracingOptions = {}): Tracing {
   let found: Tracer | undefined = options.tracer;
   const tracerNow = (): Tracer | undefined => {
-    if (found === undefined && isRegistered()) found = trace.getTracer(TRACER_NAME);
+    if (found === undefined && isRegistered()) found = openTelemetry().trace.getTracer(TRACER_NAME);
     return found;
   };
   return {
@@ -59,7 +45,11 @@ export function createTracing(options: TracingOptions = {}): Tracing {
         const tracer = tracerNow();
         if (tracer === undefined) return undefined;
         const attributes = { ...fixed, ...callAttributes(operation, edge.dstId) };
-        return open(tracer, { name: spanName(edge.dstId), kind: SpanKind.CLIENT, attributes }, clientParent(operation, call));
+        return open(
+          tracer,
+          { name: spanName(edge.dstId), kind: openTelemetry().SpanKind.CLIENT, attributes },
+          clientParent(operation, call),
+        );
       });
     },
     server: () =>
@@ -67,16 +57,22 @@ export function createTracing(options: TracingOptions = {}): Tracing {
         const tracer = tracerNow();
         if (tracer === undefined) return undefined;
         const attributes = { "koine.protocol": call.via.protocol, ...callAttributes(operation, call.agent) };
-        return open(tracer, { name: spanName(call.agent), kind: SpanKind.SERVER, attributes }, remoteParent(call));
+        return open(
+          tracer,
+          { name: spanName(call.agent), kind: openTelemetry().SpanKind.SERVER, attributes },
+          remoteParent(call),
+        );
       }),
   };
 }
 
 /** Checked per call until true, because applications may register their provider at any time. */
 function isRegistered(): boolean {
+  if (!isOpenTelemetryUsed()) return false;
+  const { trace, ProxyTracerProvider: ProxyProvider } = openTelemetry();
   const provider = trace.getTracerProvider();
-  // The global provider is a proxy unless another version of the API replaced it.
-  return !("getDelegate" in provider && (provider as Proxied).getDelegate() === UNREGISTERED);
+  // The global provider is a proxy unless another version of the API replaced it; its delegate is shared while none is registered.
+  return !("getDelegate" in provider && (provider as ProxyTracerProvider).getDelegate() === new ProxyProvider().getDelegate());
 }
 
 function spanLayer(begin: (operation: Operation, call: Call) => Traced | undefined): Layer {
@@ -85,7 +81,7 @@ function spanLayer(begin: (operation: Operation, call: Call) => Traced | undefin
     under: ({ span }, call) =>
       call.derive({ parameters: withSpan(call, span.spanContext()), reportLoss: (loss) => recordLoss(span, call, loss) }),
     // Spans of the agent and its libraries become children of this one.
-    within: (traced, run) => context.with(traced.context, run),
+    within: (traced, run) => openTelemetry().context.with(traced.context, run),
     end: ({ span }, outcome) => close(span, outcome),
   });
 }
@@ -98,13 +94,13 @@ interface SpanStart {
 
 function open(tracer: Tracer, { name, kind, attributes }: SpanStart, parent: Context): Traced {
   const span = tracer.startSpan(name, { kind, attributes: { ...attributes } }, parent);
-  return { span, context: trace.setSpan(parent, span) };
+  return { span, context: openTelemetry().trace.setSpan(parent, span) };
 }
 
 function close(span: Span, outcome: Outcome): void {
   if (outcome.kind === "failed") {
     span.setAttribute("error.type", outcome.error.code);
-    span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setStatus({ code: openTelemetry().SpanStatusCode.ERROR });
   } else {
     const state = stateIn(outcome.last);
     if (state !== undefined) span.setAttribute("koine.task.state", state);
@@ -137,6 +133,7 @@ function serverAttributes(url: Maybe<string>): SpanStart["attributes"] {
 
 /** The active span of this process, or else what the call continues, or the trace id of the message. */
 function clientParent(operation: Operation, call: Call): Context {
+  const { context, trace } = openTelemetry();
   const active = context.active();
   if (trace.getSpanContext(active) !== undefined) return active;
   const envelope = operation.kind === "send" ? operation.envelope : undefined;
@@ -144,13 +141,14 @@ function clientParent(operation: Operation, call: Call): Context {
 }
 
 function remoteParent(call: Call): Context {
-  return asParent(ROOT_CONTEXT, call.parameters["traceparent"], call.parameters["tracestate"]);
+  return asParent(openTelemetry().ROOT_CONTEXT, call.parameters["traceparent"], call.parameters["tracestate"]);
 }
 
 function asParent(base: Context, traceparent: Maybe<string>, tracestate: Maybe<string>): Context {
   const parent = parseTraceparent(traceparent);
   if (parent === undefined) return base;
   const { traceId, spanId, sampled } = parent;
+  const { createTraceState, trace } = openTelemetry();
   const traceState = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
   return trace.setSpanContext(base, { traceId, spanId, traceFlags: sampled ? 1 : 0, isRemote: true, ...traceState });
 }

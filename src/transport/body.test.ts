@@ -29,7 +29,7 @@ describe("ByteCollector", () => {
 });
 
 describe("wholeBody and responseJson", () => {
-  test("take text, bytes, nothing and chunks", async () => {
+  test("accept text, bytes, nothing and chunks", async () => {
     expect(wholeBody("é", 2)).toEqual(bytes("é"));
     expect(wholeBody(undefined, 2)).toHaveLength(0);
     expect(responseJson({ status: 200, headers: {}, body: '{"a":1}' }, DEFAULT_LIMITS)).toEqual({ a: 1 });

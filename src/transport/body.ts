@@ -69,7 +69,7 @@ async function collect(chunks: AsyncIterable<Chunk>, maxBytes: number): Promise<
 /** The JSON value of a response; synchronous if the body is complete. Throws AgentError `decode` or `too_large`. */
 export function responseJson(response: HttpResponse, limits: Limits): unknown {
   const body = wholeBody(response.body, limits.bodyBytes);
-  return body instanceof Promise ? body.then((bytes) => readJson(bytes, limits.jsonDepth)) : readJson(body, limits.jsonDepth);
+  return body instanceof Promise ? body.then((bytes) => readJson(bytes, limits)) : readJson(body, limits);
 }
 
 export function bodyTooLarge(maxBytes: number): AgentError {

@@ -72,7 +72,7 @@ describe("streamResponse()", () => {
     expect(source.returned).toBe(true);
   });
 
-  test("what fails before the first event is thrown; what fails later is the last thing written", async () => {
+  test("an error before the first event is thrown; a later one is written last", async () => {
     const failure = new AgentError("unavailable", "away");
     await expect(streamResponse(new Source(failure), form, DEFAULT_LIMITS)).rejects.toBe(failure);
     await expect(streamResponse(new Source(), form, DEFAULT_LIMITS)).rejects.toMatchObject({ code: "internal" });

@@ -1,10 +1,11 @@
 import type { Cancel } from "../envelope/cancel.js";
-import type { Envelope } from "../envelope/envelope.js";
-import type { Call } from "../envelope/handler.js";
-import type { Maybe } from "../envelope/json.js";
+import type { AgentError } from "../envelope/error.js";
+import type { Admitted, Call } from "../envelope/handler.js";
+import type { Awaitable, Maybe } from "../envelope/json.js";
+import type { JsonLimits } from "./json.js";
 
 /** An HTTP-like exchange of bytes, implemented by a server, a pooled client, a test double or the memory transport. */
-export type Exchange = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+export type Exchange = (request: HttpRequest) => Awaitable<HttpResponse>;
 
 export interface Connection {
   readonly remote: string;
@@ -14,11 +15,13 @@ export interface Connection {
   readonly clientCertificate?: Maybe<Uint8Array>;
 }
 
+/** Header fields by lower-case name. */
 export interface HttpHeaders {
   readonly [name: string]: Maybe<string>;
 }
 
-export interface HttpRequest {
+/** An HTTP request without its body. Client and server use one object for head and request. */
+export interface RequestHead {
   readonly method: string;
   /** Percent-encoded as received, without query. */
   readonly path: string;
@@ -30,17 +33,45 @@ export interface HttpRequest {
   readonly headers: HttpHeaders;
   /** Name, value, name, value, as received. */
   readonly rawHeaders: readonly string[];
+  readonly connection: Connection;
+  /** Cancelled when the peer disconnects (server) or the caller cancels (client). */
+  readonly cancel: Cancel;
+  /** Client: the call that sends it. Server: the call it became, written by `host.begin`; of a batch, the first. */
+  call: Maybe<Call>;
+  /** Server: the one decision about the caller, written by the host. A refusal is a rejected promise. */
+  admitted: Maybe<Awaitable<Admitted>>;
+}
+
+/** An HTTP request, independent of the server that received it. */
+export interface HttpRequest extends RequestHead {
   /** The complete body as received, within the limits: digests cover these bytes. */
   readonly body: Uint8Array;
   /** The parsed body, within the limits, parsed once. Throws AgentError `decode` or `too_large`. */
   json(): unknown;
-  readonly connection: Connection;
-  /** Cancelled when the peer disconnects (server) or the caller cancels (client). */
-  readonly cancel: Cancel;
+  /** Client: signs the final request, anew for every sending. */
+  readonly signer: Maybe<RequestSigner>;
+}
+
+/** Signs requests at the lowest end of a link: after credentials and address rewriting, on the final bytes. */
+export interface RequestSigner {
+  /** Header fields to add to the final request. */
+  sign(final: HttpRequest): Awaitable<HttpHeaders>;
+  /** Checks the response before anything else reads it. Throws AgentError. */
+  verify?(response: HttpResponse, request: HttpRequest): Awaitable<HttpResponse>;
+}
+
+/** A received request whose body has not been read yet. */
+export interface UnreadRequest extends RequestHead {
+  readonly hasBody: boolean;
+  /** The request without its body: reading the body throws the reason. */
+  refuseBody(reason: AgentError): HttpRequest;
+  /** Whether something tried to read the refused body. */
+  readonly bodyWanted: boolean;
 }
 
 export type Chunk = Uint8Array | string;
 
+/** An HTTP response, independent of the server that sends it. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
@@ -49,27 +80,100 @@ export interface HttpResponse {
   /** Written while a stream is silent for `everyMs`, so that proxies keep the connection open. */
   readonly idle?: Maybe<{ readonly chunk: string; readonly everyMs: number }>;
   trailers?(): { readonly [name: string]: string };
+  /** Client: the limits of its JSON, set by the link that received it. */
+  readonly jsonLimits?: Maybe<JsonLimits>;
+  /** Called last, on the final status, headers and body (of a stream without digest): header fields to add. */
+  sign?(final: HttpResponse, request: RequestHead): Awaitable<HttpHeaders>;
 }
 
-/** Bidirectional frames, such as a WebSocket. `send` waits while the peer is slow. */
+/** The server behind a listener. A response refuses: the body is not read, the upgrade is not accepted. */
+export interface Intake {
+  /** Decides by the head alone what is done with the body. */
+  take(request: UnreadRequest): Awaitable<Taken | HttpResponse>;
+  /** Accepts or refuses a WebSocket. Absent: upgrades are not supported. */
+  upgrade?(request: RequestHead): Awaitable<Upgraded | HttpResponse>;
+}
+
+/** What happens with the body of a request. */
+export interface Taken {
+  /** The body limit. */
+  readonly bodyBytes: number;
+  /** The caller is authenticated by the body: its bytes count in `unadmittedBytes` until then. */
+  readonly unadmitted: boolean;
+  readonly exchange: Exchange;
+}
+
+/** An accepted upgrade. Exactly one of `accept` and `abandon` is called. */
+export interface Upgraded {
+  /** The selected subprotocol, if any. */
+  readonly subprotocol: Maybe<string>;
+  /** Header fields to add to the 101 response. */
+  readonly headers: HttpHeaders;
+  /** Runs the session; it is closed when the promise settles. */
+  accept(session: Session): Promise<void>;
+  /** The peer disconnected before the session began. */
+  abandon(): void;
+}
+
+/** Bidirectional messages, such as those of a WebSocket. */
 export interface Session {
-  send(frame: Chunk): Promise<void>;
+  /** The upgrade request. */
+  readonly request: RequestHead;
+  /** Empty if none was selected. */
+  readonly subprotocol: string;
+  /**
+   * Received messages, text as string and binary as bytes, for one reader. Reading slowly slows the sender down. Ends with the session;
+   * `closed` says how. After a reader that stopped early, messages are discarded.
+   */
   readonly frames: AsyncIterable<Chunk>;
+  /** Sends a message. Undefined while there is room; otherwise wait for the promise. `call`: the call it belongs to. */
+  send(frame: Chunk, call?: Maybe<Call>): Maybe<Promise<void>>;
+  /** Tells observers to which call a received message belongs. */
+  assign(frame: Chunk, call: Call): void;
+  /** Adds an observer of the messages, those that wait to be read included. */
+  tap(tap: SessionTap): void;
+  /**
+   * Keeps the session open while a call runs, until the returned function is called. The host holds it while the agent works; a
+   * protocol holds it until the answer is sent.
+   */
+  hold(): () => void;
+  /** Closes the session with 1001 as soon as nothing holds it. */
+  shutDown(reason: string): void;
+  /** Starts the closing handshake. What was received and not read is discarded. */
   close(code: number, reason: string): void;
-  readonly request: HttpRequest;
+  readonly closed: Promise<SessionEnd>;
 }
 
-/** For protocols whose answer arrives as a separate request. */
-export interface Inbox {
-  readonly address: string;
-  expect(correlation: string, call: Call): Promise<Envelope>;
+/** Observes a session. Called synchronously; must not throw. */
+export interface SessionTap {
+  received?(frame: Chunk, bytes: number): void;
+  assigned?(frame: Chunk, call: Call): void;
+  sent?(frame: Chunk, bytes: number, call: Maybe<Call>): void;
+  ended?(end: SessionEnd): void;
+}
+
+/** How a session ended. */
+export interface SessionEnd {
+  /** RFC 6455 §7.4, as sent by the side that closed first; 1006 if the connection broke before either side closed. */
+  readonly code: number;
+  readonly reason: string;
+  /** Both sides completed the closing handshake. */
+  readonly clean: boolean;
+}
+
+/** One received message of a session, from which `host.begin` creates a call. */
+export interface SessionMessage {
+  readonly session: Session;
+  readonly frame: Chunk;
+  readonly hops: number;
+  readonly cancel: Cancel;
 }
 
 /** The transport of a protocol client. `close` drains: running calls complete first. */
 export interface Link {
   readonly exchange: Exchange;
-  open?(url: string, subprotocols: readonly string[]): Promise<Session>;
-  readonly inbox?: Maybe<Inbox>;
+  /** Opens a session with an upgrade request. Absent: the transport has none. */
+  open?(request: HttpRequest, subprotocols: readonly string[]): Promise<Session>;
   close(): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ describe("fetchHandler", () => {
     expect((await handle(post("https://host.test/agents", "{}"))).status).toBe(201);
   });
 
-  test("refuses too much, a coded body, a read body, and hides what was thrown", async () => {
+  test("rejects too large, encoded and already read bodies, and hides thrown errors", async () => {
     const reported: unknown[] = [];
     const handle = fetchHandler(() => Promise.reject(new Error("secret")), {
       limits: { ...DEFAULT_LIMITS, bodyBytes: 10 },

@@ -5,28 +5,25 @@ import {
   type Connection,
   type Exchange,
   type HttpHeaders,
-  type HttpRequest,
   type HttpResponse,
+  type Intake,
   isStream,
 } from "./exchange.js";
-import { readJson } from "./json.js";
+import { answerRequest, intakeOf } from "./intake.js";
+import type { JsonLimits } from "./json.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import {
   belowBase,
   bodyConsumed,
-  bodyTooLarge,
   foreignEncoding,
   refuseConsumed,
   refuseEncoding,
   refuseFailed,
   refuseOutside,
   refuseOverloaded,
-  refuseTooLarge,
 } from "./refusal.js";
 import { splitTarget } from "./request.js";
-import { respondUnread } from "./unread.js";
-
-const NO_BODY = new Uint8Array(0);
+import { ServerRequest } from "./server-request.js";
 
 type WebRequest = globalThis.Request;
 type WebResponse = globalThis.Response;
@@ -45,10 +42,11 @@ export interface FetchHandlerOptions {
  * limits and shutdown are the host's.
  */
 export function fetchHandler(
-  exchange: Exchange,
+  server: Exchange | Intake,
   options: FetchHandlerOptions = {},
 ): (request: WebRequest) => Promise<WebResponse> {
   const limits = options.limits ?? DEFAULT_LIMITS;
+  const intake = intakeOf(server, limits);
   const basePath = options.basePath ?? "";
   let openStreams = 0;
 
@@ -62,12 +60,9 @@ export function fetchHandler(
       options.onError?.(bodyConsumed());
       return refuseConsumed();
     }
-    const body = await readBody(web, limits.bodyBytes);
     const connection = options.connectionOf?.(web) ?? unknownConnection(web.url);
-    const { jsonDepth, bodyBytes } = limits;
-    const request = new WebIncoming({ web, path, headers, body: body ?? NO_BODY, connection, cancel, jsonDepth });
-    if (body === undefined) return respondUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes));
-    return await exchange(request);
+    const request = new WebIncoming({ web, path, headers, connection, cancel, limits });
+    return answerRequest(intake, request, limits, (maxBytes) => readBody(web, maxBytes));
   }
 
   return async function handle(web: WebRequest): Promise<WebResponse> {
@@ -101,49 +96,35 @@ interface WebStart {
   readonly web: WebRequest;
   readonly path: string;
   readonly headers: HttpHeaders;
-  readonly body: Uint8Array;
   readonly connection: Connection;
   readonly cancel: CancelSource;
-  readonly jsonDepth: number;
+  readonly limits: JsonLimits;
 }
 
-class WebIncoming implements HttpRequest {
+class WebIncoming extends ServerRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly body: Uint8Array;
   readonly connection: Connection;
   readonly cancel: CancelSource;
   readonly #web: WebRequest;
-  readonly #jsonDepth: number;
-  #json: unknown;
-  #parsed = false;
 
   constructor(start: WebStart) {
+    super(start.limits, start.web.body !== null);
     this.#web = start.web;
     this.method = start.web.method;
     this.path = start.path;
     this.query = splitTarget(start.web.url).query;
     this.target = start.web.url;
     this.headers = start.headers;
-    this.body = start.body;
     this.connection = start.connection;
     this.cancel = start.cancel;
-    this.#jsonDepth = start.jsonDepth;
   }
 
   get rawHeaders(): readonly string[] {
     return [...this.#web.headers].flat();
-  }
-
-  json(): unknown {
-    if (!this.#parsed) {
-      this.#json = readJson(this.body, this.#jsonDepth);
-      this.#parsed = true;
-    }
-    return this.#json;
   }
 }
 

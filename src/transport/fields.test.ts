@@ -24,7 +24,7 @@ const problemOf = (run: () => unknown): string => {
 };
 
 describe("readers", () => {
-  test("return what fits", () => {
+  test("return matching values", () => {
     expect(readObject({ a: 1 }, "x")).toEqual({ a: 1 });
     expect(readString("", "x")).toBe("");
     expect(readText("a", "x")).toBe("a");

@@ -8,10 +8,18 @@ export {
   type HttpHeaders,
   type HttpRequest,
   type HttpResponse,
-  type Inbox,
+  type Intake,
   isStream,
   type Link,
+  type RequestHead,
+  type RequestSigner,
   type Session,
+  type SessionEnd,
+  type SessionMessage,
+  type SessionTap,
+  type Taken,
+  type UnreadRequest,
+  type Upgraded,
 } from "./exchange.js";
 export { type FetchHandlerOptions, fetchHandler } from "./fetch-handler.js";
 export {

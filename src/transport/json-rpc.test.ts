@@ -47,12 +47,12 @@ describe("parseRpcRequest", () => {
     expect(parseRpcRequest(value)).toEqual({ kind: "fault", id, code: -32600, message });
   });
 
-  test("takes notifications where the wire has them", () => {
+  test("accepts notifications where the protocol has them", () => {
     const want = { kind: "request", id: undefined, method: "m", params: undefined };
     expect(parseRpcRequest({ jsonrpc: "2.0", method: "m" }, { notifications: true })).toEqual(want);
   });
 
-  test("never throws, whatever JSON it gets", () => {
+  test("never throws, whatever the JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(["request", "fault"]).toContain(parseRpcRequest(value).kind);

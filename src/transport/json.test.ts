@@ -4,6 +4,7 @@ import { AgentError } from "../envelope/index.js";
 import { readJson, scanJson } from "./json.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const upTo = (jsonDepth: number, jsonValues = 100) => ({ jsonDepth, jsonValues });
 const codeOf = (run: () => unknown): string => {
   try {
     run();
@@ -27,7 +28,7 @@ describe("scanJson", () => {
     ['"1234567890123456"', 0, false],
     [`{"${"9".repeat(60)}":1}`, 1, false],
   ])("%s is %i deep", (text, depth, longNumber) => {
-    expect(scanJson(bytes(text))).toEqual({ depth, longNumber });
+    expect(scanJson(bytes(text))).toMatchObject({ depth, longNumber });
   });
 
   test("an unfinished string ends the scan", () => {
@@ -47,32 +48,38 @@ describe("scanJson", () => {
 });
 
 describe("readJson", () => {
-  test("reads what JSON.parse reads, with and without characters beyond ASCII", () => {
-    expect(readJson(bytes('{"a":[1,"é€😀"]}'), 4)).toEqual({ a: [1, "é€😀"] });
+  test("counts values before parsing: commas and opening brackets outside strings", () => {
+    expect(scanJson(bytes('{"a":[{},{},"[,[,"],"b":1}')).values).toBe(7);
+    expect(readJson(bytes("[{},{},{}]"), upTo(4, 6))).toEqual([{}, {}, {}]);
+    expect(codeOf(() => readJson(bytes("[{},{},{}]"), upTo(4, 5)))).toBe("too_large");
+  });
+
+  test("reads the same as JSON.parse, with and without non-ASCII characters", () => {
+    expect(readJson(bytes('{"a":[1,"é€😀"]}'), upTo(4))).toEqual({ a: [1, "é€😀"] });
   });
 
   test("refuses an empty body, text that is not JSON and bytes that are not UTF-8", () => {
-    expect(codeOf(() => readJson(bytes(""), 4))).toBe("decode");
-    expect(codeOf(() => readJson(bytes("{"), 4))).toBe("decode");
-    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xff, 0x22), 4))).toBe("decode");
-    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xc3, 0x22), 4))).toBe("decode");
+    expect(codeOf(() => readJson(bytes(""), upTo(4)))).toBe("decode");
+    expect(codeOf(() => readJson(bytes("{"), upTo(4)))).toBe("decode");
+    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xff, 0x22), upTo(4)))).toBe("decode");
+    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xc3, 0x22), upTo(4)))).toBe("decode");
   });
 
-  test("refuses what nests too deep, before it is parsed", () => {
-    expect(codeOf(() => readJson(bytes("[".repeat(200_000)), 64))).toBe("too_large");
-    expect(readJson(bytes("[".repeat(64) + "]".repeat(64)), 64)).toBeInstanceOf(Array);
-    expect(codeOf(() => readJson(bytes("[".repeat(65) + "]".repeat(65)), 64))).toBe("too_large");
+  test("rejects input that nests too deep, before parsing", () => {
+    expect(codeOf(() => readJson(bytes("[".repeat(200_000)), upTo(64)))).toBe("too_large");
+    expect(readJson(bytes("[".repeat(64) + "]".repeat(64)), upTo(64))).toBeInstanceOf(Array);
+    expect(codeOf(() => readJson(bytes("[".repeat(65) + "]".repeat(65)), upTo(64)))).toBe("too_large");
   });
 
   test("reports numbers that may have lost precision", () => {
     let told = 0;
-    readJson(bytes('{"n":12345678901234567890}'), 4, () => told++);
-    readJson(bytes('{"n":12}'), 4, () => told++);
+    readJson(bytes('{"n":12345678901234567890}'), upTo(4), () => told++);
+    readJson(bytes('{"n":12}'), upTo(4), () => told++);
     expect(told).toBe(1);
   });
 
   test("__proto__ is a member like any other", () => {
-    const value = readJson(bytes('{"__proto__":{"polluted":true}}'), 4);
+    const value = readJson(bytes('{"__proto__":{"polluted":true}}'), upTo(4));
     expect(Object.keys(value as object)).toEqual(["__proto__"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });

@@ -1,25 +1,33 @@
 import { AgentError } from "../envelope/index.js";
+import type { Limits } from "./limits.js";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** What bounds the cost of parsing beside the size. */
+export type JsonLimits = Pick<Limits, "jsonDepth" | "jsonValues">;
 
 export interface JsonScan {
   readonly depth: number;
+  /** Commas and opening brackets: at least one per value. */
+  readonly values: number;
   /** A run of 16 or more digits: parsing may change such a number. */
   readonly longNumber: boolean;
 }
 
 /**
  * One pass over the bytes before parsing: `JSON.parse` accepts any depth and silently rounds numbers. A plain loop with inlined
- * string state, because it runs once per request.
+ * string state, because it runs once per request. Stops once there are more than `mostValues`.
  */
-export function scanJson(bytes: Uint8Array): JsonScan {
+export function scanJson(bytes: Uint8Array, mostValues = Number.POSITIVE_INFINITY): JsonScan {
   let depth = 0;
   let deepest = 0;
+  let values = 0;
   let digits = 0;
   let longNumber = false;
-  for (let index = 0; index < bytes.length; index++) {
+  for (let index = 0; index < bytes.length && values <= mostValues; index++) {
     const byte = bytes[index] as number; // index < length
     if (byte === QUOTE) {
       digits = 0;
@@ -29,12 +37,14 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     } else {
       digits = 0;
       // `[` 0x5b and `{` 0x7b differ in one bit, as do `]` and `}`.
-      if ((byte & 0xdf) === 0x5b) {
+      if (byte === COMMA) values++;
+      else if ((byte & 0xdf) === 0x5b) {
+        values++;
         if (++depth > deepest) deepest = depth;
       } else if ((byte & 0xdf) === 0x5d) depth--;
     }
   }
-  return { depth: deepest, longNumber };
+  return { depth: deepest, values, longNumber };
 }
 
 /** Bytes of a string scanned in JavaScript before the native search is faster. */
@@ -60,12 +70,15 @@ function skipString(bytes: Uint8Array, open: number): number {
   }
 }
 
-/** Parses JSON within the depth limit. Reports what is invalid and where; assigns no blame. */
-export function readJson(bytes: Uint8Array, maxDepth: number, onLongNumber?: () => void): unknown {
+/** Parses JSON within the limits. Reports what is invalid and where; assigns no blame. */
+export function readJson(bytes: Uint8Array, { jsonDepth, jsonValues }: JsonLimits, onLongNumber?: () => void): unknown {
   if (bytes.length === 0) throw new AgentError("decode", "the body is empty; expected a JSON value");
-  const scan = scanJson(bytes);
-  if (scan.depth > maxDepth)
-    throw new AgentError("too_large", `the body is nested ${scan.depth} levels deep; the limit is ${maxDepth}`);
+  const scan = scanJson(bytes, jsonValues);
+  if (scan.depth > jsonDepth)
+    throw new AgentError("too_large", `the body is nested ${scan.depth} levels deep; the limit is ${jsonDepth}`);
+  // A few megabytes of empty objects take seconds to parse, and nothing else runs meanwhile.
+  if (scan.values > jsonValues)
+    throw new AgentError("too_large", `the body has more than ${jsonValues} JSON values; send large data as a file`);
   if (scan.longNumber) onLongNumber?.();
   try {
     return JSON.parse(decoder.decode(bytes));

@@ -3,8 +3,18 @@ export interface Limits {
   /** One request or response body, in bytes. */
   readonly bodyBytes: number;
   readonly jsonDepth: number;
+  /** Values in one JSON body, counted as commas and opening brackets before it is parsed. */
+  readonly jsonValues: number;
+  /** The body of one request whose caller is authenticated by the body itself. */
+  readonly unprovenBytes: number;
+  /** All bodies in this process whose callers are not authenticated yet, in bytes; more are refused. */
+  readonly unadmittedBytes: number;
   readonly headerBytes: number;
   readonly partsPerMessage: number;
+  /** One id, name or version in a message or operation, in characters. */
+  readonly idChars: number;
+  /** The lists of a message beside its content (references, tags, extensions), in characters. */
+  readonly contextChars: number;
   /** One server-sent event, in bytes. */
   readonly sseEventBytes: number;
   readonly openStreams: number;
@@ -27,13 +37,36 @@ export interface Limits {
   readonly drainMs: number;
   readonly hops: number;
   readonly cursorBytes: number;
+  /** One message of a session, in bytes. */
+  readonly sessionMessageBytes: number;
+  /** Fragments of one message. */
+  readonly sessionFragments: number;
+  readonly sessions: number;
+  readonly sessionsPerCaller: number;
+  /** Sessions whose callers are not authenticated yet. */
+  readonly sessionsUnadmitted: number;
+  /** Time for the first message of a session. */
+  readonly sessionFirstMessageMs: number;
+  /** Time without a message in either direction and without a running call after which a session is closed. */
+  readonly sessionIdleMs: number;
+  /** Received messages of a session that its protocol has not read. Above it nothing more is read from the connection. */
+  readonly sessionQueuedBytes: number;
+  /** Running calls of one session. */
+  readonly sessionCalls: number;
+  /** Messages initiated by peers that nobody has read. */
+  readonly inboxMessages: number;
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 16 * 1024 * 1024,
   jsonDepth: 64,
+  jsonValues: 500_000,
+  unprovenBytes: 64 * 1024,
+  unadmittedBytes: 64 * 1024 * 1024,
   headerBytes: 16 * 1024,
   partsPerMessage: 256,
+  idChars: 512,
+  contextChars: 64 * 1024,
   sseEventBytes: 4 * 1024 * 1024,
   openStreams: 10_000,
   openStreamsPerOwner: 1_000,
@@ -48,4 +81,14 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   drainMs: 10_000,
   hops: 8,
   cursorBytes: 256,
+  sessionMessageBytes: 1024 * 1024,
+  sessionFragments: 64,
+  sessions: 1_000,
+  sessionsPerCaller: 100,
+  sessionsUnadmitted: 100,
+  sessionFirstMessageMs: 10_000,
+  sessionIdleMs: 60_000,
+  sessionQueuedBytes: 1024 * 1024,
+  sessionCalls: 64,
+  inboxMessages: 1_000,
 });

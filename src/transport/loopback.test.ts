@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isLoopbackAddress } from "./loopback.js";
 import { listen } from "./node/index.js";
 
-test("isLoopbackAddress() takes what a socket calls loopback, and nothing that only looks like it", () => {
+test("isLoopbackAddress() accepts loopback socket addresses, and no lookalikes", () => {
   for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) expect(isLoopbackAddress(address)).toBe(true);
   for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "127.0.0.1.example", "128.0.0.1", "", undefined])
     expect(isLoopbackAddress(address)).toBe(false);

@@ -40,7 +40,7 @@ describe("memoryLink", () => {
     expect(seen?.connection.loopback).toBe(true);
   });
 
-  test("refuses what an HTTP server refuses, and hides server errors", async () => {
+  test("rejects the same requests as an HTTP server, and hides server errors", async () => {
     const thrown: unknown[] = [];
     const limits = { ...DEFAULT_LIMITS, bodyBytes: 200 };
     const link = memoryLink(
@@ -60,7 +60,7 @@ describe("memoryLink", () => {
     expect(thrown).toHaveLength(1);
   });
 
-  test("an answer beyond the limit is too large, also when it comes in pieces", async () => {
+  test("an answer beyond the limit is too large, also when it is chunked", async () => {
     async function* pieces(): AsyncGenerator<string> {
       for (;;) yield "0123456789";
     }

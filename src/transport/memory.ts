@@ -1,17 +1,12 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { bytesOf, isEventStream, wholeBody } from "./body.js";
-import {
-  type Chunk,
-  type Exchange,
-  type HttpHeaders,
-  type HttpRequest,
-  type HttpResponse,
-  isStream,
-  type Link,
-} from "./exchange.js";
+import { type Chunk, type Exchange, type HttpRequest, type HttpResponse, type Intake, isStream, type Link } from "./exchange.js";
+import { answerRequest, intakeOf } from "./intake.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
-import { foreignEncoding, refuseEncoding, refuseFailed, refuseTooLarge } from "./refusal.js";
-import { IN_PROCESS, makeRequest, splitTarget } from "./request.js";
+import { MemoryRequest } from "./memory-request.js";
+import { MemorySessions } from "./memory-sessions.js";
+import { foreignEncoding, refuseEncoding, refuseFailed } from "./refusal.js";
+import { exchangeSigned } from "./sign.js";
 
 export interface MemoryOptions {
   readonly limits?: Maybe<Limits>;
@@ -20,8 +15,11 @@ export interface MemoryOptions {
 }
 
 /** Connects a protocol client to a server without a socket, with the same limits, refusals and cuts. */
-export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Link {
+export function memoryLink(server: Exchange | Intake, options: MemoryOptions = {}): Link {
   const limits = options.limits ?? DEFAULT_LIMITS;
+  const intake = intakeOf(server, limits);
+  const sessions =
+    intake.upgrade === undefined ? undefined : new MemorySessions(intake, limits, (thrown) => options.onError?.(thrown));
   const live = new Set<CancelSource>();
   let closing = false;
   let drained: (() => void) | undefined;
@@ -34,7 +32,6 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
   async function carry(request: HttpRequest): Promise<HttpResponse> {
     if (closing) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
     if (request.cancel.reason !== undefined) throw request.cancel.reason;
-    if (request.body.length > limits.bodyBytes) return completeResponse(refuseTooLarge(limits.bodyBytes), limits);
     const encoding = foreignEncoding(request.headers);
     if (encoding !== undefined) return completeResponse(refuseEncoding(encoding), limits);
 
@@ -46,7 +43,7 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
       ended(call);
     };
     try {
-      const response = await orCancelled(answer(exchange, serverRequest(request, call, limits), options.onError), call);
+      const response = await orCancelled(answer(request, call), call);
       if (isStream(response.body) && isStreamed(response.headers["content-type"])) {
         return { ...head(response), body: new MemoryStream(response.body, call, end) };
       }
@@ -59,8 +56,19 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
     }
   }
 
-  async function close(): Promise<void> {
-    closing = true;
+  async function answer(request: HttpRequest, cancel: CancelSource): Promise<HttpResponse> {
+    try {
+      const { body } = request;
+      return await answerRequest(intake, new MemoryRequest(request, cancel, limits), limits, (maxBytes) =>
+        body.length > maxBytes ? undefined : body,
+      );
+    } catch (thrown) {
+      options.onError?.(thrown);
+      return refuseFailed();
+    }
+  }
+
+  async function drain(): Promise<void> {
     if (live.size === 0) return;
     const all = new Promise<void>((resolve) => {
       drained = resolve;
@@ -73,32 +81,19 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
     clearTimeout(timer);
   }
 
-  return { exchange: carry, close };
-}
-
-/** The request as the server sees it: with its own cancel and connection and the headers of a socket. */
-function serverRequest(request: HttpRequest, cancel: CancelSource, limits: Limits): HttpRequest {
-  const headers: HttpHeaders = {
-    host: splitTarget(request.target).origin.replace(/^.*:\/\//, ""),
-    ...request.headers,
-    ...(request.body.length > 0 ? { "content-length": String(request.body.length) } : undefined),
-  };
-  const { method, target: url, body } = request;
-  return makeRequest({ method, url, headers, body, cancel, connection: IN_PROCESS, jsonDepth: limits.jsonDepth });
-}
-
-async function answer(exchange: Exchange, request: HttpRequest, onError: MemoryOptions["onError"]): Promise<HttpResponse> {
-  try {
-    return await exchange(request);
-  } catch (thrown) {
-    onError?.(thrown);
-    return refuseFailed();
+  async function close(): Promise<void> {
+    closing = true;
+    await Promise.all([drain(), sessions?.close()]);
   }
+
+  const exchange: Exchange = (request) => (request.signer === undefined ? carry(request) : exchangeSigned(request, carry));
+  if (sessions === undefined) return { exchange, close };
+  return { exchange, open: (request, subprotocols) => sessions.open(request, subprotocols), close };
 }
 
 async function completeResponse(response: HttpResponse, limits: Limits): Promise<HttpResponse> {
   try {
-    return { ...head(response), body: await wholeBody(response.body, limits.bodyBytes) };
+    return { ...head(response), body: await wholeBody(response.body, limits.bodyBytes), jsonLimits: limits };
   } catch (thrown) {
     if (thrown instanceof AgentError && thrown.code === "too_large") throw thrown;
     throw cut(thrown);

@@ -12,7 +12,7 @@ export function jsonBody(response: HttpResponse): unknown {
   }
   if (body === undefined || body.length === 0) return undefined;
   try {
-    return readJson(typeof body === "string" ? new TextEncoder().encode(body) : body, DEFAULT_LIMITS.jsonDepth);
+    return readJson(typeof body === "string" ? new TextEncoder().encode(body) : body, response.jsonLimits ?? DEFAULT_LIMITS);
   } catch (thrown) {
     const error = AgentError.from(thrown);
     throw badPeer(

@@ -1,7 +1,7 @@
 import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe } from "../envelope/index.js";
 import type { Chunk } from "./exchange.js";
-import { readJson } from "./json.js";
-import { DEFAULT_LIMITS } from "./limits.js";
+import { type JsonLimits, readJson } from "./json.js";
+import type { Limits } from "./limits.js";
 import { type SseEvent, SseReader } from "./sse.js";
 
 /** One item of a stream and the peer's cursor for it. */
@@ -25,6 +25,7 @@ export interface PeerEventsOptions {
   decode(item: unknown): AgentEvent | readonly AgentEvent[];
   /** Whether a stream must begin with the task or a message; 0.3 servers often begin with a status. */
   readonly taskFirst: boolean;
+  readonly limits: Pick<Limits, "sseEventBytes" | "jsonDepth" | "jsonValues">;
 }
 
 const utf8 = new TextEncoder();
@@ -40,7 +41,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   readonly #waiting: SseEvent[] = [];
   /** Further events of an item that contained several. */
   #ready: AgentEvent[] = [];
-  readonly #reader = new SseReader(DEFAULT_LIMITS.sseEventBytes);
+  readonly #reader: SseReader;
   readonly #enqueue = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
   #done = false;
@@ -52,6 +53,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
 
   constructor(options: PeerEventsOptions) {
     this.#options = options;
+    this.#reader = new SseReader(options.limits.sseEventBytes);
   }
 
   [Symbol.asyncIterator](): this {
@@ -150,7 +152,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   }
 
   #event({ data, event: type, id }: SseEvent): Maybe<AgentEvent> {
-    const parsed = parseData(data);
+    const parsed = parseData(data, this.#options.limits);
     const item = this.#options.read(parsed);
     if (type === "error") throw new AgentError("bad_peer", "the stream ended with an error without details", { cause: parsed });
     // The peer's own opaque cursor: sending it back resumes the stream if the peer supports it.
@@ -187,9 +189,9 @@ function isFinal(event: AgentEvent): boolean {
   );
 }
 
-function parseData(data: string): unknown {
+function parseData(data: string, limits: JsonLimits): unknown {
   try {
-    return readJson(utf8.encode(data), DEFAULT_LIMITS.jsonDepth);
+    return readJson(utf8.encode(data), limits);
   } catch (thrown) {
     throw new AgentError("bad_peer", `an event of the stream is invalid: ${AgentError.from(thrown).message}`, {
       cause: thrown,

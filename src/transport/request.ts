@@ -1,6 +1,6 @@
-import type { Cancel, Maybe } from "../envelope/index.js";
-import type { Connection, HttpHeaders, HttpRequest } from "./exchange.js";
-import { readJson } from "./json.js";
+import type { Admitted, Awaitable, Call, Cancel, Maybe } from "../envelope/index.js";
+import type { Connection, HttpHeaders, HttpRequest, RequestSigner } from "./exchange.js";
+import { type JsonLimits, readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
 export interface RequestStart {
@@ -10,9 +10,14 @@ export interface RequestStart {
   /** Lower-case names. */
   readonly headers?: Maybe<HttpHeaders>;
   readonly body?: Maybe<Uint8Array | string>;
+  /** The call that sends the request; also the default of `cancel`. */
+  readonly call?: Maybe<Call>;
   readonly cancel?: Maybe<Cancel>;
   readonly connection?: Maybe<Connection>;
-  readonly jsonDepth?: Maybe<number>;
+  /** Signs the final request. */
+  readonly signer?: Maybe<RequestSigner>;
+  /** Limits of `json()`. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: Maybe<JsonLimits>;
 }
 
 const NO_HEADERS: HttpHeaders = Object.freeze({});
@@ -35,6 +40,24 @@ export function makeRequest(start: RequestStart): HttpRequest {
   return new MadeRequest(start);
 }
 
+/** A copy with other headers or another address. It belongs to the same call. */
+export function changeRequest(
+  request: HttpRequest,
+  change: { readonly url?: string; readonly headers?: HttpHeaders },
+): HttpRequest {
+  const { method, target, headers, body, call, cancel, connection, signer } = request;
+  return new MadeRequest({
+    method,
+    url: change.url ?? target,
+    headers: change.headers ?? headers,
+    body,
+    call,
+    cancel,
+    connection,
+    signer,
+  });
+}
+
 /** Members are derived on demand. */
 class MadeRequest implements HttpRequest {
   readonly method: string;
@@ -42,8 +65,11 @@ class MadeRequest implements HttpRequest {
   readonly headers: HttpHeaders;
   readonly body: Uint8Array;
   readonly connection: Connection;
+  call: Maybe<Call>;
+  admitted: Maybe<Awaitable<Admitted>> = undefined;
   readonly cancel: Cancel;
-  readonly #jsonDepth: number;
+  readonly signer: Maybe<RequestSigner>;
+  readonly #limits: JsonLimits;
   #json: unknown;
   #parsed = false;
 
@@ -53,8 +79,10 @@ class MadeRequest implements HttpRequest {
     this.headers = start.headers ?? NO_HEADERS;
     this.body = typeof start.body === "string" ? encoder.encode(start.body) : (start.body ?? NO_BODY);
     this.connection = start.connection ?? IN_PROCESS;
-    this.cancel = start.cancel ?? NEVER;
-    this.#jsonDepth = start.jsonDepth ?? DEFAULT_LIMITS.jsonDepth;
+    this.call = start.call;
+    this.cancel = start.cancel ?? start.call?.cancel ?? NEVER;
+    this.signer = start.signer;
+    this.#limits = start.limits ?? DEFAULT_LIMITS;
   }
 
   get path(): string {
@@ -71,11 +99,16 @@ class MadeRequest implements HttpRequest {
 
   json(): unknown {
     if (!this.#parsed) {
-      this.#json = readJson(this.body, this.#jsonDepth);
+      this.#json = readJson(this.body, this.#limits);
       this.#parsed = true;
     }
     return this.#json;
   }
+}
+
+/** The address of a session as the HTTP address that it is opened at: `ws:` is `http:`, `wss:` is `https:`. */
+export function httpAddress(url: string): string {
+  return /^wss?:\/\//i.test(url) ? `http${url.slice(2)}` : url;
 }
 
 export interface Target {

@@ -100,7 +100,7 @@ describe("SseReader", () => {
     expect(read(pieces)).toEqual([event("héllo €😀", { id: "é" }), event("z", { id: "é" })]);
   });
 
-  test("what only begins like a byte order mark is kept", () => {
+  test("a partial byte order mark is kept", () => {
     expect(read([Uint8Array.of(0xef), encoder.encode("data: a\n\n")])).toEqual([]);
     expect(read([Uint8Array.of(0xef, 0xbb), Uint8Array.of(0xbf), encoder.encode("data: a\n\n")])).toEqual([event("a")]);
   });
@@ -109,7 +109,7 @@ describe("SseReader", () => {
     expect(read([Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0x0a, 0x0a)])).toEqual([event("\ufffd")]);
   });
 
-  test("a chunk that is used again by its owner does not change what was kept", () => {
+  test("a chunk reused by its owner does not change buffered data", () => {
     const chunk = encoder.encode("data: hello");
     const events: SseEvent[] = [];
     const reader = new SseReader(100);
@@ -128,7 +128,7 @@ describe("SseReader", () => {
 
   const readBounded = (text: string, max: number): SseEvent[] => read([encoder.encode(text)], max);
 
-  test("any split of any bytes gives the events of the slow reader", () => {
+  test("any split of any bytes gives the events of the reference parser", () => {
     const line = fc.oneof(
       fc.constantFrom("data", "data:", "data: ", "id: 7", "id:\0", "event: x", "retry: 10", ":c", "", "", "\ufeff", "date: x"),
       fc.string({ unit: "binary", maxLength: 6 }).map((text) => `data: ${text}`),
@@ -149,7 +149,7 @@ describe("SseReader", () => {
     );
   });
 
-  test("what is written is what is read", () => {
+  test("round-trips", () => {
     const field = fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n\0]/.test(text));
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), field, (data, id) => {
@@ -160,7 +160,7 @@ describe("SseReader", () => {
 });
 
 describe("sseEvents", () => {
-  test("takes text and bytes, and stops its source when the reader stops", async () => {
+  test("accepts text and bytes, and stops its source when the reader stops", async () => {
     let stopped = false;
     async function* chunks(): AsyncGenerator<string | Uint8Array> {
       try {

@@ -1,12 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../envelope/index.js";
 import type { HttpResponse } from "./exchange.js";
-import { makeRequest } from "./request.js";
+import { DEFAULT_LIMITS } from "./limits.js";
+import { MemoryRequest } from "./memory-request.js";
+import { makeRequest, NEVER } from "./request.js";
+import type { ServerRequest } from "./server-request.js";
 import { respondUnread } from "./unread.js";
 
 const problem = new AgentError("too_large", "the request body is longer than 10 bytes");
 const otherwise: HttpResponse = { status: 413, headers: {}, body: "house" };
-const request = makeRequest({ method: "POST", url: "http://h/a?b=c", headers: { accept: "x" }, body: "0123456789a" });
+const received = (): ServerRequest => {
+  const sent = makeRequest({ method: "POST", url: "http://h/a?b=c", headers: { accept: "x" }, body: "0123456789a" });
+  return new MemoryRequest(sent, NEVER, DEFAULT_LIMITS);
+};
 
 describe("respondUnread", () => {
   test("a protocol that reads the body reports the reason in its own format, with the server's status", async () => {
@@ -22,31 +28,31 @@ describe("respondUnread", () => {
           };
         }
       },
-      request,
+      received(),
       problem,
       otherwise,
     );
     expect(response).toEqual({
       status: 413,
-      headers: { form: "own", connection: "close" },
+      headers: { form: "own" },
       body: "/a?b=c: the request body is longer than 10 bytes",
     });
   });
 
-  test("an error status of its own is kept", async () => {
-    const response = await respondUnread(() => ({ status: 401, headers: {}, body: "who?" }), request, problem, otherwise);
+  test("its own error status is kept", async () => {
+    const response = await respondUnread(() => ({ status: 401, headers: {}, body: "who?" }), received(), problem, otherwise);
     expect([response.status, response.body]).toEqual([401, "who?"]);
   });
 
-  test("what needs no body is answered as if there were none", async () => {
-    const response = await respondUnread(() => ({ status: 200, headers: {}, body: "done" }), request, problem, otherwise);
+  test("requests without a body are answered", async () => {
+    const response = await respondUnread(() => ({ status: 200, headers: {}, body: "done" }), received(), problem, otherwise);
     expect([response.status, response.body]).toEqual([200, "done"]);
   });
 
   test("the fallback is used where the exchange fails", async () => {
     const throwing = await respondUnread(
       (unread) => ({ status: 200, headers: {}, body: unread.body }),
-      request,
+      received(),
       problem,
       otherwise,
     );
@@ -64,7 +70,7 @@ describe("respondUnread", () => {
     }
     const body = chunks();
     await body.next();
-    const response = await respondUnread(() => ({ status: 200, headers: {}, body }), request, problem, otherwise);
+    const response = await respondUnread(() => ({ status: 200, headers: {}, body }), received(), problem, otherwise);
     expect([response, ended]).toEqual([otherwise, true]);
   });
 });

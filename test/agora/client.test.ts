@@ -46,7 +46,7 @@ const errorOf = (work: Promise<unknown>): Promise<AgentError> =>
     (thrown: unknown) => AgentError.from(thrown),
   );
 
-describe("our client and our server, over HTTP", () => {
+describe("client and server, over HTTP", () => {
   const guide = agent({
     name: "guide",
     description: "asks back",
@@ -72,7 +72,7 @@ describe("our client and our server, over HTTP", () => {
     },
   });
 
-  it("find each other, and one message is one answer", async () => {
+  it("discover each other, and one message is one answer", async () => {
     const remote = await reach(await served(guide));
     expect([remote.protocol, remote.version, remote.binding, remote.verified]).toEqual(["agora", "0.2", "HTTP", true]);
     expect(remote.card).toMatchObject({ name: "guide", description: "asks back" });
@@ -81,7 +81,7 @@ describe("our client and our server, over HTTP", () => {
     await expect(remote.health()).resolves.toBe(true);
   });
 
-  it("speak by a document without any model, JSON in and out", async () => {
+  it("use a document without any model, JSON in and out", async () => {
     const remote = await reach(await served(guide));
     expect(remote.card.skills).toMatchObject([{ id: "echo", document: ECHO }]);
     const event = await remote.send({ a: [1, null] }, { intent: "echo" });
@@ -91,7 +91,7 @@ describe("our client and our server, over HTTP", () => {
     });
   });
 
-  it("hand over what Agora has no place for, beside the body", async () => {
+  it("transfer members that Agora lacks, beside the body", async () => {
     const remote = await reach(await served(guide));
     const parts: readonly Part[] = [
       { kind: "text", text: "parts" },
@@ -118,7 +118,7 @@ describe("our client and our server, over HTTP", () => {
     await expect(remote.ask("Bern", { session: "s" })).resolves.toBe("you said: Bern");
   });
 
-  it("say that a conversation is over, and begin a new one when asked again", async () => {
+  it("report the end of a conversation, and open a new one on the next message", async () => {
     const remote = await reach(await served(guide, { conversationMs: 50 }));
     await remote.ask("hello", { session: "s" });
     await new Promise((resolve) => setTimeout(resolve, 80));
@@ -131,7 +131,7 @@ describe("our client and our server, over HTTP", () => {
     await expect(remote.ask("slow", { session: "s" })).resolves.toBe("you said: slow");
   });
 
-  it("start work, look at it and stop it", async () => {
+  it("start, query and cancel a task", async () => {
     const remote = await reach(await served(guide));
     const started = taskOf(await remote.start("hang"));
     expect((await remote.getTask(started.id)).status.state).toMatch(/submitted|working/);
@@ -139,7 +139,7 @@ describe("our client and our server, over HTTP", () => {
     expect((await errorOf(remote.getTask("t-unknown"))).code).toBe("task_not_found");
   });
 
-  it("do a message once, however often it comes with one key", async () => {
+  it("execute a message once per key", async () => {
     let done = 0;
     const counting = agent({ name: "counter", description: "counts", handle: () => `run ${++done}` });
     const remote = await reach(await served(counting));
@@ -165,7 +165,7 @@ describe("our client and our server, over HTTP", () => {
     await expect(friend.ask("hello")).resolves.toBe("you said: hello");
   });
 
-  it("do not wait longer than the caller, and the caller may give up", async () => {
+  it("do not wait longer than the caller, and support cancellation", async () => {
     const url = await served(guide);
     const hurried = await reach(url, { timeoutMs: 100 });
     expect((await errorOf(hurried.ask("hang"))).code).toBe("deadline");
@@ -184,7 +184,7 @@ function stateOf(event: AgentEvent): string {
 }
 
 describe("a hostile receiver", () => {
-  /** Shows the library's protocol to a probe, and does what the script says to a message. */
+  /** Looks like the library to a probe, and handles messages by the script. */
   async function hostile(listener: RequestListener): Promise<string> {
     const server = createServer((request, response) => {
       if (request.method === "GET") response.writeHead(404).end();
@@ -204,7 +204,8 @@ describe("a hostile receiver", () => {
     const url = await hostile((_request, response) => {
       cut = new Promise((resolve) => response.on("close", () => resolve("cut")));
       response.writeHead(200, { "content-type": "application/json" }).write('{"status":"success","body":"');
-      const go = (): void => void (!response.destroyed && response.write("x".repeat(10_000), go));
+      // Stops at a failed write: it is reported before the response is destroyed, and since Node 26 every further one in the same turn.
+      const go = (failed?: Error | null): void => void (!failed && !response.destroyed && response.write("x".repeat(10_000), go));
       go();
     });
     const remote = await reach(url, { limits: { ...DEFAULT_LIMITS, bodyBytes: 100_000 } });
@@ -212,7 +213,7 @@ describe("a hostile receiver", () => {
     await expect(cut).resolves.toBe("cut");
   });
 
-  it("that never answers is left at the time limit", async () => {
+  it("that never answers is abandoned at the time limit", async () => {
     const remote = await reach(await hostile(() => undefined), { timeoutMs: 100 });
     expect((await errorOf(remote.ask("hello"))).code).toBe("deadline");
   });
@@ -229,7 +230,7 @@ describe("a hostile receiver", () => {
     expect(followed).toBe(0);
   });
 
-  it("that breaks inside a conversation, as the library does, loses that conversation only", async () => {
+  it("that fails inside a conversation, as the library does, loses only that conversation", async () => {
     const paths: string[] = [];
     const url = await hostile((request, response) => {
       paths.push(request.url?.replace(/c-\d/, "{id}") ?? "");
@@ -244,7 +245,7 @@ describe("a hostile receiver", () => {
     expect(paths).toEqual(["/", "/conversations/{id}", "/"]);
   });
 
-  it("that names its conversation to lead elsewhere stays where it is", async () => {
+  it("cannot redirect the client by its conversation id", async () => {
     const paths: string[] = [];
     const url = await hostile((request, response) => {
       paths.push(request.url ?? "");

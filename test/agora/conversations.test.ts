@@ -7,7 +7,7 @@ const NOT_FOUND = { status: "error", message: "Conversation not found.", body: "
 const WORDS = "Send any text; it comes back in capitals.";
 const WORDS_HASH = "DySKuXJDbdzFmhz8ZZjjzhLEfVI=";
 
-const talker = agent({
+const greeter = agent({
   name: "talker",
   description: "asks before it books",
   async handle({ text }, task) {
@@ -40,8 +40,8 @@ async function opened(host: TestHost, body = "hi", headers = {}): Promise<string
 }
 
 describe("a conversation", () => {
-  it("is opened, goes on, is deleted, deleted again, and then gone", async () => {
-    const host = new TestHost([talker]);
+  it("is opened, continued, deleted, deleted again, and then not found", async () => {
+    const host = new TestHost([greeter]);
     const first = await host.post("/", open("one"));
     const id = String(first.json["conversationId"]);
     expect(first.json).toEqual({ status: "success", conversationId: id, body: `session ${id}: one` });
@@ -55,14 +55,14 @@ describe("a conversation", () => {
     expect(await host.post(`/conversations/${id}`, open("four"))).toMatchObject({ status: 404, json: NOT_FOUND });
   });
 
-  it("that never was is ended with success", async () => {
-    expect((await new TestHost([talker]).delete("/conversations/7f0c1c1e-0000-4000-8000-000000000000")).json).toEqual({
+  it("that is unknown is deleted with success", async () => {
+    expect((await new TestHost([greeter]).delete("/conversations/7f0c1c1e-0000-4000-8000-000000000000")).json).toEqual({
       status: "success",
     });
   });
 
-  it("ends so long after it began, as in the library, however often it is used", async () => {
-    const host = new TestHost([talker]);
+  it("ends a fixed time after its start, as in the library", async () => {
+    const host = new TestHost([greeter]);
     const id = await opened(host);
     host.timers.advance(299_999);
     expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(200);
@@ -70,8 +70,8 @@ describe("a conversation", () => {
     expect(await host.post(`/conversations/${id}`, open("x"))).toMatchObject({ status: 404, json: NOT_FOUND });
   });
 
-  it("ends so long after its last use where the settings say so", async () => {
-    const host = new TestHost([talker], { settings: { conversationIdle: true, conversationMs: 1_000 } });
+  it("ends a fixed time after its last use, by setting", async () => {
+    const host = new TestHost([greeter], { settings: { conversationIdle: true, conversationMs: 1_000 } });
     const id = await opened(host);
     for (const _time of [1, 2, 3]) {
       host.timers.advance(900);
@@ -81,13 +81,13 @@ describe("a conversation", () => {
     expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(404);
   });
 
-  it("reports to a Koine client that it is gone, by error code", async () => {
-    const { json } = await new TestHost([talker]).post("/conversations/x", open("x", { metadata: { koine: 1 } }));
+  it("reports its end to a Koine client by error code", async () => {
+    const { json } = await new TestHost([greeter]).post("/conversations/x", open("x", { metadata: { koine: 1 } }));
     expect(json).toEqual({ ...NOT_FOUND, metadata: { koine: 1, code: "session_expired" } });
   });
 
   it("belongs to its caller", async () => {
-    const host = new TestHost([talker]);
+    const host = new TestHost([greeter]);
     const alice = { "x-caller": "alice" };
     const bob = { "x-caller": "bob" };
     const id = await opened(host, "hi", alice);
@@ -97,14 +97,14 @@ describe("a conversation", () => {
   });
 
   it("belongs to its agent", async () => {
-    const host = new TestHost([talker, agent({ name: "other", description: "d", handle: async () => "other" })]);
+    const host = new TestHost([greeter, agent({ name: "other", description: "d", handle: async () => "other" })]);
     const id = await opened(host);
     expect((await host.post(`/agora/other/conversations/${id}`, open("x"))).status).toBe(404);
     expect((await host.post(`/agora/talker/conversations/${id}`, open("x"))).status).toBe(200);
   });
 
-  it("keeps to what its first message followed", async () => {
-    const host = new TestHost([talker]);
+  it("keeps the document of its first message", async () => {
+    const host = new TestHost([greeter]);
     const id = await opened(host);
     const switched = await host.post(`/conversations/${id}`, open("x", { protocolHash: WORDS_HASH }));
     expect(switched).toMatchObject({ status: 409, json: { status: "error" } });
@@ -113,8 +113,8 @@ describe("a conversation", () => {
     expect((await host.post(`/conversations/${shouting}`, open("x"))).status).toBe(409);
   });
 
-  it("is one of so many per caller", async () => {
-    const host = new TestHost([talker], { settings: { maxConversations: 2 } });
+  it("is limited per caller", async () => {
+    const host = new TestHost([greeter], { settings: { maxConversations: 2 } });
     const ids = [await opened(host), await opened(host)];
     expect(await host.post("/", open("x"))).toMatchObject({ status: 429, json: { status: "error" } });
     await opened(host, "hi", { "x-caller": "bob" });
@@ -126,23 +126,23 @@ describe("a conversation", () => {
 
   it("survives a restart", async () => {
     const timers = manualTimers();
-    const before = new TestHost([talker], { timers });
-    const asked = await before.post("/", open("book"));
-    const id = String(asked.json["conversationId"]);
-    const after = new TestHost([talker], { timers, store: before.runtime.store, prefix: "after" });
+    const before = new TestHost([greeter], { timers });
+    const requests = await before.post("/", open("book"));
+    const id = String(requests.json["conversationId"]);
+    const after = new TestHost([greeter], { timers, store: before.runtime.store, prefix: "after" });
     expect((await after.post(`/conversations/${id}`, open("4"))).json).toEqual({ status: "success", body: "booked for 4" });
     expect((await after.delete(`/conversations/${id}`)).status).toBe(200);
     expect((await before.post(`/conversations/${id}`, open("x"))).status).toBe(404);
   });
 
   it("does not remain after a first message that fails", async () => {
-    const host = new TestHost([talker], { settings: { maxConversations: 1 } });
+    const host = new TestHost([greeter], { settings: { maxConversations: 1 } });
     expect((await host.post("/", open("fail"))).json).not.toHaveProperty("conversationId");
     await opened(host);
   });
 
   it("is not restored by a message that was in flight when it was deleted", async () => {
-    const host = new TestHost([talker]);
+    const host = new TestHost([greeter]);
     const id = await opened(host);
     const asking = host.post(`/conversations/${id}`, open("book"));
     await host.delete(`/conversations/${id}`);
@@ -153,7 +153,7 @@ describe("a conversation", () => {
 
 describe("a question", () => {
   it("is the body of a reply, and the next message is its answer", async () => {
-    const host = new TestHost([talker]);
+    const host = new TestHost([greeter]);
     const first = await host.post("/", open("book"));
     expect(first.json).toMatchObject({ status: "success", body: "For how many?" });
     const id = String(first.json["conversationId"]);
@@ -161,8 +161,8 @@ describe("a question", () => {
     expect((await host.post(`/conversations/${id}`, open("5"))).json).toEqual({ status: "success", body: `session ${id}: 5` });
   });
 
-  it("that is no longer open is said to be closed, and the message after that begins anew", async () => {
-    const host = new TestHost([talker]);
+  it("that is no longer open is reported as closed, and the next message starts a new task", async () => {
+    const host = new TestHost([greeter]);
     const first = await host.post("/", open("book", { metadata: { koine: 1 } }));
     const id = String(first.json["conversationId"]);
     const { receipt } = first.json["metadata"] as { readonly receipt: { readonly id: string; readonly state: string } };
@@ -173,13 +173,13 @@ describe("a question", () => {
   });
 });
 
-describe("work that fails", () => {
+describe("a failing task", () => {
   it.each([
     ["fail", 500, "no table left"],
     ["reject", 422, "not here"],
     ["throw", 500, "the agent failed unexpectedly"],
   ])("%s is an error reply, alone and in a conversation", async (body, status, message) => {
-    const host = new TestHost([talker]);
+    const host = new TestHost([greeter]);
     const expected = { status, json: { status: "error", message, body: message } };
     expect(await host.post("/", words(body))).toMatchObject(expected);
     const id = await opened(host);
@@ -189,7 +189,7 @@ describe("work that fails", () => {
 });
 
 describe("one key", () => {
-  it("is one piece of work, in the conversation it was sent in first", async () => {
+  it("is one task, in the conversation it was first sent in", async () => {
     let runs = 0;
     const counting = agent({ name: "counting", description: "d", handle: async () => `run ${++runs}` });
     const host = new TestHost([counting]);
@@ -202,7 +202,7 @@ describe("one key", () => {
     expect(runs).toBe(2);
   });
 
-  it("is one piece of work without a conversation, too, and header and member agree", async () => {
+  it("is one task without a conversation too, and header and member must agree", async () => {
     let runs = 0;
     const counting = agent({ name: "counting", description: "d", handle: async () => `run ${++runs}` });
     const host = new TestHost([counting]);

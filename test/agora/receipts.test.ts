@@ -26,7 +26,7 @@ function slowHost(
   return { host: new TestHost([slow], { settings: { conversationMs: 3_600_000 } }), begun, work };
 }
 
-/** Sends a message, and lets the time run out in which its answer would have had to come. */
+/** Sends a message, and advances the clock past its reply timeout. */
 async function tooSlow({ host, begun }: ReturnType<typeof slowHost>, metadata?: JsonObject): Promise<Answered> {
   let answered: Answered | undefined;
   const asking = host.post("/", open("long", metadata)).then((answer) => {
@@ -34,7 +34,7 @@ async function tooSlow({ host, begun }: ReturnType<typeof slowHost>, metadata?: 
     return answer;
   });
   await begun.opened;
-  // Whoever waits may set its alarm a moment after the work has begun.
+  // The timer may be set slightly after the work has started.
   while (answered === undefined) {
     await new Promise(setImmediate);
     host.timers.advance(30_000);
@@ -46,7 +46,7 @@ const receiptOf = ({ json }: Answered) =>
   (json["metadata"] as { readonly receipt: { readonly id: string; readonly state: string } }).receipt;
 const idOf = ({ json }: Answered): string => String(json["conversationId"]);
 
-describe("work that outlives one reply", () => {
+describe("a task that outlives one reply", () => {
   it("is answered with a receipt, and collected by the next message", async () => {
     const slow = slowHost();
     const first = await tooSlow(slow);
@@ -60,7 +60,7 @@ describe("work that outlives one reply", () => {
     expect((await slow.host.post(`/conversations/${idOf(first)}`, open("quick"))).json).toMatchObject({ body: "quick" });
   });
 
-  it("gets the same receipt again while it goes on", async () => {
+  it("gets the same receipt again while it runs", async () => {
     const slow = slowHost();
     const first = await tooSlow(slow, OURS);
     const again = await slow.host.post(`/conversations/${idOf(first)}`, open("done?", { ...OURS, prefer: "receipt" }));
@@ -68,7 +68,7 @@ describe("work that outlives one reply", () => {
     expect(receiptOf(first).state).toBe("submitted");
   });
 
-  it("may end with a question, which the next message but one answers", async () => {
+  it("may end with a question, which a later message answers", async () => {
     const slow = slowHost((task) => task.ask("And now?"));
     const first = await tooSlow(slow);
     slow.work.open();
@@ -77,7 +77,7 @@ describe("work that outlives one reply", () => {
     expect((await slow.host.post(path, open("quick"))).json).toMatchObject({ status: "success", body: "quick" });
   });
 
-  it("may fail, and the message after that begins something new", async () => {
+  it("may fail, and the next message starts a new task", async () => {
     const slow = slowHost((task) => task.fail("it broke"));
     const first = await tooSlow(slow);
     slow.work.open();
@@ -86,7 +86,7 @@ describe("work that outlives one reply", () => {
     expect((await slow.host.post(path, open("quick"))).json).toMatchObject({ body: "quick" });
   });
 
-  it("is waited for by a single message, which has nothing to come back by", async () => {
+  it("is waited for by a single message, which has no conversation", async () => {
     const { host, begun, work } = slowHost();
     const asking = host.post("/", words("long"));
     await begun.opened;
@@ -105,7 +105,7 @@ describe("a receipt", () => {
     expect((await host.post(`/conversations/${idOf(first)}`, open("done?"))).json).toMatchObject({ body: "done at last" });
   });
 
-  it("is asked for by its id, any number of times, by its owner alone", async () => {
+  it("can be queried by its id, any number of times, by its owner only", async () => {
     const slow = slowHost();
     const first = await tooSlow(slow, OURS);
     const ask = (headers = {}) =>
@@ -123,7 +123,7 @@ describe("a receipt", () => {
     expect(await ask({ "x-caller": "bob" })).toMatchObject({ status: 404, json: { metadata: { code: "task_not_found" } } });
   });
 
-  it("stops the work when its owner wants that", async () => {
+  it("cancels the task for its owner", async () => {
     const slow = slowHost();
     const { id } = receiptOf(await tooSlow(slow, OURS));
     const cancel = (headers = {}) => slow.host.post("/", { metadata: { ...OURS, cancel: id } }, headers);

@@ -36,7 +36,7 @@ const helper = agent({
 const other = agent({ name: "other", description: "another", handle: async ({ text }) => `other: ${text}` });
 
 describe("natural language", () => {
-  it.each([null, [], undefined])("is answered whatever stands for the sources: %j", async (protocolSources) => {
+  it.each([null, [], undefined])("is answered with any value of the sources: %j", async (protocolSources) => {
     const { status, json } = await new TestHost([helper]).post("/", { protocolHash: null, protocolSources, body: "hi" });
     expect([status, json]).toEqual([200, { status: "success", body: "you said: hi" }]);
   });
@@ -51,14 +51,14 @@ describe("natural language", () => {
     expect((await host.post("/agora", { message: "a", parameters: { b: 1 } })).json).toMatchObject({ body: "you said: a" });
   });
 
-  it("goes to the agent that the path names", async () => {
+  it("goes to the agent in the path", async () => {
     const host = new TestHost([helper, other]);
     expect((await host.post("/agora/other", words("hi"))).json).toMatchObject({ body: "other: hi" });
     expect((await host.post("/agora/other/", words("hi"))).json).toMatchObject({ body: "other: hi" });
     expect((await host.post("/agora/none", words("hi"))).status).toBe(404);
   });
 
-  it("is refused when the settings say so, and says honestly when there is no model", async () => {
+  it("is rejected by setting, and reported as unsupported without a model", async () => {
     const refusing = new TestHost([helper], { settings: { naturalLanguage: "refuse" } });
     expect(await refusing.post("/", words("hi"))).toMatchObject({ status: 422, json: { status: "error" } });
     const modelless = new TestHost([helper], { settings: { naturalLanguage: "model" } });
@@ -71,7 +71,7 @@ describe("natural language", () => {
 });
 
 describe("a registered routine", () => {
-  it("is asked for by the hash of its document, without any source", async () => {
+  it("is selected by the hash of its document, without any source", async () => {
     const host = new TestHost([helper]);
     const { json } = await host.post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: '{"a":1}' });
     expect(json).toEqual({ status: "success", body: '{"echoed":{"a":1}}' });
@@ -80,25 +80,25 @@ describe("a registered routine", () => {
     });
   });
 
-  it("is asked for by the trimmed text too, as whoever agreed on it with the library's negotiator does", async () => {
+  it("is selected by the hash of the trimmed text, as the library's negotiator computes it", async () => {
     const host = new TestHost([helper]);
-    const trimmed = "r9NgomaQ1vXFY+HXrdstTIhRQQ0="; // what the library's own function gives, see fixtures/documents.json
+    const trimmed = "r9NgomaQ1vXFY+HXrdstTIhRQQ0="; // computed by the library, see fixtures/documents.json
     const { json } = await host.post("/", { protocolHash: trimmed, protocolSources: [], body: "[]" });
     expect(json).toEqual({ status: "success", body: '{"echoed":[]}' });
     expect((await host.get(`/protocols/${encodeURIComponent(trimmed)}`)).text).toBe(ECHO.trim());
     expect((await host.get("/.wellknown")).json).not.toHaveProperty([trimmed]);
   });
 
-  it("gets no body that is not the JSON it takes", async () => {
+  it("receives no body that is not the JSON it requires", async () => {
     const { status, json } = await new TestHost([helper]).post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: "{a" });
     expect([status, json["status"], json["body"]]).toEqual([
       400,
       "error",
-      "body must hold JSON text, as the protocol document wants it",
+      "body must be JSON text, as the protocol document requires",
     ]);
   });
 
-  it("gets no JSON that nests deeper than any body may", async () => {
+  it("receives no JSON beyond the depth limit", async () => {
     const host = new TestHost([helper]);
     const nested = (levels: number) => ({ protocolHash: ECHO_HASH, body: "[".repeat(levels) + "]".repeat(levels) });
     expect((await host.post("/", nested(64))).status).toBe(200);
@@ -125,7 +125,7 @@ describe("dialects", () => {
     body: "x",
   };
 
-  it.each(["python", "demo"])("%s: an error is no answer, and readable by everybody", async (dialect) => {
+  it.each(["python", "demo"])("%s: an error is never mistaken for an answer, and readable in all dialects", async (dialect) => {
     const host = new TestHost([helper], { settings: { dialect } });
     const message = "2jmj7l5rSw0yVb/vlWAYkK/YBwk= is not suitable for execution";
     expect(await host.post("/", unknown)).toMatchObject({ status: 422, json: { status: "error", message, body: message } });
@@ -137,7 +137,7 @@ describe("dialects", () => {
     });
   });
 
-  it("spec: a failure is one by its status too, and what is not supported is exactly rejected", async () => {
+  it("spec: a failure has an error status, and an unsupported document is exactly rejected", async () => {
     const host = new TestHost([helper], { settings: { dialect: "spec" } });
     expect(await host.post("/", unknown)).toMatchObject({ status: 200, text: '{"status":"rejected"}' });
     expect(await host.post("/", words("x", { multiround: 1 }))).toMatchObject({
@@ -146,7 +146,7 @@ describe("dialects", () => {
     });
   });
 
-  it.each(["python", "spec", "demo"])("%s: success is the same in all of them", async (dialect) => {
+  it.each(["python", "spec", "demo"])("%s: success is the same in all dialects", async (dialect) => {
     const host = new TestHost([helper], { settings: { dialect } });
     expect((await host.post("/", words("hi"))).text).toBe('{"status":"success","body":"you said: hi"}');
   });
@@ -182,13 +182,13 @@ describe("bad input", () => {
     ["deep nesting", `{"body":${"[".repeat(70)}${"]".repeat(70)}}`, 413, "is nested 71 levels deep; the limit is 64"],
   ];
 
-  it.each(wrong)("%s is refused in Agora's own form", async (_what, body, status, says) => {
+  it.each(wrong)("%s is rejected with an Agora error", async (_what, body, status, says) => {
     const answered = await new TestHost([helper]).post("/agora", body);
     expect(answered.status).toBe(status);
     expect(answered.json).toEqual({ status: "error", message: answered.json["body"], body: expect.stringContaining(says) });
   });
 
-  it("is refused with another content type, and taken without any", async () => {
+  it("is rejected with another content type, and accepted without any", async () => {
     const host = new TestHost([helper]);
     const text = JSON.stringify(words("hi"));
     expect((await host.ask("POST", "/agora", { "content-type": "text/plain" }, text)).status).toBe(415);
@@ -196,7 +196,7 @@ describe("bad input", () => {
     expect((await host.ask("POST", "/agora", {}, text)).status).toBe(200);
   });
 
-  it("at a path or with a method that nobody answers is said so", async () => {
+  it("at an unknown path or with an unsupported method is reported", async () => {
     const host = new TestHost([helper]);
     expect((await host.get("/agora/nowhere/else")).json).toMatchObject({ status: "error" });
     expect((await host.ask("PUT", "/agora/conversations/x")).status).toBe(404);
@@ -204,33 +204,33 @@ describe("bad input", () => {
     expect((await host.post("/agora/conversations/%E0%A4%A", words("x"))).status).toBe(404);
   });
 
-  it("of settings is refused at start", () => {
+  it("in settings is rejected at start", () => {
     for (const settings of [{ dialect: "klingon" }, { conversationMs: 0 }, { followSources: "no" }, { dialct: "python" }])
       expect(() => new TestHost([helper], { settings }), JSON.stringify(settings)).toThrow(/agora\./);
   });
 });
 
 describe("admission", () => {
-  it("comes before everything, and refuses in Agora's form", async () => {
+  it("comes first, and rejects with an Agora error", async () => {
     const host = new TestHost([helper]);
-    const nobody = { "x-caller": "nobody" };
+    const anonymous = { "x-caller": "nobody" };
     for (const answered of [
-      await host.post("/", words("hi"), nobody),
-      await host.post("/agora", "{", nobody),
-      await host.post("/conversations/x", words("hi"), nobody),
-      await host.delete("/conversations/x", nobody),
+      await host.post("/", words("hi"), anonymous),
+      await host.post("/agora", "{", anonymous),
+      await host.post("/conversations/x", words("hi"), anonymous),
+      await host.delete("/conversations/x", anonymous),
     ]) {
       expect(answered).toMatchObject({ status: 401, json: { status: "error", message: "who is it?", body: "who is it?" } });
       expect(answered.headers["www-authenticate"]).toBe("Bearer");
     }
-    expect((await host.get("/.well-known/agora", nobody)).status).toBe(200);
+    expect((await host.get("/.well-known/agora", anonymous)).status).toBe(200);
   });
 });
 
 describe("discovery", () => {
   const source = `http://desk.example/protocols/${encodeURIComponent(ECHO_HASH)}`;
 
-  it("is our own document, with everything a client wants to know", async () => {
+  it("is the Koine document, with everything a client needs", async () => {
     const { status, json, headers } = await new TestHost([helper]).get("/.well-known/agora");
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -255,14 +255,14 @@ describe("discovery", () => {
     expect(headers["etag"]).toMatch(/"/);
   });
 
-  it("is the specification's and the demonstration's too", async () => {
+  it("also has the documents of the specification and the demonstration", async () => {
     const host = new TestHost([helper]);
     expect((await host.get("/.wellknown")).json).toMatchObject({ [ECHO_HASH]: [source] });
     expect((await host.get("/wellknown")).json).toMatchObject({ status: "success", protocols: { [ECHO_HASH]: [source] } });
     expect((await host.ask("HEAD", "/.wellknown")).text).toBe("");
   });
 
-  it("tells of one agent below its own address", async () => {
+  it("describes one agent below its own address", async () => {
     const host = new TestHost([helper, other]);
     expect((await host.get("/agora/other/.well-known/agora")).json).toMatchObject({
       name: "other",
@@ -271,7 +271,7 @@ describe("discovery", () => {
     });
   });
 
-  it("leads to the exact text of each document", async () => {
+  it("links to the exact text of each document", async () => {
     const host = new TestHost([helper]);
     const answered = await host.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`);
     expect(answered).toMatchObject({ status: 200, text: ECHO, headers: { "content-type": "text/plain; charset=utf-8" } });
@@ -285,9 +285,9 @@ describe("discovery", () => {
 });
 
 describe("an agent", () => {
-  it("cannot have a name that is part of the paths, nor a document that is too long", () => {
+  it("cannot have a reserved name, nor a document over the limit", () => {
     const named = agent({ name: "conversations", description: "d", handle: async () => "x" });
-    expect(() => new TestHost([named])).toThrow(/cannot be called "conversations"/);
+    expect(() => new TestHost([named])).toThrow(/cannot be named "conversations"/);
     const long = agent({
       name: "long",
       description: "d",

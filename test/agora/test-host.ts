@@ -1,7 +1,7 @@
 import { AgentError, ANONYMOUS, type JsonObject, type Loss, type Principal } from "../../src/envelope/index.js";
 import { type AgoraOptions, createAgora } from "../../src/protocols/agora/index.js";
 import { front } from "../../src/protocols/front.js";
-import { createHost } from "../../src/protocols/host.js";
+import { createHost, type FrontHost } from "../../src/protocols/host.js";
 import type { Host } from "../../src/protocols/index.js";
 import type { LanguageModel } from "../../src/router/models/index.js";
 import type { Agent } from "../../src/server/index.js";
@@ -10,18 +10,18 @@ import type { Exchange } from "../../src/transport/exchange.js";
 import { makeRequest } from "../../src/transport/request.js";
 import { type ManualTimers, manualTimers, principal, TestRuntime } from "../helpers/tasks.js";
 
-export interface DeskOptions {
+export interface TestHostOptions {
   readonly settings?: JsonObject;
   readonly agora?: AgoraOptions;
   readonly model?: LanguageModel;
   readonly follow?: Host["follow"];
   readonly store?: Store;
   readonly timers?: ManualTimers;
-  /** Sets apart the ids of two hosts over one store. */
+  /** Distinguishes the ids of two hosts over one store. */
   readonly prefix?: string;
 }
 
-/** What came back. */
+/** A response. */
 export interface Answered {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | undefined };
@@ -30,14 +30,14 @@ export interface Answered {
   readonly json: JsonObject;
 }
 
-/** The server half in front of real agents and their tasks, without a socket, on a clock that stands still. */
+/** The server with real agents and tasks, without a socket, on a stopped clock. */
 export class TestHost {
   readonly runtime: TestRuntime;
   readonly timers: ManualTimers;
   readonly losses: Loss[] = [];
   readonly #exchange: Exchange;
 
-  constructor(agents: readonly Agent[], options: DeskOptions = {}) {
+  constructor(agents: readonly Agent[], options: TestHostOptions = {}) {
     const { timers = manualTimers(), store, prefix = "id" } = options;
     this.timers = timers;
     const handles = Object.fromEntries(agents.map(({ name, handle }) => [name, handle]));
@@ -47,14 +47,14 @@ export class TestHost {
       handler: this.runtime.runtime.handler,
       cards: agents.map(({ card }) => card),
       ids: { now: timers.now, newId: () => `${prefix}-host-${++count}` },
-      admit: ({ headers }) => callerIn(headers["x-caller"]),
+      admission: ({ headers }) => callerIn(headers["x-caller"]),
       publicUrl: "http://desk.example",
       settings: { agora: options.settings ?? {} },
       records: this.runtime.store.records,
       follow: options.follow,
       model: options.model,
     });
-    const host: Host = {
+    const host: FrontHost = {
       ...made,
       begin: (request, start) => made.begin(request, start).derive({ reportLoss: (loss) => this.losses.push(loss) }),
     };

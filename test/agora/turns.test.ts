@@ -6,15 +6,15 @@ import { manualTimers } from "../helpers/tasks.js";
 import { gate, TestHost, words } from "./test-host.js";
 
 const open = (body: string, more: JsonObject = {}) => words(body, { multiround: true, ...more });
-const told = agent({ name: "told", description: "d", handle: async ({ text }, task) => `${task.sessionId}: ${text}` });
+const echoing = agent({ name: "told", description: "d", handle: async ({ text }, task) => `${task.sessionId}: ${text}` });
 
-/** A model that says how often it was asked, and waits at a gate where there is one. */
-function counting(waits?: Promise<void>): LanguageModel & { readonly asked: readonly number[] } {
-  const asked: number[] = [];
+/** A model that counts its calls, and waits for a gate if there is one. */
+function counting(waits?: Promise<void>): LanguageModel & { readonly requests: readonly number[] } {
+  const requests: number[] = [];
   return {
-    asked,
+    requests,
     async complete({ messages }) {
-      const answer = `answer ${asked.push(messages.length)}`;
+      const answer = `answer ${requests.push(messages.length)}`;
       await waits;
       return answer;
     },
@@ -22,8 +22,8 @@ function counting(waits?: Promise<void>): LanguageModel & { readonly asked: read
 }
 
 describe("the session of a conversation", () => {
-  it("is what its caller calls it, in every message of it, and when it ends", async () => {
-    const host = new TestHost([told]);
+  it("is that of its caller, in every message, and when it ends", async () => {
+    const host = new TestHost([echoing]);
     const first = await host.post("/", open("one", { metadata: { session: "mine" } }));
     expect(first.json).toMatchObject({ body: "mine: one" });
     const path = `/conversations/${first.json["conversationId"]}`;
@@ -37,18 +37,18 @@ describe("the session of a conversation", () => {
 });
 
 describe("two messages of one conversation at once", () => {
-  it("are answered one after the other, and nothing a model remembers is lost", async () => {
+  it("are answered one after the other, and no model state is lost", async () => {
     const waits = gate();
     const model = counting(waits.opened);
-    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([echoing], { settings: { naturalLanguage: "model" }, agora: { model } });
     waits.open();
     const id = (await host.post("/", open("one"))).json["conversationId"];
     await Promise.all(["two", "three", "four"].map((text) => host.post(`/conversations/${id}`, open(text))));
-    // Each sees all that was said before it: its own words, and two turns for every message before.
-    expect(model.asked).toEqual([1, 3, 5, 7]);
+    // Each sees the complete history: its own message, and two turns for every earlier one.
+    expect(model.requests).toEqual([1, 3, 5, 7]);
   });
 
-  it("wait in a line that has an end", async () => {
+  it("wait in a bounded queue", async () => {
     const waits = gate();
     const slow = agent({
       name: "slow",
@@ -91,8 +91,8 @@ describe("two messages of one conversation at once", () => {
 });
 
 describe("conversations opened at once", () => {
-  it("are never more than a caller may have, and never fewer", async () => {
-    const host = new TestHost([told], { settings: { maxConversations: 3 } });
+  it("never exceed the limit of a caller, and use all of it", async () => {
+    const host = new TestHost([echoing], { settings: { maxConversations: 3 } });
     const all = await Promise.all(Array.from({ length: 8 }, () => host.post("/", open("x"))));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429]);
     const [first] = all.filter(({ status }) => status === 200);
@@ -106,9 +106,9 @@ describe("one key", () => {
   it.each([
     ["natural language", null],
     ["a negotiation", "negotiation"],
-  ])("asks the model once, alone and in a conversation: %s", async (_what, protocolHash) => {
+  ])("calls the model once, alone and in a conversation: %s", async (_what, protocolHash) => {
     const model = counting();
-    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([echoing], { settings: { naturalLanguage: "model" }, agora: { model } });
     for (const multiround of [false, true]) {
       const keyed = words("x", {
         protocolHash,
@@ -120,31 +120,31 @@ describe("one key", () => {
       expect(await host.post("/", keyed)).toEqual(first);
       expect(await host.post("/", { ...keyed, body: "y" })).toMatchObject({ status: 409 });
     }
-    expect(model.asked).toHaveLength(2);
+    expect(model.requests).toHaveLength(2);
   });
 
-  it("asks the model once in a further message, which remembers one turn for it", async () => {
+  it("calls the model once in a further message, which stores one turn", async () => {
     const model = counting();
-    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([echoing], { settings: { naturalLanguage: "model" }, agora: { model } });
     const id = (await host.post("/", open("one"))).json["conversationId"];
     const keyed = open("two", { idempotency_key: "k" });
     const first = await host.post(`/conversations/${id}`, keyed);
     expect(await host.post(`/conversations/${id}`, keyed)).toEqual(first);
     await host.post(`/conversations/${id}`, open("three"));
-    expect(model.asked).toEqual([1, 3, 5]);
+    expect(model.requests).toEqual([1, 3, 5]);
   });
 
-  it("belongs to its caller, and guards nothing when it is empty or too long", async () => {
+  it("belongs to its caller, and is rejected when empty or too long", async () => {
     const model = counting();
-    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([echoing], { settings: { naturalLanguage: "model" }, agora: { model } });
     const keyed = words("x", { idempotency_key: "k" });
     for (const caller of ["alice", "bob"]) expect((await host.post("/", keyed, { "x-caller": caller })).status).toBe(200);
-    expect(model.asked).toHaveLength(2);
+    expect(model.requests).toHaveLength(2);
     for (const key of ["", "k".repeat(257)])
       expect((await host.post("/", words("x", { idempotency_key: key }))).status).toBe(400);
   });
 
-  it("of an answer is that of the work that heard it, also when it comes again", async () => {
+  it("of an answer is that of the task that received it, also when repeated", async () => {
     let runs = 0;
     const asking = agent({
       name: "asking",

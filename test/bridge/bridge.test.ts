@@ -4,25 +4,25 @@ import { type AgentEvent, answerOf, type Envelope, type Handler, type Operation,
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type Bridge, bridge, type Crossing } from "./chain.js";
 import { differences, unreported } from "./differences.js";
-import { ended, message, said, uuid } from "./samples.js";
+import { agentContent, ended, message, uuid } from "./samples.js";
 
-/** Every protocol in front of every protocol, itself included: what goes in comes out, or somebody said that it does not. */
+/** Every protocol as listener of every protocol, itself included: everything arrives unchanged, or its loss is reported. */
 
 const RUNS = 60;
-const PAIRS: readonly (readonly [Protocol, Protocol])[] = protocols.flatMap((front) =>
-  protocols.map((behind) => [front, behind] as const),
+const PAIRS: readonly (readonly [Protocol, Protocol])[] = protocols.flatMap((listener) =>
+  protocols.map((upstream) => [listener, upstream] as const),
 );
 
-/** Who speaks to whom, and when, is decided by each hop where nobody says it; the answer's parent is what it answers. */
+/** Source, destination and time are set by each hop if absent; the parent of an answer is the message it answers. */
 const OF_EACH_HOP = new Set(["message.ts", "message.src", "message.dst", "message.role"]);
 
 function sendOf(envelope: Envelope, task: "auto" | "always" = "auto"): Operation {
   return { kind: "send", envelope, delivery: "answer", task };
 }
 
-function agentSays(heard: Operation, content: Pick<Envelope, "content" | "metadata">): AgentEvent {
-  if (heard.kind !== "send") throw new Error(`asked for ${heard.kind}`);
-  const { envelope } = heard;
+function agentSays(request: Operation, content: Pick<Envelope, "content" | "metadata">): AgentEvent {
+  if (request.kind !== "send") throw new Error(`asked for ${request.kind}`);
+  const { envelope } = request;
   const context = { sessionId: envelope.context.sessionId ?? "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02", parentId: envelope.id };
   return {
     kind: "message",
@@ -43,8 +43,8 @@ function agentSays(heard: Operation, content: Pick<Envelope, "content" | "metada
 const pong: Handler = async (operation) =>
   agentSays(operation, { content: [{ kind: "text", text: "pong" }], metadata: undefined });
 
-function envelopeHeard({ heard, error }: Crossing): Envelope {
-  const [first] = heard;
+function receivedEnvelope({ requests: request, error }: Crossing): Envelope {
+  const [first] = request;
   if (first?.kind !== "send") throw new Error(`the agent was not asked: ${error}`);
   return first.envelope;
 }
@@ -57,57 +57,56 @@ function answered({ events, error }: Crossing): Envelope["content"] {
   throw new Error(`no answer: ${error ?? event?.kind}`);
 }
 
-describe.each(PAIRS.map(([front, behind]) => ({ name: `${front.id} in front of ${behind.id}`, front, behind })))(
-  "$name",
-  ({ front, behind }) => {
-    const ready: Promise<Bridge> = bridge(front, behind);
+describe.each(
+  PAIRS.map(([listener, upstream]) => ({ name: `listener ${listener.id}, upstream ${upstream.id}`, listener, upstream })),
+)("$name", ({ listener, upstream }) => {
+  const ready: Promise<Bridge> = bridge(listener, upstream);
 
-    test("a message arrives whole, or its losses are told", async () => {
-      const { cross } = await ready;
-      await fc.assert(
-        fc.asyncProperty(message, async (envelope) => {
-          const crossing = await cross(sendOf(envelope), pong);
-          const places = differences(envelope, envelopeHeard(crossing), "message").filter((place) => !OF_EACH_HOP.has(place));
-          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
-        }),
-        { numRuns: RUNS },
-      );
-    });
+  test("a message arrives whole, or its losses are reported", async () => {
+    const { cross } = await ready;
+    await fc.assert(
+      fc.asyncProperty(message, async (envelope) => {
+        const crossing = await cross(sendOf(envelope), pong);
+        const places = differences(envelope, receivedEnvelope(crossing), "message").filter((path) => !OF_EACH_HOP.has(path));
+        expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
 
-    test("an answer comes back whole, or its losses are told", async () => {
-      const { cross } = await ready;
-      await fc.assert(
-        fc.asyncProperty(said, async (words) => {
-          const crossing = await cross(sendOf(HELLO), async (operation) => agentSays(operation, words));
-          const places = differences(words.content, answered(crossing), "message.content");
-          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
-        }),
-        { numRuns: RUNS },
-      );
-    });
+  test("an answer arrives whole, or its losses are reported", async () => {
+    const { cross } = await ready;
+    await fc.assert(
+      fc.asyncProperty(agentContent, async (words) => {
+        const crossing = await cross(sendOf(HELLO), async (operation) => agentSays(operation, words));
+        const places = differences(words.content, answered(crossing), "message.content");
+        expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
 
-    test("a task that has ended comes back with its state and artifacts, or its losses are told", async () => {
-      const { cross } = await ready;
-      await fc.assert(
-        fc.asyncProperty(ended, uuid, async ({ state, ...rest }, id) => {
-          const task: Task = { ...rest, id, contextId: SESSION, status: { state, at: 1_767_323_045_678 }, history: [] };
-          const crossing = await cross(sendOf(HELLO, "always"), async () => ({ kind: "task", task }));
-          const got = crossing.events[0]?.kind === "task" ? crossing.events[0].task : undefined;
-          const places =
-            got === undefined
-              ? ["task"]
-              : differences(
-                  { id, status: { state }, artifacts: task.artifacts, metadata: task.metadata },
-                  { id: got.id, status: { state: got.status.state }, artifacts: got.artifacts, metadata: got.metadata },
-                  "task",
-                );
-          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
-        }),
-        { numRuns: RUNS },
-      );
-    });
-  },
-);
+  test("a completed task arrives with its state and artifacts, or its losses are reported", async () => {
+    const { cross } = await ready;
+    await fc.assert(
+      fc.asyncProperty(ended, uuid, async ({ state, ...rest }, id) => {
+        const task: Task = { ...rest, id, contextId: SESSION, status: { state, at: 1_767_323_045_678 }, history: [] };
+        const crossing = await cross(sendOf(HELLO, "always"), async () => ({ kind: "task", task }));
+        const got = crossing.events[0]?.kind === "task" ? crossing.events[0].task : undefined;
+        const places =
+          got === undefined
+            ? ["task"]
+            : differences(
+                { id, status: { state }, artifacts: task.artifacts, metadata: task.metadata },
+                { id: got.id, status: { state: got.status.state }, artifacts: got.artifacts, metadata: got.metadata },
+                "task",
+              );
+        expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
 
 const SESSION = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
 const HELLO: Envelope = {
@@ -122,6 +121,6 @@ const HELLO: Envelope = {
   meta: {},
 };
 
-function shown({ heard, events, losses, error }: Crossing): string {
-  return JSON.stringify({ heard, events, losses, error }, undefined, 1).slice(0, 6_000);
+function shown({ requests: request, events, losses, error }: Crossing): string {
+  return JSON.stringify({ request, events, losses, error }, undefined, 1).slice(0, 6_000);
 }

@@ -1,37 +1,38 @@
 import { CONTRACT_CARD, fixedIds, outcomeOf, PUBLIC_URL } from "../../conformance/scripted-host.js";
 import type { AgentEvent, Card, Handler, Loss, Operation } from "../../src/index.js";
+import { createClientContext } from "../../src/protocols/client-context.js";
 import { createHost, front, memoryLink, type Peer, type Protocol, startCall } from "../../src/public/protocols.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
 
-/** What came out at both ends of a bridge, and what was said to be lost on the way. */
+/** What arrived at both ends of a bridge, and the losses reported in between. */
 export interface Crossing {
-  /** What the agent behind the bridge was asked. */
-  readonly heard: readonly Operation[];
-  /** What its caller in front of the bridge got. */
+  /** The request that the upstream agent received. */
+  readonly requests: readonly Operation[];
+  /** The answer that the caller received. */
   readonly events: readonly AgentEvent[];
   readonly error: string | undefined;
   readonly losses: readonly Loss[];
 }
 
-/** A caller who speaks one protocol, a bridge, and an agent who speaks another; no socket and no runtime in between. */
+/** A caller of one protocol, a bridge, and an agent of another protocol, without sockets or a runtime. */
 export interface Bridge {
   cross(operation: Operation, script: Handler): Promise<Crossing>;
 }
 
-/** One bridge, found and connected as any client would; used for many crossings. */
-export async function bridge(inFront: Protocol, behind: Protocol): Promise<Bridge> {
+/** One bridge, discovered and connected as by any client; used for many exchanges. */
+export async function bridge(listener: Protocol, to: Protocol): Promise<Bridge> {
   const losses: Loss[] = [];
-  const heard: Operation[] = [];
+  const requests: Operation[] = [];
   let script: Handler = () => Promise.reject(new Error("nobody wrote a script"));
   const lose = (loss: Loss): void => void losses.push(loss);
 
   const agent: Handler = (operation, call) => {
-    heard.push(operation);
+    requests.push(operation);
     return script(operation, call);
   };
-  const upstream = await plug(behind, agent, CONTRACT_CARD, lose);
+  const upstream = await plug(to, agent, CONTRACT_CARD, lose);
   const downstream = await plug(
-    inFront,
+    listener,
     (operation, call) => upstream.handler(operation, call.derive({ reportLoss: lose })),
     upstream.card,
     lose,
@@ -40,14 +41,14 @@ export async function bridge(inFront: Protocol, behind: Protocol): Promise<Bridg
     async cross(operation, written) {
       script = written;
       losses.length = 0;
-      heard.length = 0;
+      requests.length = 0;
       const { events, error } = await outcomeOf(() => downstream.handler(operation, startCall({ reportLoss: lose })));
-      return { heard: [...heard], events, error: error?.code, losses: [...losses] };
+      return { requests: [...requests], events, error: error?.code, losses: [...losses] };
     },
   };
 }
 
-/** Client half into server half, with the peer as discovery finds it. */
+/** The client half connected to the server half, with the peer as discovery resolves it. */
 async function plug(protocol: Protocol, handler: Handler, card: Card, lose: (loss: Loss) => void) {
   const ids = fixedIds();
   const made = createHost({
@@ -62,8 +63,9 @@ async function plug(protocol: Protocol, handler: Handler, card: Card, lose: (los
     begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
   };
   const link = memoryLink(front(host, [protocol]).exchange);
-  const finding = await protocol.discover(link, PUBLIC_URL, startCall());
+  const context = createClientContext({ link, ids, records: () => made.records("client") });
+  const finding = await protocol.discover(context, PUBLIC_URL, startCall());
   const peer: Peer | undefined = finding?.peers[0];
   if (peer === undefined) throw new Error(`${protocol.id} does not find itself`);
-  return { handler: protocol.connect(link, peer, ids), card: peer.card };
+  return { handler: protocol.connect({ ...context, peer }).handler, card: peer.card };
 }

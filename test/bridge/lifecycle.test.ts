@@ -17,9 +17,9 @@ import {
 import { memoryLink, type Protocol, protocols, relay } from "../../src/public/protocols.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
 
-/** A real agent with its tasks behind one protocol, its caller in front of another, and a bridge in between. */
+/** A real agent with tasks over one protocol, a caller of another protocol, and a bridge in between. */
 
-const BEHIND = "http://behind.example";
+const UPSTREAM = "http://upstream.example";
 const GATEWAY = "http://gateway.example";
 const worker = agent({ name: "worker", description: "does what is asked", skills: [conformanceSkill], handle: conformanceAgent });
 
@@ -28,19 +28,19 @@ interface Across {
   close(): Promise<void>;
 }
 
-async function across(inFront: Protocol, behind: Protocol): Promise<Across> {
-  const served = mount(worker, { protocols: [behind], publicUrl: BEHIND });
+async function across(listener: Protocol, upstreamProtocol: Protocol): Promise<Across> {
+  const served = mount(worker, { protocols: [upstreamProtocol], publicUrl: UPSTREAM });
   const only = (protocol: Protocol) => ({ protocols: [protocol], discoveryCache: new DiscoveryCache() });
-  const upstream = await connect(BEHIND, { ...only(behind), link: memoryLink(served.exchange) });
-  const door = relay({
+  const upstream = await connect(UPSTREAM, { ...only(upstreamProtocol), link: memoryLink(served.exchange) });
+  const link = relay({
     upstream: upstream.handler,
     card: upstream.card,
-    protocols: [inFront],
+    protocols: [listener],
     ids: systemIds,
     publicUrl: GATEWAY,
     records: createMemoryStore({ now: systemIds.now }).records,
   });
-  const caller = await connect(GATEWAY, { ...only(inFront), link: memoryLink(door.exchange) });
+  const caller = await connect(GATEWAY, { ...only(listener), link: memoryLink(link.exchange) });
   return {
     caller,
     async close() {
@@ -61,7 +61,7 @@ function answerIn(event: EventOf<"send">): string {
   return event.kind === "task" ? answerText(event.task) : event.kind;
 }
 
-/** What a reader of a stream must see, whichever wires it crossed. */
+/** The events that a reader must receive, whichever wires they crossed. */
 function seen(event: AgentEvent): string {
   if (event.kind === "task") return `task ${event.task.status.state}`;
   if (event.kind === "status") return `status ${event.status.state}`;
@@ -76,14 +76,20 @@ async function collect(events: AsyncIterable<AgentEvent>): Promise<readonly stri
 
 const withTasks = protocols.filter(({ traits }) => traits.tasks);
 const pairs = (among: readonly Protocol[]) =>
-  among.flatMap((front) =>
-    among.filter((behind) => behind !== front).map((behind) => ({ name: `${front.id} in front of ${behind.id}`, front, behind })),
+  among.flatMap((listener) =>
+    among
+      .filter((upstreamProtocol) => upstreamProtocol !== listener)
+      .map((upstreamProtocol) => ({
+        name: `listener ${listener.id}, upstream ${upstreamProtocol.id}`,
+        listener,
+        upstreamProtocol,
+      })),
   );
 
-describe.each(pairs(protocols))("$name", ({ front, behind }) => {
+describe.each(pairs(protocols))("$name", ({ listener, upstreamProtocol }) => {
   let bridged: Across;
   beforeAll(async () => {
-    bridged = await across(front, behind);
+    bridged = await across(listener, upstreamProtocol);
   });
   afterAll(() => bridged.close());
 
@@ -91,7 +97,7 @@ describe.each(pairs(protocols))("$name", ({ front, behind }) => {
     expect(answerIn(await bridged.caller.send("hello"))).toBe("you said: hello");
   });
 
-  test("work that fails is no answer", async () => {
+  test("a failed task is not an answer", async () => {
     const outcome = await bridged.caller.send("conform: fail").then(
       (event) => (event.kind === "task" ? event.task.status.state : event.kind),
       (thrown: unknown) => (thrown instanceof AgentError ? "an error" : "something else"),
@@ -99,7 +105,7 @@ describe.each(pairs(protocols))("$name", ({ front, behind }) => {
     expect(["failed", "an error"]).toContain(outcome);
   });
 
-  test("an agent that throws tells no secret", async () => {
+  test("an agent that throws reveals no secret", async () => {
     const outcome = await bridged.caller.send("conform: throw").then(
       (event) => JSON.stringify(event),
       (thrown: unknown) => AgentError.from(thrown).message,
@@ -107,7 +113,7 @@ describe.each(pairs(protocols))("$name", ({ front, behind }) => {
     expect(outcome).not.toContain("inner secret");
   });
 
-  test("a question is asked and answered within one conversation", async () => {
+  test("a question is asked and answered within one session", async () => {
     const session = crypto.randomUUID();
     const asked = await bridged.caller.send("conform: ask", { session });
     expect(answerIn(asked)).toBe("what is the answer?");
@@ -116,10 +122,10 @@ describe.each(pairs(protocols))("$name", ({ front, behind }) => {
   });
 });
 
-describe.each(pairs(withTasks))("$name, both with tasks", ({ front, behind }) => {
+describe.each(pairs(withTasks))("$name, both with tasks", ({ listener, upstreamProtocol }) => {
   let bridged: Across;
   beforeAll(async () => {
-    bridged = await across(front, behind);
+    bridged = await across(listener, upstreamProtocol);
   });
   afterAll(() => bridged.close());
 
@@ -130,7 +136,7 @@ describe.each(pairs(withTasks))("$name, both with tasks", ({ front, behind }) =>
     expect(await caller.getTask(task.id)).toMatchObject({ id: task.id, status: { state: "completed" } });
   });
 
-  test("a stream arrives piece by piece, in order, and ends", async () => {
+  test("a stream arrives in chunks, in order, and ends", async () => {
     expect(await collect(bridged.caller.stream("conform: stream 3"))).toEqual([
       "task submitted",
       "status working",
@@ -141,14 +147,14 @@ describe.each(pairs(withTasks))("$name, both with tasks", ({ front, behind }) =>
     ]);
   });
 
-  test("work is stopped from the other side", async () => {
+  test("a task is cancelled by the caller", async () => {
     const { caller } = bridged;
     const { id } = taskIn(await caller.start("conform: wait"));
     await caller.cancelTask(id);
     await expect.poll(async () => (await caller.getTask(id)).status.state).toBe("canceled");
   });
 
-  test("work that goes on is followed to its end", async () => {
+  test("a running task is followed to its end", async () => {
     const { caller } = bridged;
     const { id } = taskIn(await caller.start("conform: wait"));
     const followed = collect(caller.subscribe(id));
@@ -156,7 +162,7 @@ describe.each(pairs(withTasks))("$name, both with tasks", ({ front, behind }) =>
     expect((await followed).at(-1)).toBe("status canceled");
   });
 
-  test("a question waits as such, and its answer ends the task", async () => {
+  test("a question is reported as input-required, and its answer completes the task", async () => {
     const { caller } = bridged;
     const asked = taskIn(await caller.send("conform: ask"));
     expect(asked.status.state).toBe("input-required");
@@ -168,12 +174,12 @@ describe.each(pairs(withTasks))("$name, both with tasks", ({ front, behind }) =>
     ]);
   });
 
-  test.each(["failed", "rejected"])("work that is %s says so", async (state) => {
+  test.each(["failed", "rejected"])("a task that is %s is reported as such", async (state) => {
     const { status } = taskIn(await bridged.caller.send(state === "failed" ? "conform: fail" : "conform: reject"));
     expect([status.state, textOf(status.message?.content ?? [])]).toEqual([state, "as commanded"]);
   });
 
-  test("a task that is not there is not found", async () => {
+  test("an unknown task is not found", async () => {
     await expect(bridged.caller.getTask(crypto.randomUUID())).rejects.toMatchObject({ code: "task_not_found" });
   });
 });

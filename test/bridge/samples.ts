@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Artifact, Envelope, Json, Part, Task } from "../../src/index.js";
 
-/** Messages and tasks as agents really make them, and as nobody would. */
+/** Messages and tasks, typical and extreme. */
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
 const words = fc.oneof(
@@ -49,7 +49,7 @@ export const part: fc.Arbitrary<Part> = fc.oneof(
 );
 const parts = fc.array(part, { minLength: 1, maxLength: 4 });
 
-/** A message of a caller. Its task is none: that a message belongs to one is tried where tasks are. */
+/** A message of a caller, without a task: tasks are tested separately. */
 export const message: fc.Arbitrary<Envelope> = fc.record({
   id: uuid,
   ts: fc.constant(1_767_323_045.678),
@@ -85,8 +85,8 @@ const artifact: fc.Arbitrary<Artifact> = fc.record({
   extensions: maybe(fc.array(url, { minLength: 1, maxLength: 1 })),
 });
 
-/** What an agent says, beside what it answers to. */
-export const said: fc.Arbitrary<Pick<Envelope, "content" | "metadata">> = fc.record({
+/** The members of an agent's message, without the link to its request. */
+export const agentContent: fc.Arbitrary<Pick<Envelope, "content" | "metadata">> = fc.record({
   content: parts,
   metadata: maybe(metadata),
 });

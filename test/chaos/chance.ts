@@ -1,4 +1,4 @@
-/** Repeatable chance: the same seed, the same choices (mulberry32). */
+/** Repeatable random choices from a seed (mulberry32). */
 export function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -69,29 +69,29 @@ async function strike(fleet: Fleet, seconds: number, random: () => number): Prom
 /** The numbers in the order they arrived, those of the first snapshot included. */
 async function readAll(reader: RemoteAgent, taskId: string): Promise<readonly string[]> {
   for (;;) {
-    const heard: string[] = [];
+    const received: string[] = [];
     try {
       for await (const event of reader.subscribe(taskId)) {
         const artifacts = event.kind === "task" ? event.task.artifacts : event.kind === "artifact" ? [event.artifact] : [];
-        for (const { parts } of artifacts) for (const part of parts) if (part.kind === "text") heard.push(part.text.trim());
-        if (event.kind === "status") heard.push(event.status.state);
+        for (const { parts } of artifacts) for (const part of parts) if (part.kind === "text") received.push(part.text.trim());
+        if (event.kind === "status") received.push(event.status.state);
       }
-      return heard;
+      return received;
     } catch (thrown) {
       // The stream broke before its first event: subscribing again is safe. Later breaks are for the client to resume.
       const { code, message } = AgentError.from(thrown);
-      if (heard.length > 0 || (code !== "unavailable" && code !== "interrupted")) return [...heard, `${code}: ${message}`];
+      if (received.length > 0 || (code !== "unavailable" && code !== "interrupted")) return [...received, `${code}: ${message}`];
     }
   }
 }
 
-function problemOf(heard: readonly string[] | undefined, many: number, index: number): readonly string[] {
-  const numbers = (heard ?? []).map((each) => each.split("@")[0]).filter((each) => each !== "working" && each !== "submitted");
+function problemOf(received: readonly string[] | undefined, many: number, index: number): readonly string[] {
+  const numbers = (received ?? []).map((each) => each.split("@")[0]).filter((each) => each !== "working" && each !== "submitted");
   const wanted = [...Array.from({ length: many }, (_, number) => String(number)), "completed"];
-  const at = wanted.findIndex((each, place) => numbers[place] !== each);
+  const at = wanted.findIndex((each, position) => numbers[position] !== each);
   if (at < 0 && numbers.length === wanted.length) return [];
-  const place = at < 0 ? wanted.length : at;
+  const position = at < 0 ? wanted.length : at;
   return [
-    `stream ${index}: at place ${place} came ${numbers[place]} instead of ${wanted[place]} (${numbers.length} of ${wanted.length})`,
+    `stream ${index}: at place ${position} came ${numbers[position]} instead of ${wanted[position]} (${numbers.length} of ${wanted.length})`,
   ];
 }

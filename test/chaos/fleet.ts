@@ -110,7 +110,7 @@ export async function startFleet(ports: readonly number[], facts: Omit<ReplicaFa
   };
 }
 
-/** Ports nobody listens on at this moment. */
+/** Ports that are free at this moment. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(
     Array.from(

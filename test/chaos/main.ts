@@ -4,7 +4,7 @@ import { chaosOfConnections } from "./connections.js";
 import type { ChaosOutcome } from "./outcome.js";
 import { chaosOfRunners } from "./runners.js";
 
-/** `npm run test:chaos`. Exit codes: 0 every promise was kept; 1 one was not, or it could not be tried; 2 usage. */
+/** `npm run test:chaos`. Exit codes: 0 all guarantees held; 1 one did not, or could not be tested; 2 usage. */
 
 const HELP = `npm run test:chaos -- [options]
 
@@ -38,8 +38,8 @@ function whole(text: string | undefined, fallback: number, name: string): number
 }
 
 function show({ name, figures, problems }: ChaosOutcome): void {
-  const told = Object.entries(figures).map(([key, value]) => `${value} ${key}`);
-  process.stdout.write(`${problems.length === 0 ? "kept  " : "BROKEN"} ${name}: ${told.join(", ")}\n`);
+  const figureTexts = Object.entries(figures).map(([key, value]) => `${value} ${key}`);
+  process.stdout.write(`${problems.length === 0 ? "kept  " : "BROKEN"} ${name}: ${figureTexts.join(", ")}\n`);
   for (const problem of problems.slice(0, 20)) process.stdout.write(`  ${problem}\n`);
   if (problems.length > 20) process.stdout.write(`  and ${problems.length - 20} more\n`);
 }

@@ -1,11 +1,11 @@
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long the trouble lasts. */
+  /** Duration of the faults. */
   readonly seconds: number;
   readonly streams: number;
 }
 
-/** What one run showed. No problem means that what is promised was kept. */
+/** The result of one run. Without problems, all guarantees held. */
 export interface ChaosOutcome {
   readonly name: string;
   readonly figures: Readonly<Record<string, number>>;

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AgentFunction, agent, openRedisStore, openSqliteStore, serve } from "../../src/index.js";
 
-/** One replica in its own process. Takes its facts as JSON and prints `ready <url>` on stdout once it accepts requests. */
+/** One replica in its own process. Reads its options as JSON and prints `ready <url>` on stdout once it accepts requests. */
 export interface ReplicaFacts {
   /** A free port if absent. */
   readonly port?: number;
-  /** The address callers use if it is another one: the load balancer's. */
+  /** The public URL if it differs: that of the load balancer. */
   readonly publicUrl?: string;
   /** Tasks are stored in this Redis, or in this SQLite file. */
   readonly redisUrl?: string;
@@ -18,7 +18,7 @@ export interface ReplicaFacts {
 
 const ROOM = 2_000;
 /** Long enough for a webhook on a busy machine: a timed-out delivery would be repeated. */
-const PUSH_TIMEOUT_MS = 10_000;
+const PUSH_TIMEOUT_MS = 5_000;
 const GATE_POLL_MS = 10;
 const facts: ReplicaFacts = JSON.parse(process.argv[2] ?? "{}");
 

@@ -16,9 +16,9 @@ import type { ChaosOptions, ChaosOutcome } from "./outcome.js";
 const REPLICAS = 3;
 const LEASE_MS = 2_000;
 const STRIKE_EVERY_MS = 1_000;
-/** Longer than the lease, so that what thaws is a zombie. */
+/** Longer than the lease: a resumed process has lost it. */
 const FREEZE_MS = LEASE_MS + 1_500;
-/** The promise: a run that lost its holder is closed within its lease and this. */
+/** The guarantee: a run that lost its holder is closed within its lease plus this. */
 const GRACE_MS = 5_000;
 const OWNER = "anonymous:anonymous";
 const NUMBERS = 20;
@@ -93,7 +93,7 @@ async function strike(fleet: Fleet, seconds: number, random: () => number): Prom
     const well = fleet.replicas.filter(({ ready, frozen }) => ready && !frozen);
     const victim = well.length > 1 ? oneOf(well, random) : undefined;
     if (victim === undefined) continue;
-    // In turns, so that the shortest run has both.
+    // Alternating, so that the shortest run has both.
     if (count.kills <= count.freezes) {
       fleet.kill(victim);
       count.kills += 1;
@@ -105,7 +105,7 @@ async function strike(fleet: Fleet, seconds: number, random: () => number): Prom
   return count;
 }
 
-/** Asks until somebody says that the task exists: the key makes sure that it is one task, however often it is asked. */
+/** Repeats the request until a replica confirms the task; the key makes it one task. */
 async function startOne(peer: RemoteAgent, key: string): Promise<Started> {
   for (;;) {
     const enough = new AbortController();
@@ -135,9 +135,9 @@ async function closed(store: Store, taskId: string): Promise<void> {
 
 interface Judged {
   readonly end: string;
-  /** Processes that wrote something. */
+  /** Processes that wrote events. */
   readonly holders: number;
-  /** From the strike to the end, for a task that was failed. */
+  /** From the fault to the end, for a failed task. */
   readonly lateMs: number;
   readonly problems: readonly string[];
 }
@@ -151,11 +151,11 @@ async function judge(store: Store, { key, taskId }: Started, fleet: Fleet): Prom
   const last = entries.at(-1)?.event;
   if (ends.length !== 1 || ends[0]?.event !== last)
     problems.push(`${taskId}: ${ends.length} ends, the last entry is ${last?.kind}`);
-  const said = entries.flatMap(({ event }) => saidIn(event));
-  const holders = said.filter(({ pid }, index) => pid !== said[index - 1]?.pid);
-  // Whoever takes over counts from the beginning, and may be a process that had the task before. A zombie would count on.
-  const wrong = said.find(({ number, pid }, index) => {
-    const before = said[index - 1];
+  const output = entries.flatMap(({ event }) => saidIn(event));
+  const holders = output.filter(({ pid }, index) => pid !== output[index - 1]?.pid);
+  // A successor counts from the beginning, and may be a process that held the task before. A stale holder would continue.
+  const wrong = output.find(({ number, pid }, index) => {
+    const before = output[index - 1];
     return number !== 0 && (before?.pid !== pid || before.number !== number - 1);
   });
   if (wrong !== undefined) problems.push(`${taskId}: process ${wrong.pid} said ${wrong.number} where it could not`);
@@ -168,7 +168,7 @@ async function judge(store: Store, { key, taskId }: Started, fleet: Fleet): Prom
   return { end: end?.state ?? "none", holders: holders.length, lateMs, problems };
 }
 
-/** What the agent said: `<number>@<process>`. */
+/** The agent's output: `<number>@<process>`. */
 function saidIn(event: TaskEvent): readonly { readonly number: number; readonly pid: number }[] {
   if (event.kind !== "artifact") return [];
   return event.artifact.parts.flatMap((part) => {

@@ -6,18 +6,18 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pushReceiver } from "../../src/index.js";
-import { type Desk, koine, newDesk, type Serving, serving } from "./koine.js";
+import { createWorkspace, koine, type Serving, serving, type Workspace } from "./koine.js";
 
 const TOKEN = "token-of-ann-0123456789";
-let desk: Desk;
+let workspace: Workspace;
 beforeAll(async () => {
-  desk = await newDesk();
+  workspace = await createWorkspace();
 });
-afterAll(() => desk.clear());
+afterAll(() => workspace.clear());
 
-test("an agent in TypeScript is served from a folder that says nothing about modules", async () => {
-  await desk.write("word.ts", 'export const word: string = "hello";');
-  const path = await desk.write(
+test("serves a TypeScript agent from a folder without a module type", async () => {
+  await workspace.write("word.ts", 'export const word: string = "hello";');
+  const path = await workspace.write(
     "plain.ts",
     `import { word } from "./word";
      export const handle = (message: { readonly text: string }): string => word + " " + message.text;`,
@@ -31,38 +31,38 @@ test("an agent in TypeScript is served from a folder that says nothing about mod
 describe("signed cards", () => {
   let server: Serving;
   beforeAll(async () => {
-    await Promise.all(["acme", "other"].map((name) => koine(["card", "key", "--out", desk.path(name)])));
+    await Promise.all(["acme", "other"].map((name) => koine(["card", "key", "--out", workspace.path(name)])));
     const koineHere = pathToFileURL(resolve("src/index.ts")).href;
-    const clerk = await desk.write(
+    const clerk = await workspace.write(
       "clerk.ts",
       `import { agent } from ${JSON.stringify(koineHere)};
        const extendedCard = () => ({ description: "Files secret things" });
        export default agent({ name: "clerk", description: "Files things", extendedCard, handle: () => "filed" });`,
     );
-    server = await serving([clerk, "--card-key", desk.path("acme.private.json")], { KOINE_TOKENS: `ann=${TOKEN}` });
+    server = await serving([clerk, "--card-key", workspace.path("acme.private.json")], { KOINE_TOKENS: `ann=${TOKEN}` });
   });
   afterAll(() => server.stop());
 
-  test("an agent is called only if somebody we trust signed its card", async () => {
+  test("an agent is called only if a trusted key signed its card", async () => {
     const send = (...more: readonly string[]) =>
       koine(["send", server.url, "hi", "--require-signed", ...more], { KOINE_TOKEN: TOKEN });
-    const [trusted, stranger, nobody] = await Promise.all([
-      send("--trust", desk.path("acme.public.json")),
-      send("--trust", desk.path("other.public.json")),
+    const [trusted, untrusted, unsigned] = await Promise.all([
+      send("--trust", workspace.path("acme.public.json")),
+      send("--trust", workspace.path("other.public.json")),
       send(),
     ]);
     expect(trusted).toEqual({ code: 0, stdout: "filed\n", stderr: "" });
-    expect(stranger).toMatchObject({ code: 1, stdout: "" });
-    expect(stranger.stderr).toContain("but not by a trusted key");
-    expect(nobody.code).toBe(2);
-    expect(nobody.stderr).toContain("Name a key file with --trust");
+    expect(untrusted).toMatchObject({ code: 1, stdout: "" });
+    expect(untrusted.stderr).toContain("but not by a trusted key");
+    expect(unsigned.code).toBe(2);
+    expect(unsigned.stderr).toContain("Name a key file with --trust");
   });
 
-  test("a card in a file is verified, and one that was changed is not", async () => {
+  test("a card file is verified, and a changed one is not", async () => {
     const text = await (await fetch(`${server.url}/.well-known/agent-card.json`)).text();
-    const trust = ["--trust", desk.path("acme.public.json")];
-    const whole = await desk.write("card.json", text);
-    const changed = await desk.write("changed.json", text.replace("Files things", "Eats things"));
+    const trust = ["--trust", workspace.path("acme.public.json")];
+    const whole = await workspace.write("card.json", text);
+    const changed = await workspace.write("changed.json", text.replace("Files things", "Eats things"));
     const [good, bad] = await Promise.all([
       koine(["card", "verify", whole, ...trust]),
       koine(["card", "verify", changed, ...trust]),
@@ -72,35 +72,35 @@ describe("signed cards", () => {
     expect(bad.stderr).toContain("the signature does not match");
   });
 
-  test("the extended card is for callers who show who they are, and is signed too", async () => {
-    const get = ["card", "get", server.url, "--extended", "--trust", desk.path("acme.public.json"), "--require-signed"];
+  test("the extended card requires authentication, and is signed too", async () => {
+    const get = ["card", "get", server.url, "--extended", "--trust", workspace.path("acme.public.json"), "--require-signed"];
     const [known, unknown] = await Promise.all([koine(get, { KOINE_TOKEN: TOKEN }), koine(get)]);
     expect(known.stdout).toContain("Files secret things");
     expect(unknown.code).toBe(4);
   });
 
-  test("a private key is for its owner alone, and never overwritten", async () => {
-    const secret = await readFile(desk.path("acme.private.json"), "utf8");
-    const again = await koine(["card", "key", "--out", desk.path("acme")]);
+  test("a private key is readable by its owner only, and never overwritten", async () => {
+    const secret = await readFile(workspace.path("acme.private.json"), "utf8");
+    const again = await koine(["card", "key", "--out", workspace.path("acme")]);
     expect(again).toMatchObject({ code: 1, stdout: "" });
-    expect(await readFile(desk.path("acme.private.json"), "utf8")).toBe(secret);
+    expect(await readFile(workspace.path("acme.private.json"), "utf8")).toBe(secret);
   });
 });
 
-test("a webhook on this machine is told only if whoever serves allows it", async () => {
-  const told: string[] = [];
+test("a webhook on this machine is notified only if the server allows it", async () => {
+  const received: string[] = [];
   let finished: () => void = () => undefined;
   const done = new Promise<void>((end) => {
     finished = end;
   });
   const receiver = pushReceiver({ token: "hook-token" }, (event) => {
-    told.push(event.kind === "status" ? event.status.state : event.kind);
-    if (told.at(-1) === "completed") finished();
+    received.push(event.kind === "status" ? event.status.state : event.kind);
+    if (received.at(-1) === "completed") finished();
   });
   const hook = createServer(receiver.listener).listen(0, "127.0.0.1");
   await once(hook, "listening");
   const address = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`; // a TCP server has one
-  const [closed, open] = await Promise.all([serving([desk.agent]), serving([desk.agent, "--push-allow", "127.0.0.1"])]);
+  const [closed, open] = await Promise.all([serving([workspace.agent]), serving([workspace.agent, "--push-allow", "127.0.0.1"])]);
   const start = async (url: string): Promise<string> => (await koine(["send", url, "gate", "--no-wait"])).stdout.trim();
   const set = async (url: string) =>
     koine(["task", "push", "set", url, await start(url), address, "--id", "mine", "--hook-token-env", "HOOK"], {
@@ -109,14 +109,14 @@ test("a webhook on this machine is told only if whoever serves allows it", async
 
   const refused = await set(closed.url);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/leads to a loopback address[\s\S]*hint: .*--push-allow HOST/);
+  expect(refused.stderr).toMatch(/resolves to a loopback address[\s\S]*hint: .*--push-allow HOST/);
   const accepted = await set(open.url);
   expect(accepted).toMatchObject({ code: 0, stderr: "" });
   expect(accepted.stdout).toContain(`mine\t`);
-  await desk.openGate();
+  await workspace.openGate();
   await done;
-  // From the moment the webhook was set on: the second piece, and the end.
-  expect(told.slice(-2)).toEqual(["artifact", "completed"]);
+  // Since the webhook was registered: the second chunk, and the end.
+  expect(received.slice(-2)).toEqual(["artifact", "completed"]);
   await Promise.all([closed.stop(), open.stop()]);
   hook.close();
 }, 40_000);

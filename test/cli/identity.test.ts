@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Desk, koine, newDesk, outcomeOf, type Serving, seen, serving, startKoine } from "./koine.js";
+import { createWorkspace, koine, outcomeOf, type Serving, seen, serving, startKoine, type Workspace } from "./koine.js";
 
 const ANNS_KEY = "key-of-ann-0123456789";
 const TOMS_TOKEN = "token-of-tom-0123456789";
@@ -17,7 +17,7 @@ interface Issuer {
   close(): void;
 }
 
-/** Keys at /keys, and at /token a token for the one client that knows the secret. */
+/** Keys at /keys, and at /token a token for the client with the secret. */
 async function startIssuer(): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" };
@@ -43,45 +43,45 @@ async function startIssuer(): Promise<Issuer> {
   return { url, token, close: () => server.close() };
 }
 
-describe("several ways in at once", () => {
-  let desk: Desk;
+describe("several authentication methods at once", () => {
+  let workspace: Workspace;
   let issuer: Issuer;
   let server: Serving;
   let log: string;
 
   beforeAll(async () => {
-    desk = await newDesk();
+    workspace = await createWorkspace();
     issuer = await startIssuer();
-    log = desk.path("audit.log");
-    const keys = await desk.write("keys", `ann=${ANNS_KEY}\n`);
-    const tokens = await desk.write("tokens", `tom=${TOMS_TOKEN}\n`);
+    log = workspace.path("audit.log");
+    const keys = await workspace.write("keys", `ann=${ANNS_KEY}\n`);
+    const tokens = await workspace.write("tokens", `tom=${TOMS_TOKEN}\n`);
     const jwt = ["--jwt-issuer", issuer.url, "--jwks", `${issuer.url}/keys`, "--jwt-audience", AUDIENCE, "--jwt-scope", "call"];
     const more = ["--jwt-token-url", `${issuer.url}/token`, "--api-key-file", keys, "--token-file", tokens, "--audit", log];
-    server = await serving([desk.agent, ...jwt, ...more]);
+    server = await serving([workspace.agent, ...jwt, ...more]);
   });
   afterAll(async () => {
     await server.stop();
     issuer.close();
-    await desk.clear();
+    await workspace.clear();
   });
 
   const who = (env: { readonly [name: string]: string }, ...more: readonly string[]) =>
     koine(["send", server.url, "who", ...more], env);
 
-  test("an API key, a static token, a signed token and client credentials each say who calls", async () => {
+  test("an API key, a static token, a JWT and client credentials each identify the caller", async () => {
     const signed = await issuer.token({ sub: "joe" });
     const client = ["--client-id", "planner", "--token-url", `${issuer.url}/token`];
-    const said = await Promise.all([
+    const answers = await Promise.all([
       who({ KOINE_API_KEY: ANNS_KEY }),
       who({ KOINE_TOKEN: TOMS_TOKEN }, "--protocol", "a2a@1.0/GRPC"),
       who({ KOINE_TOKEN: signed }),
       who({ KOINE_CLIENT_SECRET: CLIENT_SECRET }, ...client),
     ]);
     const owners = ["key:ann", "bearer:tom", `bearer:${issuer.url}#joe`, `bearer:${issuer.url}#planner`];
-    expect(said).toEqual(owners.map((owner) => ({ code: 0, stdout: `${owner}\n`, stderr: "" })));
+    expect(answers).toEqual(owners.map((owner) => ({ code: 0, stdout: `${owner}\n`, stderr: "" })));
   });
 
-  test("what is missing or wrong is 4, with what to do, and shows no secret", async () => {
+  test("missing or wrong credentials exit with 4 and a hint, and no secret is printed", async () => {
     const stray = await issuer.token({ sub: "joe", aud: "another-agent" });
     const client = ["--client-id", "planner", "--token-url", `${issuer.url}/token`];
     const [none, key, audience, secret, unasked] = await Promise.all([
@@ -97,20 +97,20 @@ describe("several ways in at once", () => {
     expect(key.stderr).toContain("unknown API key");
     expect(audience.stderr).toMatch(/meant for|audience/);
     expect(secret.stderr).toContain("invalid_client");
-    // A secret never goes where only the card says.
+    // A secret is never sent to an address that only the card names.
     expect(unasked.stderr).toContain("the client secret is not sent there");
     for (const { stderr } of [key, audience, secret, unasked])
       for (const each of ["key-of-nobody", stray, "wrong-secret", CLIENT_SECRET]) expect(stderr).not.toContain(each);
   });
 
-  test("the card says in words what is asked for", async () => {
+  test("the card lists the required credentials as text", async () => {
     const { stdout } = await koine(["card", "get", server.url]);
     expect(stdout).toContain("apiKey: an API key in the header X-Api-Key");
     expect(stdout).toContain(`oauth2: a bearer token from ${issuer.url}/token (call)`);
     expect(stdout).toContain("bearer: a bearer token");
   });
 
-  test("the audit log has it all, is followed as it grows, and shows when it was changed", async () => {
+  test("the audit log is complete, can be followed, and reveals changes", async () => {
     const follower = startKoine(["audit", log, "--follow", "--event", "refused"]);
     const ended = outcomeOf(follower);
     const seenNew = seen(follower.stdout, /unknown bearer token/);
@@ -125,7 +125,7 @@ describe("several ways in at once", () => {
     for (const secret of [ANNS_KEY, TOMS_TOKEN, "token-of-nobody"]) expect(read.stdout).not.toContain(secret);
     expect(verified).toMatchObject({ code: 0, stderr: "" });
     const [first = "", ...rest] = (await readFile(log, "utf8")).split("\n");
-    const forged = desk.path("forged.log");
+    const forged = workspace.path("forged.log");
     await writeFile(forged, [first, ...rest.slice(1)].join("\n"));
     const { code, stderr } = await koine(["audit", forged, "--verify"]);
     expect(code).toBe(1);
@@ -133,33 +133,33 @@ describe("several ways in at once", () => {
   });
 });
 
-test("a key in the query, with a call to try that has it there", async () => {
-  const desk = await newDesk();
-  const child = startKoine(["serve", desk.agent, "--port", "0", "--try", "--api-key-in", "query:k"], {
+test("an API key in the query, with a matching sample call", async () => {
+  const workspace = await createWorkspace();
+  const child = startKoine(["serve", workspace.agent, "--port", "0", "--try", "--api-key-in", "query:k"], {
     KOINE_API_KEYS: `ann=${ANNS_KEY}`,
   });
   const ended = outcomeOf(child);
-  const said = await seen(child.stderr, /Serving at (\S+)[\s\S]*Ctrl-C/);
-  const [, url = ""] = /Serving at (\S+)/.exec(said) ?? [];
-  expect(said).toContain("export KOINE_API_KEY=");
-  expect(said).toContain(`curl -s "${url}/a2a?k=$KOINE_API_KEY"`);
-  expect(said).toContain(` send ${url} "good morning" --protocol a2a@1.0/GRPC`);
+  const answers = await seen(child.stderr, /Serving at (\S+)[\s\S]*Ctrl-C/);
+  const [, url = ""] = /Serving at (\S+)/.exec(answers) ?? [];
+  expect(answers).toContain("export KOINE_API_KEY=");
+  expect(answers).toContain(`curl -s "${url}/a2a?k=$KOINE_API_KEY"`);
+  expect(answers).toContain(` send ${url} "good morning" --protocol a2a@1.0/GRPC`);
   const { stdout } = await koine(["send", url, "who"], { KOINE_API_KEY: ANNS_KEY });
   expect(stdout).toBe("key:ann\n");
   child.kill("SIGTERM");
   await ended;
-  await desk.clear();
+  await workspace.clear();
 });
 
-test("nothing is served beyond this machine, or half closed, by mistake", async () => {
-  const desk = await newDesk();
-  const serve = (...more: readonly string[]) => koine(["serve", desk.agent, "--port", "0", ...more]);
+test("refuses to listen beyond loopback, or with incomplete authentication, by mistake", async () => {
+  const workspace = await createWorkspace();
+  const serve = (...more: readonly string[]) => koine(["serve", workspace.agent, "--port", "0", ...more]);
   const [everywhere, halfJwt, badKeys] = await Promise.all([
     serve("--host", "0.0.0.0"),
     serve("--jwt-audience", AUDIENCE),
-    serve("--api-key-file", await desk.write("bad", "no equals sign")),
+    serve("--api-key-file", await workspace.write("bad", "no equals sign")),
   ]);
-  await desk.clear();
+  await workspace.clear();
   expect(everywhere.code).toBe(2);
   expect(everywhere.stderr).toContain("refusing to listen on 0.0.0.0 without authentication");
   expect(halfJwt.code).toBe(2);

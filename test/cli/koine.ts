@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KOINE } from "../programs.js";
 
-/** The command line as a user has it: processes, files, and what they print. */
+/** The command line as users run it: processes, files and output. */
 
 export interface Outcome {
   readonly code: number | null;
@@ -24,18 +24,18 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
   child.stderr?.on("data", (chunk) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null]; // what `close` tells
+  const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
   return { code, stdout, stderr };
 }
 
-/** One command, from its start to its end. */
+/** Runs one command to its end. */
 export async function koine(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   const child = startKoine(args, env);
   child.stdin?.end();
   return outcomeOf(child);
 }
 
-/** Resolves when the child has written something that matches. */
+/** Resolves when the output of the child matches. */
 export function seen(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {
@@ -55,15 +55,15 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** `koine serve` on a free port, or on the one that is given. */
+/** `koine serve` on a free port, or on the given one. */
 export async function serving(args: readonly string[], env: Environment = {}, port = 0): Promise<Serving> {
   const child = startKoine(["serve", ...args, "--port", String(port), "-o", "json"], env);
-  let complaint = "";
-  child.stderr?.on("data", (chunk) => (complaint += chunk));
+  let errors = "";
+  child.stderr?.on("data", (chunk) => (errors += chunk));
   const line = await seen(child.stdout, /^\{.*\}$/m).catch(() => {
-    throw new Error(`nothing is served: ${complaint}`);
+    throw new Error(`nothing is served: ${errors}`);
   });
-  const ready = JSON.parse(line) as { readonly url: string; readonly port: number }; // what `serve -o json` prints
+  const ready = JSON.parse(line) as { readonly url: string; readonly port: number }; // the output of `serve -o json`
   return {
     ...ready,
     child,
@@ -76,17 +76,17 @@ export async function serving(args: readonly string[], env: Environment = {}, po
   };
 }
 
-export interface Desk {
+export interface Workspace {
   path(name: string): string;
   write(name: string, text: string): Promise<string>;
-  /** A step of the agent that waits goes on when its gate is opened. */
+  /** Opens a gate that a step of the agent waits for. */
   openGate(): Promise<void>;
   readonly agent: string;
   clear(): Promise<void>;
 }
 
-/** A folder of its own, with an agent in it that says who calls, and that waits in the middle of an answer for a gate. */
-export async function newDesk(): Promise<Desk> {
+/** A folder with an agent that names its caller, and that waits for a gate in the middle of an answer. */
+export async function createWorkspace(): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), "koine-journey-"));
   const path = (name: string): string => join(folder, name);
   const write = async (name: string, text: string): Promise<string> => {

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compiled } from "../programs.js";
 import { scriptedModelServer } from "../scripted-model.js";
-import { type Desk, koine, newDesk, type Serving, serving } from "./koine.js";
+import { createWorkspace, koine, type Serving, serving, type Workspace } from "./koine.js";
 
 const WEATHER = '---\nname: Weather\ndescription: how warm it is\n---\nSend {"city": string}, get {"temperature": integer}.\n';
-/** SHA-1 of exactly that text, by `openssl dgst -sha1 -binary | base64`. */
+/** SHA-1 of exactly this text, by `openssl dgst -sha1 -binary | base64`. */
 const HASH = "MdfT6Lx8PjN7x+79v9dThEG2xJQ=";
 
 const AGENT = `
-import { agent } from ${JSON.stringify(pathToFileURL(resolve("src/index.ts")).href)};
+import { agent } from ${JSON.stringify(pathToFileURL(compiled("src/index.ts")).href)};
 export default agent({
   name: "weatherman",
   description: "Knows the weather",
@@ -33,7 +33,7 @@ export default agent({
 });
 `;
 
-/** What the Python library answers at its least: no discovery document, words for words, every goodbye is fine. */
+/** The minimum that the Python library answers: no discovery document, text for text, and success for every DELETE. */
 function plainAgora(): Promise<Server> {
   const server = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
@@ -42,35 +42,35 @@ function plainAgora(): Promise<Server> {
     let body = "";
     request.on("data", (chunk) => (body += chunk));
     request.on("end", () => {
-      const { body: said } = JSON.parse(body) as { readonly body: string }; // what our client writes
-      response.end(JSON.stringify({ status: "success", body: `heard ${said}` }));
+      const { body: received } = JSON.parse(body) as { readonly body: string }; // written by our client
+      response.end(JSON.stringify({ status: "success", body: `heard ${received}` }));
     });
   });
   return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
 }
 
-let desk: Desk;
+let workspace: Workspace;
 let agent: string;
 let server: Serving;
-let stranger: Server;
-let strangerUrl: string;
+let foreign: Server;
+let foreignUrl: string;
 beforeAll(async () => {
-  desk = await newDesk();
-  agent = await desk.write("weatherman.mts", AGENT);
-  await desk.write("weather.txt", WEATHER);
-  [server, stranger] = await Promise.all([serving([agent, "--data", desk.path("data")]), plainAgora()]);
-  strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`; // it listens on a port
+  workspace = await createWorkspace();
+  agent = await workspace.write("weatherman.mjs", AGENT);
+  await workspace.write("weather.txt", WEATHER);
+  [server, foreign] = await Promise.all([serving([agent, "--data", workspace.path("data")]), plainAgora()]);
+  foreignUrl = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`; // it listens on a port
 }, 30_000);
 afterAll(async () => {
   await server.stop();
-  await new Promise((done) => stranger.close(done));
-  await desk.clear();
+  await new Promise((done) => foreign.close(done));
+  await workspace.clear();
 });
 
 const by = (protocol: string, ...words: readonly string[]) => koine(["send", server.url, ...words, "--protocol", protocol]);
 
 describe.each(["acp", "agora"])("koine send --protocol %s", (protocol) => {
-  test("answers, streams, asks, and is refused, with the same words and exit codes", async () => {
+  test("answers, streams, asks and refuses with the same output and exit codes", async () => {
     const [whole, stream, question, refused, skill] = await Promise.all([
       by(protocol, "hello"),
       by(protocol, "hello", "--stream"),
@@ -84,13 +84,13 @@ describe.each(["acp", "agora"])("koine send --protocol %s", (protocol) => {
     expect(refused).toMatchObject({ code: 0, stdout: "" });
     expect(refused.stderr).toContain("The task was rejected: not today");
     expect(skill).toEqual({ code: 0, stdout: '{"of":"Oslo","temperature":21}\n', stderr: "" });
-    const [, taskId = "", manner = ""] = /--task (\S+) "…" (--protocol \w+)/.exec(question.stderr) ?? [];
-    expect(manner).toBe(`--protocol ${protocol}`);
+    const [, taskId = "", option = ""] = /--task (\S+) "…" (--protocol \w+)/.exec(question.stderr) ?? [];
+    expect(option).toBe(`--protocol ${protocol}`);
     expect(await by(protocol, "Oslo", "--task", taskId)).toEqual({ code: 0, stdout: "you said Oslo\n", stderr: "" });
   }, 30_000);
 });
 
-test("card get lists every way in, and documents by their hash", async () => {
+test("card get lists every interface, and documents by their hash", async () => {
   const [all, one, json] = await Promise.all([
     koine(["card", "get", server.url]),
     koine(["card", "get", server.url, "--protocol", "agora"]),
@@ -105,19 +105,19 @@ test("card get lists every way in, and documents by their hash", async () => {
   });
 }, 30_000);
 
-test("what a protocol cannot carry is said, and where nobody can list nobody is told to", async () => {
-  const file = desk.path("weather.txt");
+test("unsupported features are reported, and hints name only supported commands", async () => {
+  const file = workspace.path("weather.txt");
   const [text, json, elsewhere, conflict] = await Promise.all([
-    koine(["send", strangerUrl, "hello", "--file", file]),
-    koine(["send", strangerUrl, "hello", "--file", file, "-o", "json"]),
-    koine(["send", strangerUrl, "hello", "--protocol", "acp"]),
+    koine(["send", foreignUrl, "hello", "--file", file]),
+    koine(["send", foreignUrl, "hello", "--file", file, "-o", "json"]),
+    koine(["send", foreignUrl, "hello", "--protocol", "acp"]),
     by("acp", "one", "--idempotency-key", "k").then(() => by("acp", "other", "--idempotency-key", "k")),
   ]);
   expect(text).toMatchObject({ code: 0, stdout: "heard hello\n" });
   expect(text.stderr).toMatch(/^lost: message\.parts\[1\] \(.+\)$/m);
   expect(JSON.parse(json.stderr)).toMatchObject({ loss: { protocol: "agora", path: "message.parts[1]", kind: "raw" } });
   expect(elsewhere).toMatchObject({ code: 1, stdout: "" });
-  expect(elsewhere.stderr).toContain("but not in acp\nhint: Without --protocol");
+  expect(elsewhere.stderr).toContain("but does not support acp\nhint: Without --protocol");
   expect(conflict.code).toBe(1);
   expect(conflict.stderr).not.toContain("koine task list");
 }, 30_000);
@@ -125,9 +125,9 @@ test("what a protocol cannot carry is said, and where nobody can list nobody is 
 describe("koine agora protocol", () => {
   const protocol = (...words: readonly string[]) => koine(["agora", "protocol", ...words]);
 
-  test("adds to the store of a server that runs, and gives back every byte", async () => {
-    const data = ["--data", desk.path("data")];
-    expect(await protocol("add", desk.path("weather.txt"), ...data)).toEqual({
+  test("adds to the store of a running server, and returns every byte", async () => {
+    const data = ["--data", workspace.path("data")];
+    expect(await protocol("add", workspace.path("weather.txt"), ...data)).toEqual({
       code: 0,
       stdout: `${HASH}  Weather\n`,
       stderr: "",
@@ -142,15 +142,15 @@ describe("koine agora protocol", () => {
     expect(served).toBe(WEATHER);
   }, 30_000);
 
-  test("says what is wrong, with hints of its own, and makes no folder to look into", async () => {
-    const empty = await desk.write("empty.txt", "");
-    const nowhere = desk.path("nowhere");
+  test("reports errors with specific hints, and creates no folder for reading", async () => {
+    const empty = await workspace.write("empty.txt", "");
+    const nowhere = workspace.path("nowhere");
     const [hash, nothing, unknown, missing, blank, unsaid, help] = await Promise.all([
-      protocol("hash", desk.path("weather.txt")),
+      protocol("hash", workspace.path("weather.txt")),
       protocol("list", "--data", nowhere),
-      protocol("show", "x", "--data", desk.path("data"), "-o", "json"),
-      protocol("hash", desk.path("none.txt")),
-      protocol("add", empty, "--data", desk.path("data")),
+      protocol("show", "x", "--data", workspace.path("data"), "-o", "json"),
+      protocol("hash", workspace.path("none.txt")),
+      protocol("add", empty, "--data", workspace.path("data")),
       protocol("list"),
       koine(["agora", "--help"]),
     ]);
@@ -186,7 +186,7 @@ test("serve checks settings and the model before it listens", async () => {
   expect(key.stderr).toContain("NOT_SET is not set");
 }, 30_000);
 
-test("a model answers plain language where it is told to, with the key of the variable that was named", async () => {
+test("a model answers natural language where enabled, with the key of the named variable", async () => {
   const model = await scriptedModelServer(() => "It is mild.");
   const words = [
     "--model",

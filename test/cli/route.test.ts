@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Desk, koine, newDesk, type Outcome, outcomeOf, startKoine } from "./koine.js";
+import { createWorkspace, koine, type Outcome, outcomeOf, startKoine, type Workspace } from "./koine.js";
 
-/** `koine route` as a user has it. What the router thinks of prose is tested elsewhere: here files rule protocols in and out. */
+/** `koine route` as users run it. The router's reading of prose is tested elsewhere: here files allow and exclude protocols. */
 
 const HARBOUR = `
 scenario: harbour
@@ -32,19 +32,19 @@ interface Decisions {
   readonly decisions: readonly { readonly module_id: string; readonly selected_protocol: string | null }[];
 }
 
-let desk: Desk;
+let workspace: Workspace;
 let harbour: string;
 
 beforeAll(async () => {
-  desk = await newDesk();
-  harbour = await desk.write("harbour.yaml", HARBOUR);
+  workspace = await createWorkspace();
+  harbour = await workspace.write("harbour.yaml", HARBOUR);
 });
-afterAll(() => desk.clear());
+afterAll(() => workspace.clear());
 
 const route = (...args: readonly string[]): Promise<Outcome> => koine(["route", ...args]);
 
 function chosenIn({ stdout }: Outcome): Readonly<Record<string, string | null>> {
-  const { decisions } = JSON.parse(stdout) as Decisions; // what `route -o json` prints
+  const { decisions } = JSON.parse(stdout) as Decisions; // the output of `route -o json`
   return Object.fromEntries(decisions.map((each) => [each.module_id, each.selected_protocol]));
 }
 
@@ -65,9 +65,9 @@ describe("koine route", () => {
     expect(stdout).toMatch(/^scenario +module +protocol +margin +evidence\nharbour +dues +ACP +\d\.\d\d/);
     expect(stdout).toMatch(/\ndues: ACP, margin \d\.\d\d\n/);
     expect(stdout).toMatch(/ rejected {2}A2A /);
-    expect(stdout).toMatch(/ needs {5}identity +speak for /);
+    expect(stdout).toMatch(/ needs {5}identity +select /);
     expect(stdout).toContain("  decided   by the constraints, which leave no other\n");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be absent
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
   });
 
@@ -88,12 +88,12 @@ describe("koine route", () => {
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("a file has its own")]);
   });
 
-  test("a malformed scenario is a failure, or is left out whole and told", async () => {
+  test("a malformed scenario is an error, or is skipped as a whole and reported", async () => {
     const lines = [
       '{"scenario_id":"A","modules":[{"text":"a","locks":["ACP"]}]}',
       '{"scenario_id":"B","modules":[{"text":"b"},{}]}',
     ];
-    const file = await desk.write("two.jsonl", `${lines.join("\n")}\n{"cut`);
+    const file = await workspace.write("two.jsonl", `${lines.join("\n")}\n{"cut`);
     const [strict, lenient] = await Promise.all([route(file, "-o", "json"), route(file, "-o", "json", "--skip-malformed")]);
     expect([strict.code, strict.stdout]).toEqual([1, ""]);
     expect(JSON.parse(strict.stderr)).toMatchObject({
@@ -106,8 +106,8 @@ describe("koine route", () => {
     expect(lenient.stderr).toMatch(/left out: .*line 2: modules\[1\]\.text is missing[\s\S]*left out: .*line 3 is not JSON/);
   });
 
-  test("a file that would end the parser ends in a sentence", async () => {
-    const { code, stdout, stderr } = await route(await desk.write("deep.yaml", "- ".repeat(100_000)));
+  test("a file that would overflow the parser is reported as an error", async () => {
+    const { code, stdout, stderr } = await route(await workspace.write("deep.yaml", "- ".repeat(100_000)));
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^error: .*deep\.yaml: nests deeper than 32 levels\n$/);
   });

@@ -3,19 +3,19 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Asked, type ScriptedModelServer, scriptedModelServer } from "../scripted-model.js";
-import { type Desk, koine, newDesk, type Outcome, outcomeOf, startKoine } from "./koine.js";
+import { createWorkspace, koine, type Outcome, outcomeOf, startKoine, type Workspace } from "./koine.js";
 
 const SIX = "bench/routerbench/fixtures/six.jsonl";
 const LEFT_OUT = /^left out: FX-L1-03 of six\.jsonl: /m;
 const FILES = ["decisions.jsonl", "manifest.json", "metrics.json", "report.html", "tables.txt"] as const;
-let desk: Desk;
+let workspace: Workspace;
 
 beforeAll(async () => {
-  desk = await newDesk();
+  workspace = await createWorkspace();
 });
-afterAll(() => desk.clear());
+afterAll(() => workspace.clear());
 
-interface Told {
+interface Report {
   readonly runs: readonly {
     readonly name: string;
     readonly metrics: { readonly modules: { readonly hits: number; readonly of: number } };
@@ -25,20 +25,20 @@ interface Told {
   readonly baselines: readonly { readonly name: string }[];
 }
 
-const toldBy = ({ stdout }: Outcome): Told => JSON.parse(stdout) as Told; // what `-o json` prints
+const reportOf = ({ stdout }: Outcome): Report => JSON.parse(stdout) as Report; // the output of `-o json`
 
 async function bytesIn(folder: string): Promise<readonly string[]> {
   return Promise.all(FILES.map((name) => readFile(`${folder}/${name}`, "utf8")));
 }
 
 describe("koine routerbench", () => {
-  test("puts modes, baselines and ablations side by side, and says what was left out", async () => {
+  test("compares modes, baselines and ablations, and reports exclusions", async () => {
     const args = ["routerbench", SIX, "--mode", "spec,spec+perf", "--ablate", "locks,priority"];
     const [text, json, html] = await Promise.all([koine(args), koine([...args, "-o", "json"]), koine([...args, "-o", "html"])]);
     expect([text.code, json.code, html.code]).toEqual([0, 0, 0]);
     expect(text.stderr).toMatch(LEFT_OUT);
     expect(text.stdout).toMatch(/^baseline: naive Bayes /m);
-    const { runs, baselines } = toldBy(json);
+    const { runs, baselines } = reportOf(json);
     const names = ["spec", "spec+perf", "spec without locks", "spec without priority"];
     expect(runs.map(({ name }) => name)).toEqual([...names, "spec+perf without locks", "spec+perf without priority"]);
     expect(runs.map(({ metrics }) => metrics.modules.of)).toEqual([9, 9, 9, 9, 9, 9]);
@@ -47,8 +47,8 @@ describe("koine routerbench", () => {
     expect(html.stdout).toMatch(/^<!doctype html>/);
   });
 
-  test("leaves the same bytes every time, and finds out what was changed", async () => {
-    const [one, two] = [desk.path("one"), desk.path("two")];
+  test("is reproducible byte for byte, and detects changes", async () => {
+    const [one, two] = [workspace.path("one"), workspace.path("two")];
     for (const folder of [one, two])
       expect(await koine(["routerbench", SIX, "--ablate", "narrative", "--out", folder])).toMatchObject({ code: 0 });
     expect((await readdir(one)).sort()).toEqual(FILES);
@@ -70,8 +70,8 @@ describe("koine routerbench", () => {
     });
   });
 
-  test("writes over nothing unless it must, and the time only if asked", async () => {
-    const folder = desk.path("again");
+  test("overwrites only with --force, and records times only on request", async () => {
+    const folder = workspace.path("again");
     const args = ["routerbench", SIX, "--out", folder];
     expect((await koine(args)).code).toBe(0);
     const again = await koine(args);
@@ -84,16 +84,19 @@ describe("koine routerbench", () => {
 
   test.concurrent.each([
     ["a mode without its model", [SIX, "--mode", "model"], /needs a model/],
-    ["a mode that is none", [SIX, "--mode", "guess"], /spec, spec\+perf, model/],
-    ["an ablation of what is not there", [SIX, "--ablate", "embeddings"], /needs --embeddings/],
-    ["a ranking that nobody reads", [SIX, "--ranking", SIX], /for the mode spec\+perf/],
-    ["a file that is not there", ["nowhere.jsonl"], /nowhere\.jsonl cannot be read \(ENOENT\)/],
+    ["an unknown mode", [SIX, "--mode", "guess"], /spec, spec\+perf, model/],
+    ["an ablation without its input", [SIX, "--ablate", "embeddings"], /needs --embeddings/],
+    ["an unused ranking", [SIX, "--ranking", SIX], /for the mode spec\+perf/],
+    ["a missing file", ["nowhere.jsonl"], /nowhere\.jsonl cannot be read \(ENOENT\)/],
     ["a file without labels", ["LABELLESS"], /no scenario of labelless\.jsonl can be scored/],
-  ])("refuses %s", async (_what, args, complaint) => {
-    const labelless = await desk.write("labelless.jsonl", '{"scenario_id":"a","modules":[{"module_id":"a-M1","text":"b"}]}\n');
-    const told = await koine(["routerbench", ...args.map((arg) => (arg === "LABELLESS" ? labelless : arg))]);
-    expect([told.code, told.stdout]).toEqual([2, ""]);
-    expect(told.stderr).toMatch(complaint);
+  ])("refuses %s", async (_what, args, pattern) => {
+    const labelless = await workspace.write(
+      "labelless.jsonl",
+      '{"scenario_id":"a","modules":[{"module_id":"a-M1","text":"b"}]}\n',
+    );
+    const outcome = await koine(["routerbench", ...args.map((arg) => (arg === "LABELLESS" ? labelless : arg))]);
+    expect([outcome.code, outcome.stdout]).toEqual([2, ""]);
+    expect(outcome.stderr).toMatch(pattern);
   });
 });
 
@@ -101,7 +104,7 @@ describe("koine routerbench --mode model", () => {
   const asking = ({ baseUrl }: ScriptedModelServer): readonly string[] =>
     ["routerbench", SIX, "--mode", "model", "--model-url", baseUrl, "--model", "small"] as const;
 
-  /** Chooses the first that is offered, and quotes the beginning of the module's text. */
+  /** Chooses the first candidate, and quotes the beginning of the module's text. */
   function choose({ body }: Asked, response: ServerResponse): undefined {
     const { messages, tools } = body as {
       readonly messages: readonly { readonly content: string }[];
@@ -113,21 +116,26 @@ describe("koine routerbench --mode model", () => {
     const { module_id, texts } = JSON.parse(line) as { module_id: string; texts: { text: string }[] };
     const [selected_protocol] = tools[0].function.parameters.properties["selected_protocol"]?.enum ?? [];
     const evidence_spans = [texts[0]?.text.split(" ").slice(0, 3).join(" ")];
-    const said = JSON.stringify({ module_id, selected_protocol, evidence_spans, rationale: `Needs "${evidence_spans[0]}".` });
-    const call = { id: "c1", type: "function", function: { name: "protocol_selection", arguments: said } };
+    const selection = JSON.stringify({
+      module_id,
+      selected_protocol,
+      evidence_spans,
+      rationale: `Needs "${evidence_spans[0]}".`,
+    });
+    const call = { id: "c1", type: "function", function: { name: "protocol_selection", arguments: selection } };
     const message = { role: "assistant", content: null, tool_calls: [call] };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] }));
     return undefined;
   }
 
-  test("asks for every module, and what it said can be verified without it", async () => {
+  test("asks for every module, and its answers are verified without it", async () => {
     const server = await scriptedModelServer(choose);
-    const folder = desk.path("asked");
+    const folder = workspace.path("asked");
     try {
-      const told = await koine([...asking(server), "--out", folder, "-o", "json"]);
-      expect(told.code).toBe(0);
-      expect(toldBy(told).runs[0]?.metrics.modules.of).toBe(9);
+      const outcome = await koine([...asking(server), "--out", folder, "-o", "json"]);
+      expect(outcome.code).toBe(0);
+      expect(reportOf(outcome).runs[0]?.metrics.modules.of).toBe(9);
       expect(server.asked).toHaveLength(9);
     } finally {
       await server.close();
@@ -137,25 +145,25 @@ describe("koine routerbench --mode model", () => {
     expect(checked.stderr).toMatch(/taken from decisions\.jsonl/);
   });
 
-  test("a model that does not answer the question scores nothing, and that is no success", async () => {
+  test("a model without a valid answer scores nothing, which is a failure", async () => {
     const server = await scriptedModelServer(() => "I would rather talk about the weather.");
     try {
-      const told = await koine([...asking(server), "-o", "json"]);
-      expect(told.code).toBe(1);
-      expect(toldBy(told).runs[0]?.excluded).toHaveLength(5);
-      expect(told.stderr).toMatch(/the run model could score nothing/);
+      const outcome = await koine([...asking(server), "-o", "json"]);
+      expect(outcome.code).toBe(1);
+      expect(reportOf(outcome).runs[0]?.excluded).toHaveLength(5);
+      expect(outcome.stderr).toMatch(/the run model could score nothing/);
     } finally {
       await server.close();
     }
   });
 
-  test("Ctrl-C ends it, and nothing is left behind", async () => {
-    let heard: () => void = () => undefined;
+  test("Ctrl-C ends it, and leaves no files", async () => {
+    let onRequest: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
-      heard = resolve;
+      onRequest = resolve;
     });
-    const server = await scriptedModelServer(() => void heard());
-    const folder = desk.path("never");
+    const server = await scriptedModelServer(() => void onRequest());
+    const folder = workspace.path("never");
     try {
       const child = startKoine([...asking(server), "--out", folder]);
       const ended = outcomeOf(child);

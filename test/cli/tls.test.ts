@@ -5,38 +5,38 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server as TlsServer, connect as tlsConnect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Authority, makeAuthority, type Pair } from "../certificates.js";
-import { type Desk, koine, newDesk, outcomeOf, type Serving, seen, serving, startKoine } from "./koine.js";
+import { createWorkspace, koine, outcomeOf, type Serving, seen, serving, startKoine, type Workspace } from "./koine.js";
 
 const LOCAL = ["localhost", "127.0.0.1"] as const;
 const DAY_MS = 86_400_000;
-let desk: Desk;
+let workspace: Workspace;
 let authority: Authority;
 let ca: string;
 
 async function writePair(name: string, { cert, key }: Pair): Promise<void> {
-  await Promise.all([desk.write(`${name}.pem`, cert), desk.write(`${name}.key`, key)]);
+  await Promise.all([workspace.write(`${name}.pem`, cert), workspace.write(`${name}.key`, key)]);
 }
 
 function pathsOf(name: string): readonly [cert: string, key: string] {
-  return [desk.path(`${name}.pem`), desk.path(`${name}.key`)];
+  return [workspace.path(`${name}.pem`), workspace.path(`${name}.key`)];
 }
 
 function underTls(name: string, ...more: readonly string[]): Promise<Serving> {
   const [cert, key] = pathsOf(name);
-  return serving([desk.agent, "--tls-cert", cert, "--tls-key", key, ...more]);
+  return serving([workspace.agent, "--tls-cert", cert, "--tls-key", key, ...more]);
 }
 
 beforeAll(async () => {
-  desk = await newDesk();
+  workspace = await createWorkspace();
   authority = await makeAuthority();
-  ca = await desk.write("ca.pem", authority.ca);
+  ca = await workspace.write("ca.pem", authority.ca);
   await writePair("server", await authority.issue({ hosts: LOCAL }));
   await writePair("renewed", await authority.issue({ hosts: LOCAL }));
   await writePair("elsewhere", await authority.issue({ hosts: ["agent.example"] }));
   await writePair("ann", await authority.issue({ hosts: ["ann.example"], client: true }));
   await writePair("bob", await authority.issue({ hosts: ["bob.example"], client: true }));
 });
-afterAll(() => desk.clear());
+afterAll(() => workspace.clear());
 
 describe("an agent under TLS", () => {
   let server: Serving;
@@ -45,7 +45,7 @@ describe("an agent under TLS", () => {
   });
   afterAll(() => server.stop());
 
-  test("is called in every binding by whoever knows its authority", async () => {
+  test("is called over every binding with its certificate authority", async () => {
     expect(server.url).toMatch(/^https:/);
     const [json, grpc] = await Promise.all([
       koine(["send", server.url, "a", "--ca", ca]),
@@ -55,7 +55,7 @@ describe("an agent under TLS", () => {
     expect(grpc).toEqual({ code: 0, stdout: "wrote b\n", stderr: "" });
   });
 
-  test("is checked over JSON and gRPC by whoever knows its authority", async () => {
+  test("is checked over JSON and gRPC with its certificate authority", async () => {
     const checked = await koine([
       "conform",
       server.url,
@@ -74,14 +74,14 @@ describe("an agent under TLS", () => {
     expect(await koine(["conform", server.url, "--ca", ca, "--client-id", "x"])).toMatchObject({ code: 2 });
   });
 
-  test("whoever does not is told to give --ca, and whoever writes http:// to write https://", async () => {
-    const [stranger, clear, noCertificate] = await Promise.all([
+  test("without the authority --ca is suggested, and for http:// an https:// URL", async () => {
+    const [untrusted, clear, noCertificate] = await Promise.all([
       koine(["send", server.url, "hi"]),
       koine(["send", server.url.replace("https", "http"), "hi"]),
-      koine(["send", server.url, "hi", "--ca", desk.path("server.key")]),
+      koine(["send", server.url, "hi", "--ca", workspace.path("server.key")]),
     ]);
-    expect(stranger.code).toBe(3);
-    expect(stranger.stderr).toMatch(/issued by an unknown authority[\s\S]*hint: .*--ca FILE/);
+    expect(untrusted.code).toBe(3);
+    expect(untrusted.stderr).toMatch(/issued by an unknown authority[\s\S]*hint: .*--ca FILE/);
     expect(clear.code).toBe(1);
     expect(clear.stderr).toMatch(/hint: .*https:\/\//);
     expect(noCertificate.code).toBe(2);
@@ -89,8 +89,8 @@ describe("an agent under TLS", () => {
   });
 });
 
-describe("a certificate that does not do", () => {
-  test("for another host: the names it is for are said", async () => {
+describe("an invalid certificate", () => {
+  test("for another host: the names in the certificate are listed", async () => {
     const server = await underTls("elsewhere");
     const { code, stderr } = await koine(["send", server.url, "hi", "--ca", ca]);
     await server.stop();
@@ -98,12 +98,12 @@ describe("a certificate that does not do", () => {
     expect(stderr).toMatch(/is for agent\.example, not for 127\.0\.0\.1.*\n.*by a name listed in its certificate/);
   });
 
-  test("expired: not served at all, and named by a caller who meets one", async () => {
+  test("expired: not served, and reported to callers", async () => {
     const times = { notBefore: new Date(Date.now() - 9 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
     const old = await authority.issue({ hosts: LOCAL, ...times });
     await writePair("old", old);
     const [cert, key] = pathsOf("old");
-    const refused = await koine(["serve", desk.agent, "--port", "0", "--tls-cert", cert, "--tls-key", key]);
+    const refused = await koine(["serve", workspace.agent, "--port", "0", "--tls-cert", cert, "--tls-key", key]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("the certificate expired at");
 
@@ -116,8 +116,8 @@ describe("a certificate that does not do", () => {
     expect(met.stderr).toMatch(/has expired.*\nhint: .*renew/);
   });
 
-  test("https to a port in clear: write http://", async () => {
-    const server = await serving([desk.agent]);
+  test("https to a plaintext port: http:// is suggested", async () => {
+    const server = await serving([workspace.agent]);
     const { code, stderr } = await koine(["send", server.url.replace("http", "https"), "hi"]);
     await server.stop();
     expect(code).toBe(3);
@@ -125,27 +125,27 @@ describe("a certificate that does not do", () => {
   });
 });
 
-test("a renewed certificate is taken into use by SIGHUP while a stream goes on; a bad one is not", async () => {
+test("a renewed certificate is loaded on SIGHUP while a stream continues; an invalid one is rejected", async () => {
   const [cert, key] = pathsOf("live");
-  await Promise.all([copyFile(desk.path("server.pem"), cert), copyFile(desk.path("server.key"), key)]);
+  await Promise.all([copyFile(workspace.path("server.pem"), cert), copyFile(workspace.path("server.key"), key)]);
   const server = await underTls("live");
   const sender = startKoine(["send", server.url, "gate", "--stream", "--ca", ca]);
   sender.stdin?.end();
   const ended = outcomeOf(sender);
   await seen(sender.stdout, /before/);
 
-  await Promise.all([copyFile(desk.path("renewed.pem"), cert), copyFile(desk.path("renewed.key"), key)]);
+  await Promise.all([copyFile(workspace.path("renewed.pem"), cert), copyFile(workspace.path("renewed.key"), key)]);
   const renewed = seen(server.child.stderr, /Certificate reloaded/);
   server.child.kill("SIGHUP");
   await renewed;
-  expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(desk.path("renewed.pem"))).serialNumber);
+  expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(workspace.path("renewed.pem"))).serialNumber);
 
-  await copyFile(desk.path("ann.key"), key);
+  await copyFile(workspace.path("ann.key"), key);
   const kept = seen(server.child.stderr, /still using the previous certificate: .*does not match the certificate/);
   server.child.kill("SIGHUP");
   await kept;
 
-  await desk.openGate();
+  await workspace.openGate();
   expect(await ended).toEqual({ code: 0, stdout: "before behind\n", stderr: "" });
   await server.stop();
 });
@@ -161,7 +161,7 @@ describe("callers with certificates", () => {
   });
   afterAll(() => server.stop());
 
-  test("are known by them, and own what they start", async () => {
+  test("are identified by them, and own their tasks", async () => {
     const who = await koine(["send", server.url, "who", ...as("ann")]);
     expect(who).toEqual({ code: 0, stdout: "mtls:ann.example\n", stderr: "" });
     const started = await koine(["send", server.url, "x", "--no-wait", ...as("ann")]);
@@ -175,10 +175,10 @@ describe("callers with certificates", () => {
     expect(his.stderr).toContain("task not found");
   });
 
-  test("without one it is 4, with the options that give one; with a wrong key 2", async () => {
+  test("no certificate exits with 4 and names the options; a wrong key exits with 2", async () => {
     const [none, mixed] = await Promise.all([
       koine(["send", server.url, "hi", "--ca", ca]),
-      koine(["send", server.url, "hi", "--ca", ca, "--cert", desk.path("ann.pem"), "--key", desk.path("bob.key")]),
+      koine(["send", server.url, "hi", "--ca", ca, "--cert", workspace.path("ann.pem"), "--key", workspace.path("bob.key")]),
     ]);
     expect(none.code).toBe(4);
     expect(none.stderr).toContain("hint: To show it, give --cert and --key.");

@@ -14,7 +14,7 @@ const isTo = (request: HttpRequest, method: string, path: RegExp): boolean =>
   request.method === method && path.test(request.path);
 const RUN = /^\/runs\/[0-9a-f-]{36}$/;
 
-/** A good server with one fault each. Every fault must be caught by the requirement for it. */
+/** A conforming server with one fault each. Each fault must be caught by its requirement. */
 const MUTATIONS: readonly Mutation[] = [
   {
     what: "words in the answer to a ping",
@@ -82,7 +82,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (text) => text.replaceAll('"base64"', '"plain"'),
   },
   {
-    what: "metadata of a kind nobody knows",
+    what: "metadata of an unknown kind",
     caught: "parts:citation-kept",
     mutate: (text) => text.replaceAll('"kind":"citation"', '"kind":"quote"'),
   },
@@ -140,7 +140,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (text) => text.replace(/("type":"run.completed".*)chunk 2/, "$1chunk 7"),
   },
   {
-    what: "a question that is not told",
+    what: "a question that is not reported",
     caught: "await:question",
     mutate: (text) => text.replace(/"await_request":\{/, '"asked":{'),
   },
@@ -161,7 +161,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (text) => text.replace(/"history":\[[^\]]*\]/, '"history":[]'),
   },
   {
-    what: "what was said elsewhere is forgotten",
+    what: "history of another server is dropped",
     caught: "session:history-brought",
     mutate: (text) => text.replace('"https://elsewhere.example/resources/1",', ""),
   },
@@ -171,7 +171,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (text, response) => (response.status === 400 ? { ...response, status: 200 } : text),
   },
   {
-    what: "a code nobody knows",
+    what: "an unknown error code",
     caught: "error:shape",
     mutate: (text) => text.replaceAll('"code":"not_found"', '"code":"gone"'),
   },

@@ -27,7 +27,7 @@ const isMessage = ({ method, path }: HttpRequest): boolean => method === "POST" 
 const isDiscovery = ({ method, path }: HttpRequest): boolean => method === "GET" && /^\/\.?well-?known/.test(path);
 const isFurther = ({ method, path }: HttpRequest): boolean => method === "POST" && path.startsWith("/conversations/");
 
-/** A good server with one fault each. Every fault must be caught by the requirements for it. */
+/** A conforming server with one fault each. Each fault must be caught by its requirements. */
 const MUTATIONS: readonly Mutation[] = [
   {
     what: "every error with 200",
@@ -176,7 +176,7 @@ const MUTATIONS: readonly Mutation[] = [
     answer: (text, _response, { path }) => (path === "/.wellknown" ? text.replaceAll(/\["[^"]*"\]/g, "[]") : text),
   },
   {
-    what: "a dialect nobody speaks",
+    what: "an unknown dialect",
     caught: ["discovery:own-names"],
     answer: (text) => text.replace('"dialect":"python"', '"dialect":"latin"'),
   },
@@ -228,7 +228,7 @@ const MUTATIONS: readonly Mutation[] = [
     answer: (text, response) => (response.status === 400 ? text.replaceAll(/body is missing[^"]*/g, "KeyError: 'body'") : text),
   },
   {
-    what: "what failed told as done",
+    what: "a failure reported as success",
     caught: ["error:agent-fails", "error:agent-rejects", "error:in-a-conversation"],
     answer: (text, _response, request) => (/conform: (fail|reject)/.test(bodyOf(request)) ? reply(200, YES) : text),
   },
@@ -248,7 +248,7 @@ const MUTATIONS: readonly Mutation[] = [
     ask: (request) => withBody(request, bodyOf(request).replace(/"idempotency_key":"[^"]*"/, `"later":"${crypto.randomUUID()}"`)),
   },
   {
-    what: "refusals that tell what is behind an address",
+    what: "refusals that reveal what an address serves",
     caught: ["ssrf:tells-nothing"],
     answer: (text, _response, request) =>
       text.replaceAll("Failed to download protocol", `Failed to download protocol ${bodyOf(request).length} refused`),
@@ -273,7 +273,7 @@ function once(): ChangeResponse {
   };
 }
 
-/** One bad message closes a conversation. */
+/** One invalid message closes a conversation. */
 function dead(): ChangeResponse {
   const closed = new Set<string>();
   return (text, response, request) => {
@@ -291,7 +291,7 @@ const admitting = (isOpen: (request: HttpRequest) => boolean): Exchange =>
     isOpen(request) ? { ...request, headers: { ...request.headers, authorization: `Bearer ${ALICE}` } } : request,
   );
 
-/** A duty about credentials, and a server that does not keep it. */
+/** A requirement about credentials, and a server that violates it. */
 const UNGUARDED: { readonly [key: string]: Exchange } = {
   "discovery:is-public": intercept(unchanged, (response, { path, headers }) =>
     path === "/.wellknown" && headers["authorization"] === undefined ? reply(401, NO) : response,
@@ -317,7 +317,7 @@ describe("deliberately broken servers for Agora", () => {
     await expectCaught({ url: server.url }, { exchange: interceptText(answer, ask) }, idsOf(caught));
   });
 
-  test("no requirement is met by every server: what no fault above is for, fails against the crudest ones", {
+  test("no requirement is met by every server: those without a fault above fail against the simplest broken servers", {
     timeout: 60_000,
   }, async () => {
     const crude: readonly ((request: HttpRequest) => HttpResponse)[] = [
@@ -328,7 +328,7 @@ describe("deliberately broken servers for Agora", () => {
     const elsewhere = [...Object.keys(UNGUARDED), ...SPEC_ONLY, "ssrf:loopback"];
     const failed = new Set([...MUTATIONS.flatMap(({ caught }) => caught), ...elsewhere].map((key) => `agora:0.2:${key}`));
     for (const answer of crude) {
-      // Discovery stays good: else everything would be skipped.
+      // Discovery stays correct: otherwise everything would be skipped.
       const exchange: Exchange = (request) => (isDiscovery(request) ? httpExchange(request) : answer(request));
       const subject = { url: server.url, exchange, headers: {}, newId: () => crypto.randomUUID() };
       const { verdicts } = await runConformance(subject, [{ id: "agora", requirements: async () => requirements }], {
@@ -339,7 +339,7 @@ describe("deliberately broken servers for Agora", () => {
     expect(requirements.map(({ id }) => id).filter((id) => !failed.has(id))).toEqual([]);
   });
 
-  test("a guarded server that forgets to ask on one path, or to say how: caught by the duty of that path", async () => {
+  test("a server that does not authenticate one path, or names no scheme, is caught by the requirement of that path", async () => {
     const headers = { authorization: `Bearer ${ALICE}` };
     const guarded = await startAgora({ admission: bearerTokens(new Map([["alice", ALICE]])) });
     try {
@@ -350,7 +350,7 @@ describe("deliberately broken servers for Agora", () => {
     }
   });
 
-  test("a server of the specification's dialect that says more, or other words: caught", async () => {
+  test("a server of the specification's dialect that adds or changes members is caught", async () => {
     const spec = await startAgora({ settings: { agora: { dialect: "spec" } } });
     const exchange = interceptText((text) =>
       text.replace('"failure"', '"error"').replace('"rejected"', '"rejected","body":"no"'),
@@ -362,7 +362,7 @@ describe("deliberately broken servers for Agora", () => {
     }
   });
 
-  test("a server that fetches any address an anonymous caller names: caught", async () => {
+  test("a server that fetches any URL of an anonymous caller is caught", async () => {
     const { exchange, close } = mount(weatherAgent(), { protocols: [agora], publicUrl: "https://agent.example" });
     const fetching: Exchange = async (request) => {
       const [, source] = /"protocolSources":\["(http[^"]*)"/.exec(bodyOf(request)) ?? [];

@@ -41,7 +41,7 @@ describe("the requirements of Agora, against our own server", () => {
     expect(skipped(report)).not.toContain("agora:0.2:document:rejected-exactly");
   });
 
-  test("behind bearer tokens: everything is met", { timeout: 60_000 }, async () => {
+  test("with bearer tokens: everything is met", { timeout: 60_000 }, async () => {
     const server = await startAgora({ admission: bearerTokens(new Map([["alice", ALICE]])) });
     const report = await check({ ...server, headers: { authorization: `Bearer ${ALICE}` } });
     await server.close();
@@ -59,7 +59,7 @@ describe("the requirements of Agora, against our own server", () => {
     expect(report.counts.met).toBeGreaterThan(100);
   });
 
-  test("that the world can reach: no address on its own machine is followed", async () => {
+  test("on a public address: no URL on its own machine is fetched", async () => {
     const mounted = mount(weatherAgent(), { protocols: [agora], publicUrl: "https://agent.example" });
     const { exchange } = mounted;
     const report = await check({ url: "https://agent.example", exchange, openHook }, { only: ["agora:0.2:ssrf"] });
@@ -71,12 +71,12 @@ describe("the requirements of Agora, against our own server", () => {
     ]);
   });
 
-  test("a server that speaks no Agora: everything is skipped, with the reason", async () => {
+  test("a server without Agora: everything is skipped, with the reason", async () => {
     const server = await startAgora({ protocols: [a2a] });
     const report = await check(server, { only: ["agora:0.2:natural"] });
     await server.close();
     expect(new Set(report.verdicts.map(({ outcome, detail }) => `${outcome}: ${detail}`))).toEqual(
-      new Set(["skipped: nothing at this address answers as Agora does"]),
+      new Set(["skipped: no Agora server at this address"]),
     );
   });
 });

@@ -161,7 +161,7 @@ describe("deliberately broken gRPC servers", () => {
     await expectCaught({ url: server.url }, { exchange }, [`a2a:1.0:grpc:${caught}`]);
   });
 
-  test("another error over gRPC than over the others: caught by the comparison", async () => {
+  test("a different error over gRPC than over the other bindings is caught by the comparison", async () => {
     const exchange = intercept(unchanged, (response, request) =>
       isGrpc(request)
         ? { ...response, headers: { ...response.headers, "grpc-status": "7", "grpc-status-details-bin": undefined } }

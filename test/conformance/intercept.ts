@@ -5,7 +5,7 @@ import type { Subject } from "../../src/protocols/requirement.js";
 import { protocols } from "../../src/public/protocols.js";
 import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../../src/transport/exchange.js";
 
-/** Short, because some faults show only by a timeout. A server without a fault has the default limit, for a busy machine. */
+/** Short, because some faults show only as a timeout. A server without a fault has the default limit, for a busy machine. */
 const FAULT_TIMEOUT_MS = 3_000;
 
 type SubjectParts = Pick<Subject, "url"> & Partial<Subject>;
@@ -18,7 +18,7 @@ async function outcomesOf(subject: SubjectParts, ids: readonly string[], timeout
   return ids.map((id) => `${id} ${outcomes.get(id)}`);
 }
 
-/** Every requirement is met by the good server, and by the same server with the fault it is not. */
+/** The requirement is met by the conforming server, and not by the same server with the fault. */
 export async function expectCaught(good: SubjectParts, fault: Partial<Subject>, ids: readonly string[]): Promise<void> {
   expect(await outcomesOf(good, ids)).toEqual(ids.map((id) => `${id} met`));
   expect(await outcomesOf({ ...good, ...fault }, ids, FAULT_TIMEOUT_MS)).toEqual(ids.map((id) => `${id} unmet`));

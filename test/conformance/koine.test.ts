@@ -23,7 +23,7 @@ describe("the requirements, against our own server", () => {
     expect(report.counts.met).toBeGreaterThan(700);
   });
 
-  test("behind bearer tokens, with signed cards and an extended one: everything is met", { timeout: 60_000 }, async () => {
+  test("with bearer tokens, signed cards and an extended card: everything is met", { timeout: 60_000 }, async () => {
     const cardKeys = [cardSigner({ key: newCardKey("ES256", "conform-1").privateJwk })];
     const server = await startGuardedKoine({ push, cardKeys });
     const headers = { authorization: `Bearer ${ALICE}` };
@@ -43,6 +43,6 @@ describe("the requirements, against our own server", () => {
     const report = await runConformance(subject, protocols, { only: ["a2a:1.0:grpc:delivery"] });
     await server.close();
     expect(new Set(report.verdicts.map(({ outcome }) => outcome))).toEqual(new Set(["skipped"]));
-    expect(report.verdicts[0]?.detail).toMatch(/^the agent tells no webhook on loopback: /);
+    expect(report.verdicts[0]?.detail).toMatch(/^the agent notifies no webhook on loopback: /);
   });
 });

@@ -8,7 +8,7 @@ interface Mutation {
   readonly mutate: ChangeResponse;
 }
 
-/** A good server with one fault each. Every fault must be caught by the requirement for it. */
+/** A conforming server with one fault each. Each fault must be caught by its requirement. */
 const MUTATIONS: readonly Mutation[] = [
   { what: "another id", caught: "a2a:1.0:jsonrpc:rpc:id-number", mutate: (text) => text.replace('"id":41', '"id":42') },
   {

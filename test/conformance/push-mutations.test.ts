@@ -138,7 +138,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-describe("servers that deliver, sign and admit badly", () => {
+describe("servers with faults in push delivery, signatures and authentication", () => {
   let server: Server;
   beforeAll(async () => {
     const cardKeys = [cardSigner({ key: newCardKey("ES256", "conform-1").privateJwk })];

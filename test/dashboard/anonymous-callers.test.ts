@@ -5,7 +5,7 @@ import { agent, type Server, serve } from "../../src/index.js";
 import { FakeConsole } from "./fake-console.js";
 import { TOKEN } from "./served-page.js";
 
-/** Pages and people who have no business here, over a real socket. */
+/** Unauthorized pages and users, over a real socket. */
 describe("anonymous callers of the page", () => {
   let served: Server;
   beforeEach(async () => {
@@ -26,20 +26,20 @@ describe("anonymous callers of the page", () => {
 
   const READS = ["/koine/", "/koine/api/state", "/koine/api/state/feed", "/koine/api/tasks", "/koine/api/session"];
 
-  it("who sits at this machine reads", async () => {
+  it("local users can read", async () => {
     for (const path of READS) expect([path, await statusOf("GET", path, {})]).toEqual([path, 200]);
   });
 
-  it("a name that was rebound to this machine reads nothing", async () => {
+  it("a name rebound to this machine cannot read", async () => {
     for (const path of READS) expect([path, await statusOf("GET", path, { host: "rebound.example" })]).toEqual([path, 403]);
   });
 
-  it("who comes through a proxy reads nothing, and does not learn that there is something", async () => {
+  it("requests through a proxy are not found", async () => {
     for (const forwarded of [{ "x-forwarded-for": "127.0.0.1" }, { forwarded: "for=127.0.0.1" }, { via: "1.1 proxy" }])
       for (const path of READS) expect([path, await statusOf("GET", path, forwarded)]).toEqual([path, 404]);
   });
 
-  it("a page of elsewhere that knows the token neither reads nor acts", async () => {
+  it("a page of another origin with the token can neither read nor act", async () => {
     const foreign = { origin: "http://elsewhere.example", "x-koine-token": TOKEN };
     for (const path of READS) expect([path, await statusOf("GET", path, foreign)]).toEqual([path, 403]);
     expect(await statusOf("POST", "/koine/api/nodes/weather/kill", foreign)).toBe(403);

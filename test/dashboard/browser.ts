@@ -5,10 +5,12 @@ import { findChromium } from "./find-chromium.js";
 import { type ServedPage, TOKEN } from "./served-page.js";
 
 const SCREENSHOTS = ".cache/screenshots";
-/** Nothing on a loopback page takes this long, also on a loaded machine; every wait of a test ends with it. */
+/** Longer than anything on a loopback page takes, even on a busy machine; bounds every wait. */
 const PATIENCE_MS = 12_000;
+/** The first navigation also waits for the browser to start its processes. */
+const NAVIGATION_MS = 45_000;
 
-/** Undefined where this machine has no browser: said loudly, and in CI a failure. */
+/** Undefined without a browser: a warning, and an error in CI. */
 export function browserPath(): string | undefined {
   const path = findChromium();
   if (path !== undefined) return path;
@@ -23,10 +25,10 @@ export function launch(executablePath: string): Promise<Browser> {
 
 export interface Visit {
   readonly page: Page;
-  /** Everything the page asked for. */
+  /** All requests of the page. */
   readonly requests: readonly string[];
-  /** What it complained about: errors and warnings of the console, and what it threw. */
-  readonly complaints: readonly string[];
+  /** Console errors and warnings, and uncaught errors. */
+  readonly problems: readonly string[];
   leave(): Promise<void>;
 }
 
@@ -35,34 +37,35 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly panel?: string;
 }
 
-/** Opens the page and waits until it has heard from the gateway. */
+/** Opens the page and waits for its first event from the gateway. */
 export async function visit(browser: Browser, served: ServedPage, options: VisitOptions = {}): Promise<Visit> {
   const { token = TOKEN, panel, ...context } = options;
   const opened = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...context });
   const page = await opened.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultNavigationTimeout(NAVIGATION_MS);
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on("request", (request) => void requests.push(request.url()));
-  page.on("pageerror", (error) => void complaints.push(error.message));
+  page.on("pageerror", (error) => void problems.push(error.message));
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
   });
   await page.goto(`${served.url}/koine/${token === "" ? "" : `#token=${token}`}`);
   await page.locator("#live[data-live=true]").waitFor();
   await page.locator("[data-node=planner]").waitFor();
   if (panel !== undefined) await page.locator(`#tab-${panel}`).click();
-  return { page, requests, complaints, leave: () => opened.close() };
+  return { page, requests, problems, leave: () => opened.close() };
 }
 
-/** The page asked nobody but its own gateway, and had nothing to complain about. */
-export function expectClean({ requests, complaints }: Visit, served: ServedPage): void {
+/** The page sent requests only to its own gateway, and reported no problems. */
+export function expectClean({ requests, problems }: Visit, served: ServedPage): void {
   expect(requests.length).toBeGreaterThan(5);
   expect(requests.filter((url) => !url.startsWith(`${served.url}/koine/`))).toEqual([]);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 }
 
-/** Kept for whoever wants to see what the tests saw. */
+/** Saves a screenshot of the page as tested. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });

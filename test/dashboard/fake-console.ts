@@ -126,16 +126,16 @@ export function firstState(): NetworkState {
   };
 }
 
-/** A console whose state a test changes, and which writes down what the page did. */
+/** A console whose state a test changes, and which records the actions of the page. */
 export class FakeConsole implements Console {
   readonly sent: PageMessage[] = [];
   readonly acts: string[] = [];
   readonly #listeners = new Set<() => void>();
   #state = firstState();
-  /** Set by a test to let an answer go on. */
+  /** Set by a test to continue an answer. */
   answer: (message: PageMessage, signal: AbortSignal) => AsyncIterable<Json> = greeting;
 
-  // The page never asks the console for messages: routes beside it do.
+  // The page never requests messages from the console, but from separate routes.
   get messages(): CaptureLog {
     throw new AgentError("internal", "the page must not reach for this");
   }
@@ -153,8 +153,8 @@ export class FakeConsole implements Console {
     this.change({ nodes: this.#state.nodes.map((each) => (each.id === id ? { ...each, ...part } : each)) });
   }
 
-  happened(happening: NetworkEvent): void {
-    this.change({ happenings: [...this.#state.happenings, happening] });
+  happened(event: NetworkEvent): void {
+    this.change({ happenings: [...this.#state.happenings, event] });
   }
 
   onChange(run: () => void): () => void {

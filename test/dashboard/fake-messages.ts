@@ -14,7 +14,7 @@ const wire = (head: string, body: string, part: Partial<WireBytes> = {}): WireBy
   ...part,
 });
 
-export function sighting(part: Partial<CapturedMessage> & { readonly id: string; readonly seq: number }): CapturedMessage {
+export function capturedMessage(part: Partial<CapturedMessage> & { readonly id: string; readonly seq: number }): CapturedMessage {
   return {
     direction: "in",
     at: STARTED_AT + part.seq * 10,
@@ -33,7 +33,7 @@ export function sighting(part: Partial<CapturedMessage> & { readonly id: string;
   };
 }
 
-/** One call that came in, and the two that followed from it. */
+/** One inbound call, and the two outbound calls it caused. */
 export function storyOf(): readonly CapturedMessage[] {
   const at = STARTED_AT + 1_000;
   const envelope = {
@@ -45,7 +45,7 @@ export function storyOf(): readonly CapturedMessage[] {
     tags: ["trip"],
   };
   return [
-    sighting({
+    capturedMessage({
       id: "one",
       seq: 1,
       at,
@@ -70,7 +70,7 @@ export function storyOf(): readonly CapturedMessage[] {
         { at: at + 460, kind: "message", text: "Day one: the Acropolis" },
       ],
     }),
-    sighting({
+    capturedMessage({
       id: "two",
       seq: 2,
       direction: "out",
@@ -94,7 +94,7 @@ export function storyOf(): readonly CapturedMessage[] {
         { protocol: "acp", path: "message.extensions[0]", valueKind: "string", reason: "ACP has no place for extensions" },
       ],
     }),
-    sighting({
+    capturedMessage({
       id: "three",
       seq: 3,
       direction: "out",
@@ -118,19 +118,19 @@ export function storyOf(): readonly CapturedMessage[] {
   ];
 }
 
-/** Many of them, as a busy gateway would have. */
+/** As many messages as on a busy gateway. */
 export function crowd(count: number, from = 10): readonly CapturedMessage[] {
   const agents = ["planner", "translator", "booking", "weather"] as const;
-  const ways = [
+  const pins = [
     ["a2a", "1.0", "JSONRPC"],
     ["acp", "0.2", "REST"],
     ["agora", "0.1", "HTTP"],
     ["a2a", "0.3", "JSONRPC"],
   ] as const;
   return Array.from({ length: count }, (_, index) => {
-    const [protocol, version, binding] = ways[index % 4] ?? ways[0];
+    const [protocol, version, binding] = pins[index % 4] ?? pins[0];
     const failed = index % 50 === 7;
-    return sighting({
+    return capturedMessage({
       id: `m${from + index}`,
       seq: from + index,
       direction: index % 3 === 0 ? "out" : "in",
@@ -147,24 +147,24 @@ export function summary({ request, response, envelope, answer, events, ...rest }
   return { ...rest, eventCount: events.length, requestBytes: request?.bytes ?? 0, responseBytes: response?.bytes ?? 0 };
 }
 
-/** The routes for messages as the page expects them, over a list. */
+/** The message routes that the page expects, over a list. */
 export class FakeMessages {
   readonly #sightings: CapturedMessage[];
   readonly #readers = new Set<(message: CapturedMessageSummary) => void>();
-  /** While false the feed is refused, as by a gateway that goes down. */
+  /** While false the feed is refused, as by a gateway that shuts down. */
   feeding = true;
   readonly #open = new Set<() => void>();
 
-  constructor(sightings: readonly CapturedMessage[]) {
-    this.#sightings = [...sightings];
+  constructor(messages: readonly CapturedMessage[]) {
+    this.#sightings = [...messages];
   }
 
-  add(sighting: CapturedMessage): void {
-    this.#sightings.push(sighting);
-    for (const tell of this.#readers) tell(summary(sighting));
+  add(capturedMessage: CapturedMessage): void {
+    this.#sightings.push(capturedMessage);
+    for (const notify of this.#readers) notify(summary(capturedMessage));
   }
 
-  /** Every open feed ends, as when a connection breaks. */
+  /** Ends every open feed, as a broken connection does. */
   cut(): void {
     for (const end of this.#open) end();
   }
@@ -207,11 +207,11 @@ export class FakeMessages {
       ended = true;
       wake();
     };
-    const tell = (message: CapturedMessageSummary): void => {
+    const notify = (message: CapturedMessageSummary): void => {
       ready.push(message);
       wake();
     };
-    this.#readers.add(tell);
+    this.#readers.add(notify);
     this.#open.add(end);
     request.cancel.onCancel(end);
     yield ":\n\n";
@@ -222,7 +222,7 @@ export class FakeMessages {
           wake = resolve;
         });
     }
-    this.#readers.delete(tell);
+    this.#readers.delete(notify);
     this.#open.delete(end);
   }
 }

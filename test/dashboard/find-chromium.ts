@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"] as const;
 
-/** A browser of this machine; `KOINE_CHROMIUM` names another. Undefined where there is none. */
+/** The browser of this machine; `KOINE_CHROMIUM` names another. Undefined if there is none. */
 export function findChromium(): string | undefined {
   return [process.env["KOINE_CHROMIUM"] ?? "", ...PLACES].find(canRun);
 }

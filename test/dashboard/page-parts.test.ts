@@ -8,12 +8,14 @@ import { MessageStore } from "../../apps/dashboard/page/message-store.js";
 import { RateMeter } from "../../apps/dashboard/page/rate-meter.js";
 import { traceExchangeOf, traceRows } from "../../apps/dashboard/page/trace-tree.js";
 import { firstState, NODES } from "./fake-console.js";
-import { sighting, storyOf, summary } from "./fake-messages.js";
+import { capturedMessage, storyOf, summary } from "./fake-messages.js";
 
 describe("MessageStore", () => {
-  it("keeps the order in which messages began, takes newer states of one, and passes over older", () => {
+  it("orders messages by start, applies newer states, and ignores older ones", () => {
     const store = new MessageStore();
-    const [late, early] = [sighting({ id: "b", seq: 2, at: 20 }), sighting({ id: "a", seq: 1, at: 10 })].map(summary);
+    const [late, early] = [capturedMessage({ id: "b", seq: 2, at: 20 }), capturedMessage({ id: "a", seq: 1, at: 10 })].map(
+      summary,
+    );
     if (late === undefined || early === undefined) throw new Error("two were made");
     store.put(late);
     store.put(early);
@@ -25,10 +27,10 @@ describe("MessageStore", () => {
     ]);
   });
 
-  it("forgets the oldest and never holds more than its limit", () => {
+  it("evicts the oldest beyond its limit", () => {
     const store = new MessageStore(100);
     for (let seq = 1; seq <= 1_000; seq++) {
-      store.put(summary(sighting({ id: `m${seq}`, seq })));
+      store.put(summary(capturedMessage({ id: `m${seq}`, seq })));
       expect(store.size).toBeLessThanOrEqual(100);
     }
     expect(store.all().at(-1)?.id).toBe("m1000");
@@ -37,7 +39,7 @@ describe("MessageStore", () => {
 });
 
 describe("traceRows()", () => {
-  it("puts each call below its cause, with its share of the time", () => {
+  it("places each call below its cause, with its share of the time", () => {
     const rows = traceRows(storyOf(), 0);
     expect(rows.map(({ message, depth }) => [message.id, depth])).toEqual([
       ["one", 0],
@@ -49,12 +51,12 @@ describe("traceRows()", () => {
     expect(rows[1]?.width).toBeCloseTo(270 / 480);
   });
 
-  it("shows every call once, also where spans name each other or nobody", () => {
+  it("shows every call once, also with cyclic or unknown parents", () => {
     const circle = [
-      sighting({ id: "a", seq: 1, span: "x", parentSpan: "y" }),
-      sighting({ id: "b", seq: 2, span: "y", parentSpan: "x" }),
-      sighting({ id: "c", seq: 3, span: "z", parentSpan: "never seen" }),
-      sighting({ id: "d", seq: 4, span: "w", parentSpan: "w" }),
+      capturedMessage({ id: "a", seq: 1, span: "x", parentSpan: "y" }),
+      capturedMessage({ id: "b", seq: 2, span: "y", parentSpan: "x" }),
+      capturedMessage({ id: "c", seq: 3, span: "z", parentSpan: "never seen" }),
+      capturedMessage({ id: "d", seq: 4, span: "w", parentSpan: "w" }),
     ];
     expect(
       traceRows(circle, 0)
@@ -65,7 +67,7 @@ describe("traceRows()", () => {
 });
 
 describe("traceExchangeOf()", () => {
-  it("finds the other side from either side, and the try that worked among several", () => {
+  it("finds the other side from either side, and the successful attempt among several", () => {
     const [incoming, good] = storyOf();
     if (incoming === undefined || good === undefined) throw new Error("the story has them");
     const failed = { ...good, id: "first try", status: "failed" as const };
@@ -78,14 +80,15 @@ describe("traceExchangeOf()", () => {
 describe("the map's layout", () => {
   const layout = layoutOf(NODES, 1.5);
 
-  it("puts the gateway in the middle, callers in the west, and no two cards on each other", () => {
+  it("places the gateway in the middle, callers on the left, and overlaps no cards", () => {
     const { width, height, positions } = layout;
     expect(positions.get("gateway")).toEqual({ x: width / 2, y: height / 2 });
     const xs = [...positions.values()].map(({ x }) => x);
     expect(positions.get("traveller")?.x).toBe(Math.min(...xs));
     const cards = [...positions.entries()].filter(([id]) => id !== "gateway").map(([, position]) => position);
-    for (const [index, a] of cards.entries())
-      for (const b of cards.slice(index + 1)) expect(Math.abs(a.x - b.x) >= 196 || Math.abs(a.y - b.y) >= 86).toBe(true);
+    const pairs = cards.flatMap((a, index) => cards.slice(index + 1).map((b) => [a, b] as const));
+    expect(pairs.length).toBeGreaterThan(0);
+    expect(pairs.filter(([a, b]) => Math.abs(a.x - b.x) < 196 && Math.abs(a.y - b.y) < 86)).toEqual([]);
   });
 
   it.each([1, 2, 5, 12, 24])("keeps %i cards inside the drawing", (count) => {
@@ -100,7 +103,7 @@ describe("the map's layout", () => {
     }
   });
 
-  it("leads a translated link over the gateway, and any other straight to its end", () => {
+  it("routes a translated link through the gateway, and any other directly", () => {
     const [bridged] = firstState().links;
     const plain = firstState().links.at(-1);
     if (bridged === undefined || plain === undefined) throw new Error("the state has links");
@@ -115,7 +118,7 @@ describe("the map's layout", () => {
 });
 
 describe("RateMeter", () => {
-  it("finds a steady rate, forgets it in silence, and takes a smaller counter for a new beginning", () => {
+  it("measures a steady rate, decays when idle, and treats a smaller counter as a reset", () => {
     const meter = new RateMeter();
     for (let second = 0; second <= 20; second++) meter.take("a", second * 10, 0, second * 1_000);
     expect(meter.take("a", 210, 1, 21_000)).toMatchObject({ messages: 10, failures: 1, perSecond: expect.closeTo(10, 1) });
@@ -125,9 +128,9 @@ describe("RateMeter", () => {
 });
 
 describe("hexDump()", () => {
-  it("reads like the dump of `hexdump -C`", () => {
+  it("matches the output of `hexdump -C`", () => {
     const text = "hello, wire bytes!\n";
-    // Written by `printf 'hello, wire bytes!\n' | hexdump -C`, with two digits less of the place and without the bars.
+    // Written by `printf 'hello, wire bytes!\n' | hexdump -C`, with two digits less of the offset and without the bars.
     expect(hexDump(new TextEncoder().encode(text)).split("\n")).toEqual([
       "000000  68 65 6c 6c 6f 2c 20 77  69 72 65 20 62 79 74 65  hello, wire byte",
       `000010  73 21 0a${" ".repeat(40)}  s!.`,
@@ -138,7 +141,7 @@ describe("hexDump()", () => {
 });
 
 describe("jsonTokens()", () => {
-  it("loses not one character of the document, and knows keys from values", () => {
+  it("loses no character of the document, and distinguishes keys from values", () => {
     const document = { 'a "key"': ['text: \\ "x"', -1.5e-7, true, null, { true: "false" }], tail: "n-1" };
     const tokens = jsonTokens(JSON.stringify(document)) ?? [];
     expect(tokens.map(({ text }) => text).join("")).toBe(JSON.stringify(document, null, 2));
@@ -151,7 +154,7 @@ describe("jsonTokens()", () => {
 });
 
 describe("numbers and times", () => {
-  it("reads as people write them", () => {
+  it("are formatted for people", () => {
     expect([bytes(0), bytes(2_048), bytes(3 * 1024 * 1024)]).toEqual(["0 B", "2.0 KB", "3.0 MB"]);
     expect([duration(0.2), duration(42), duration(1_500), duration(61_000), duration(7_320_000)]).toEqual([
       "<1 ms",
@@ -173,14 +176,14 @@ describe("the colours", () => {
   );
   const luminance = (colour: string): number => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5]
-      .map((place) => Number.parseInt(colour.slice(place, place + 2), 16) / 255)
+      .map((offset) => Number.parseInt(colour.slice(offset, offset + 2), 16) / 255)
       .map((share) => (share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4));
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const hues = Array.from({ length: 7 }, (_, index) => `hue-${index}`);
 
   // WCAG 2.2 §1.4.3: text of ordinary size needs 4.5 to 1.
-  it.each([0, 1])("are told from what they stand on, in both themes (%i)", (theme) => {
+  it.each([0, 1])("have sufficient contrast in both themes (%i)", (theme) => {
     for (const text of ["ink", "ink-soft", "ink-quiet", "accent", "good", "warn", "bad", ...hues]) {
       for (const ground of ["ground", "panel", "raised", "sunken", "accent-soft"]) {
         const [dark = 0, light = 0] = [text, ground]

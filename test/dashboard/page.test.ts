@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { browserPath, expectClean, keepScreenshot, launch, type Visit, type VisitOptions, visit } from "./browser.js";
 import { DECISIONS, NODES } from "./fake-console.js";
-import { crowd, sighting, storyOf } from "./fake-messages.js";
+import { capturedMessage, crowd, storyOf } from "./fake-messages.js";
 import { type ServedPage, servePage } from "./served-page.js";
 
 const path = browserPath();
@@ -21,17 +21,17 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     await visitor.leave();
     await served.close();
   });
-  const open = async (sightings = storyOf(), options: VisitOptions = {}): Promise<Visit["page"]> => {
-    served = await servePage(sightings);
+  const open = async (messages = storyOf(), options: VisitOptions = {}): Promise<Visit["page"]> => {
+    served = await servePage(messages);
     visitor = await visit(browser, served, options);
     return visitor.page;
   };
   const focused = (page: Visit["page"]): Promise<unknown> =>
     page.evaluate("document.activeElement.id || document.activeElement.className");
-  const scrollTo = (page: Visit["page"], place: string): Promise<unknown> =>
-    page.evaluate(`{ const box = document.getElementById("message-box"); box.scrollTop = ${place}; }`);
+  const scrollTo = (page: Visit["page"], position: string): Promise<unknown> =>
+    page.evaluate(`{ const box = document.getElementById("message-box"); box.scrollTop = ${position}; }`);
 
-  it("stays quick with 10,000 messages: few rows in the document, a filter finds one among all", async () => {
+  it("stays fast with 10,000 messages: few rows in the document, and a filter over all", async () => {
     const page = await open(crowd(10_000), { panel: "messages" });
     await page.locator("#message-count", { hasText: "10,000 messages" }).waitFor();
     expect(await page.locator(".message-row").count()).toBeLessThan(60);
@@ -55,19 +55,19 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expectClean(visitor, served);
   });
 
-  it("keeps what is before the eyes while messages come in above, and holds still while paused", async () => {
+  it("keeps the scroll position while messages arrive above, and does not change while paused", async () => {
     const page = await open(crowd(300), { panel: "messages" });
     await page.locator("#message-count", { hasText: "300 messages" }).waitFor();
     await scrollTo(page, "3600");
     const row = page.locator(".message-row", { hasText: "message number 199" });
     await row.waitFor();
     const before = await row.boundingBox();
-    for (let seq = 1_000; seq < 1_005; seq++) served.messages.add(sighting({ id: `new-${seq}`, seq }));
+    for (let seq = 1_000; seq < 1_005; seq++) served.messages.add(capturedMessage({ id: `new-${seq}`, seq }));
     await page.locator("#message-count", { hasText: "305 messages" }).waitFor();
     expect(await row.boundingBox()).toEqual(before);
 
     await page.locator("#pause").click();
-    served.messages.add(sighting({ id: "unseen", seq: 2_000, text: "while you were away" }));
+    served.messages.add(capturedMessage({ id: "unseen", seq: 2_000, text: "while you were away" }));
     await page.locator("#message-count", { hasText: "paused, 1 changes since" }).waitFor();
     await scrollTo(page, "0");
     expect(await page.locator(".message-row", { hasText: "while you were away" }).count()).toBe(0);
@@ -75,7 +75,7 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     await page.locator(".message-row", { hasText: "while you were away" }).waitFor();
   });
 
-  it("is used by keyboard alone", async () => {
+  it("can be operated by keyboard alone", async () => {
     const page = await open();
     await page.keyboard.press("2");
     await page.locator("#panel-messages:not([hidden])").waitFor();
@@ -110,8 +110,8 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expectClean(visitor, served);
   });
 
-  it("reads everything from the wire as text", async () => {
-    const evil = sighting({
+  it("shows everything from the wire as text", async () => {
+    const evil = capturedMessage({
       id: ATTACK,
       seq: 1,
       text: ATTACK,
@@ -182,7 +182,7 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expectClean(visitor, served);
   });
 
-  it("is read-only without the token, and says so", async () => {
+  it("is read-only without the token, and shows that", async () => {
     const page = await open(storyOf(), { token: "" });
     await page.locator("#read-only:not([hidden])").waitFor();
     await page.locator("[data-node=booking]").click();
@@ -194,7 +194,7 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expectClean(visitor, served);
   });
 
-  it("takes the token out of the address bar, and keeps it for this tab", async () => {
+  it("removes the token from the address bar, and keeps it for this tab", async () => {
     const page = await open();
     expect(page.url()).toBe(`${served.url}/koine/#map`);
     await page.reload();
@@ -202,21 +202,21 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     await page.locator("[data-act=kill]:enabled").waitFor();
   });
 
-  it("says when the feed is lost, and takes it up again with what was missed", async () => {
+  it("shows a lost feed, and resumes it with the missed messages", async () => {
     const page = await open(storyOf(), { panel: "messages" });
     await page.locator("#message-count", { hasText: "3 messages" }).waitFor();
     served.messages.feeding = false;
     served.messages.cut();
     await page.locator("#banner:not([hidden])").waitFor();
     await keepScreenshot(page, "feed-lost");
-    served.messages.add(sighting({ id: "missed", seq: 77, text: "said while nobody listened" }));
+    served.messages.add(capturedMessage({ id: "missed", seq: 77, text: "said while nobody listened" }));
     served.messages.feeding = true;
     await page.locator("#reconnect").click();
     await page.locator("#banner[hidden]").waitFor({ state: "attached" });
     await page.locator(".message-row", { hasText: "said while nobody listened" }).waitFor();
   });
 
-  it.each(["light", "dark"] as const)("looks its best when it is %s, and a switch changes it", async (colorScheme) => {
+  it.each(["light", "dark"] as const)("follows the system theme %s, and a switch changes it", async (colorScheme) => {
     const page = await open(storyOf(), { colorScheme });
     const ground = (): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const system = await ground();
@@ -231,7 +231,7 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expect(system).toBe(colorScheme === "light" ? light : dark);
   });
 
-  it("fits a small screen without scrolling sideways", async () => {
+  it("fits a small screen without horizontal scrolling", async () => {
     const page = await open(storyOf(), { viewport: { width: 420, height: 860 } });
     for (const panel of ["map", "messages", "tasks", "decisions", "health", "send"]) {
       await page.locator(`#tab-${panel}`).click();

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { browserPath, expectClean, keepScreenshot, launch, type Visit, type VisitOptions, visit } from "./browser.js";
 import { STARTED_AT } from "./fake-console.js";
-import { sighting } from "./fake-messages.js";
+import { capturedMessage } from "./fake-messages.js";
 import { type ServedPage, servePage } from "./served-page.js";
 
 const path = browserPath();
@@ -28,19 +28,19 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     return visitor.page;
   };
 
-  it("draws every node with its condition in words, and the reason of one that is missing", async () => {
+  it("draws every node with its status as text, and the reason for a missing one", async () => {
     const page = await open();
     const words = await page.locator("[data-node] .card-health").allTextContents();
     expect(words.map((word) => word.trim()).sort()).toEqual(["caller", "down", "missing", "starting", "up", "up", "up", "up"]);
     expect(await page.locator("[data-node=notary]").textContent()).toContain("no registered protocol");
     expect(await page.locator("[data-node=weather] .card-way").textContent()).toBe("agora@0.1/HTTP");
-    // Two pieces where a gateway translates, one where both sides speak the same.
+    // Two curves if a gateway translates, one if both sides use the same protocol.
     expect(await page.locator(".link.is-bridged").count()).toBe(5);
     expect(await page.locator(".link:not(.is-bridged)").count()).toBe(1);
     expectClean(visitor, served);
   });
 
-  it("shows traffic as dots and rates, and stands still for those who ask for it", async () => {
+  it("shows traffic as dots and rates, and respects reduced motion", async () => {
     const page = await open();
     const more = (): void =>
       served.console.change({ links: served.console.state().links.map((link) => ({ ...link, messages: link.messages + 20 })) });
@@ -55,7 +55,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expect(await still.locator(".traffic .dot").count()).toBe(0);
   });
 
-  it("opens a message: bytes in, envelope, bytes out and losses, for the request and the answer", async () => {
+  it("opens a message: bytes in, envelope, bytes out and losses, for the request and the response", async () => {
     const page = await open({ panel: "messages" });
     await page.locator(".message-row", { hasText: "traveller → planner" }).click();
     const steps = page.locator(".step");
@@ -74,7 +74,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("shows the trace as a tree by its spans, and bytes that are no text as hex", async () => {
+  it("shows the trace as a tree of spans, and binary bodies as hex", async () => {
     const page = await open({ panel: "messages" });
     await page.locator(".message-row", { hasText: "traveller → planner" }).click();
     const rows = page.locator("[role=treeitem]");
@@ -86,10 +86,10 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expect(await page.locator(".verdict").textContent()).toContain("unavailable: nobody listens there");
   });
 
-  it("adds messages as they come, and changes one in its place", async () => {
+  it("adds messages as they arrive, and updates one in place", async () => {
     const page = await open({ panel: "messages" });
     await page.locator("#message-count", { hasText: "3 messages" }).waitFor();
-    const growing = sighting({ id: "late", seq: 90, text: "a late one" });
+    const growing = capturedMessage({ id: "late", seq: 90, text: "a late one" });
     served.messages.add({ ...growing, status: "open", endedAt: undefined });
     const row = page.locator(".message-row", { hasText: "a late one" });
     await row.locator("text=in progress").waitFor();
@@ -99,7 +99,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("lists tasks with their states, and the events of the chosen one", async () => {
+  it("lists tasks with their states, and the events of the selected one", async () => {
     const page = await open({ panel: "tasks" });
     await page.locator("[data-task=task-1]").click();
     await page.locator("#task-events li").nth(2).waitFor();
@@ -109,7 +109,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("shows decisions with evidence, margin and who was not taken", async () => {
+  it("shows decisions with evidence, margin and rejected alternatives", async () => {
     const page = await open({ panel: "decisions" });
     const first = page.locator(".decision").first();
     expect(await first.textContent()).toContain("0.46");
@@ -120,7 +120,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("shows breakers, queues, latencies, counters and happenings, and follows them", async () => {
+  it("shows and updates breakers, queues, latencies, counters and events", async () => {
     const page = await open({ panel: "health" });
     expect(await page.locator(".breaker-state").allTextContents()).toEqual(["open", "half-open", "closed"]);
     expect(await page.locator("#queues").textContent()).toContain("58 of 64");
@@ -134,7 +134,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("sends a message by the chosen way, shows the answer as it comes, and leads to its trace", async () => {
+  it("sends a message over the selected interface, streams the answer, and links to its trace", async () => {
     const page = await open({ panel: "send" });
     await page.locator("#send-node").selectOption("booking");
     await page.locator("#send-way").selectOption("acp@0.2/REST");
@@ -149,8 +149,8 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expectClean(visitor, served);
   });
 
-  it("stops an answer that never ends, and the agent hears of it", async () => {
-    const heard = new Promise<void>((resolve) => {
+  it("stops an endless answer, and the agent is cancelled", async () => {
+    const cancelled = new Promise<void>((resolve) => {
       served.console.answer = async function* (_message, signal) {
         yield { kind: "status", state: "working" };
         await new Promise<void>((go) => signal.addEventListener("abort", () => go(), { once: true }));
@@ -163,10 +163,10 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     await page.locator(".answer-log li").first().waitFor();
     await page.locator("#send-stop").click();
     await page.locator(".answer-status", { hasText: "Stopped" }).waitFor();
-    await heard;
+    await cancelled;
   });
 
-  it("kills and restarts an agent, and the network's recovery is seen in the map and the happenings", async () => {
+  it("kills and restarts an agent, and shows the recovery in the map and the events", async () => {
     const page = await open();
     await page.locator("[data-node=booking]").click();
     await page.locator("[data-act=kill]").click();

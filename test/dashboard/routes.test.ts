@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dashboardRoutes } from "../../apps/dashboard/index.js";
-import { compileRoutes } from "../../src/protocols/route-table.js";
+import { front } from "../../src/protocols/front.js";
 import { type Connection, type HttpResponse, makeRequest } from "../../src/transport/index.js";
 import { FakeConsole } from "./fake-console.js";
-import { type ServedPage, servePage, TOKEN } from "./served-page.js";
+import { closedHost, type ServedPage, servePage, TOKEN } from "./served-page.js";
 
 describe("the routes of the page", () => {
   let served: ServedPage;
@@ -15,7 +15,7 @@ describe("the routes of the page", () => {
   const post = (path: string, headers: Record<string, string>, body = ""): Promise<globalThis.Response> =>
     fetch(served.url + path, { method: "POST", headers, ...(body === "" ? {} : { body }) });
 
-  it("serves page, code and styles with their types, a validator and headers that keep strangers out", async () => {
+  it("serves page, scripts and styles with content types, a validator and security headers", async () => {
     const wanted = {
       "": "text/html",
       "assets/main.js": "text/javascript",
@@ -39,7 +39,7 @@ describe("the routes of the page", () => {
     }
   });
 
-  it("sends plain JavaScript: no types, and no import from anywhere but beside it", async () => {
+  it("serves plain JavaScript: no types, and only relative imports", async () => {
     const response = await fetch(`${served.url}/koine/assets/main.js`);
     const imports = [...(await response.text()).matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from ?? "");
     expect(imports.length).toBeGreaterThan(10);
@@ -57,7 +57,7 @@ describe("the routes of the page", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
-  it("tells the whole state first, then only what changed, and lets go of readers that leave", async () => {
+  it("streams the whole state first, then only changes, and releases readers that leave", async () => {
     const stop = new AbortController();
     const response = await fetch(`${served.url}/koine/api/state/feed`, { signal: stop.signal });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -70,7 +70,7 @@ describe("the routes of the page", () => {
     await expect.poll(() => served.console.listeners).toBe(0);
   });
 
-  it("acts only with the token and from its own origin", async () => {
+  it("requires the token and its own origin for actions", async () => {
     const own = { origin: served.url, "x-koine-token": TOKEN };
     const wrong = [
       [401, { origin: served.url }],
@@ -85,7 +85,7 @@ describe("the routes of the page", () => {
     expect(served.console.acts).toEqual(["kill booking"]);
   });
 
-  it("does to a node only what the node offers", async () => {
+  it("offers only the actions of a node", async () => {
     const own = { origin: served.url, "x-koine-token": TOKEN };
     const answers = [
       "nodes/nobody/kill",
@@ -99,7 +99,7 @@ describe("the routes of the page", () => {
     expect(served.console.acts).toEqual([]);
   });
 
-  it("answers a message with lines, and a failure with a last line", async () => {
+  it("answers a message with JSON lines, and a failure with a last line", async () => {
     const own = { origin: served.url, "x-koine-token": TOKEN, "content-type": "application/json" };
     const message = { node: "booking", way: "acp@0.2/REST", text: "hello", stream: true };
     const answer = await post("/koine/api/send", own, JSON.stringify(message));
@@ -119,19 +119,19 @@ describe("the routes of the page", () => {
     [400, JSON.stringify({ node: "booking", way: "x", text: "  ", stream: true })],
     [400, JSON.stringify({ node: "booking", way: "x", text: "hi", stream: "yes" })],
     [413, JSON.stringify({ node: "booking", way: "x", text: "a".repeat(300_000), stream: true })],
-  ])("refuses with %i what is no message", async (status, body) => {
+  ])("refuses with %i what is not a message", async (status, body) => {
     const own = { origin: served.url, "x-koine-token": TOKEN, "content-type": "application/json" };
     expect((await post("/koine/api/send", own, body)).status).toBe(status);
     expect(served.console.sent).toEqual([]);
   });
 });
 
-describe("who may look", () => {
+describe("read access", () => {
   const routes = dashboardRoutes(new FakeConsole(), { token: TOKEN });
-  const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "shared routes", route, exchange })));
+  const served = front(closedHost(), [], routes);
   const ask = async (path: string, connection: Connection): Promise<HttpResponse | undefined> => {
     const request = makeRequest({ method: "GET", url: `http://gateway.example${path}`, connection });
-    return table.find(request)?.(request);
+    return served.exchange(request);
   };
 
   it.each([
@@ -141,21 +141,21 @@ describe("who may look", () => {
     "/koine/api/state/feed",
     "/koine/api/tasks",
     "/koine/api/session",
-  ])("only this machine, unless told otherwise: %s", async (path) => {
+  ])("only from this machine by default: %s", async (path) => {
     const far = await ask(path, { remote: "192.0.2.7", secure: true, loopback: false });
     expect(far?.status).toBe(404);
     const near = await ask(path, { remote: "127.0.0.1", secure: false, loopback: true });
     expect(near?.status).toBe(200);
   });
 
-  it("nobody acts where no token was made", async () => {
+  it("no actions without a token", async () => {
     const console = new FakeConsole();
     const closed = dashboardRoutes(console, { token: undefined }).find(
       ({ route }) => route.path === "/koine/api/nodes/*" && route.method === "POST",
     );
     const headers = { origin: "http://gateway.example", "x-koine-token": "" };
     const request = makeRequest({ method: "POST", url: "http://gateway.example/koine/api/nodes/booking/kill", headers });
-    expect((await closed?.exchange(request))?.status).toBe(403);
+    expect((await closed?.exchange(request, closedHost()))?.status).toBe(403);
     expect(console.acts).toEqual([]);
   });
 });

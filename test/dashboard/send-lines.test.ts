@@ -7,7 +7,7 @@ const request = (): HttpRequest =>
   makeRequest({ method: "POST", url: "/koine/api/send", headers: {}, body: new TextEncoder().encode(JSON.stringify(message)) });
 
 describe("messages of the page", () => {
-  it("whoever hangs up before the answer begins leaves no place taken", async () => {
+  it("a reader that disconnects before the response starts occupies no slot", async () => {
     const send = sendLines(async function* () {
       yield { kind: "done" };
     });

@@ -1,13 +1,19 @@
 import { dashboardRoutes } from "../../apps/dashboard/index.js";
-import { AgentError } from "../../src/index.js";
-import { compileRoutes } from "../../src/protocols/route-table.js";
+import { AgentError, systemIds } from "../../src/envelope/index.js";
+import { front } from "../../src/protocols/front.js";
+import { createHost, type FrontHost } from "../../src/protocols/host.js";
 import type { CapturedMessage } from "../../src/public/inspect.js";
-import { DEFAULT_LIMITS, errorResponse } from "../../src/transport/index.js";
+import { DEFAULT_LIMITS } from "../../src/transport/index.js";
 import { type Listening, listen } from "../../src/transport/node/index.js";
 import { FakeConsole } from "./fake-console.js";
 import { FakeMessages, storyOf } from "./fake-messages.js";
 
 export const TOKEN = "only-for-this-test";
+
+/** A host without agents. */
+export function closedHost(): FrontHost {
+  return createHost({ handler: () => Promise.reject(new AgentError("not_found", "no agents")), cards: [], ids: systemIds });
+}
 
 export interface ServedPage {
   readonly url: string;
@@ -16,17 +22,15 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/** The page's real routes on a real port, over a network made up for the test. */
+/** The page's real routes on a real port, over a fake network. */
 export async function servePage(
-  sightings: readonly CapturedMessage[] = storyOf(),
+  captured: readonly CapturedMessage[] = storyOf(),
   token: string | undefined = TOKEN,
 ): Promise<ServedPage> {
   const console = new FakeConsole();
-  const messages = new FakeMessages(sightings);
+  const messages = new FakeMessages(captured);
   const routes = [...dashboardRoutes(console, { token }), ...messages.routes()];
-  const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "the house", route, exchange })));
-  const nobody = new AgentError("not_found", "nobody here");
-  const listening: Listening = await listen((request) => table.find(request)?.(request) ?? errorResponse(404, nobody), {
+  const listening: Listening = await listen(front(closedHost(), [], routes), {
     port: 0,
     limits: { ...DEFAULT_LIMITS, drainMs: 200 },
   });

@@ -11,7 +11,7 @@ const CHECK_MS = 90_000;
 const UP_MS = 60_000;
 
 const started: ChildProcess[] = [];
-/** Agent processes, killed if a test leaves them behind. */
+/** Agent processes, killed if a test leaves them running. */
 const agents: number[] = [];
 afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL");

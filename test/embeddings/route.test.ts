@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalEmbedder, openEmbedder } from "../../src/router/embeddings/index.js";
 import { type Decision, parseScenarioText, type RouterSettings, route, type Scenario } from "../../src/router/index.js";
 
-/** The project's own scenarios, written to break the matching of words. */
+/** The project's own scenarios, written to defeat word matching. */
 const PARAPHRASES = "bench/routerbench/corpus/paraphrases.jsonl";
 
-/** So many of the eighty change sides with every training. */
+/** The number of the eighty that change with every training. */
 const BY_CHANCE = 2;
-/** The share of modules in other people's words that the router was built to get right. */
+/** The minimum share of correct modules in paraphrased wording. */
 const ASKED_FOR = 0.85;
 
 interface Labelled {
@@ -43,7 +43,7 @@ describe("route() with sentence embeddings", () => {
   const rightIn = (decisions: readonly Decision[]): number =>
     decisions.filter(({ module_id, selected_protocol }) => selected_protocol === labelled.labels.get(module_id)).length;
 
-  it("does no harm on the paraphrases: what they are worth there is within chance", async () => {
+  it("does no harm on the paraphrases: the difference is within chance", async () => {
     const without = await decide({});
     const withThem = await decide({ embedder });
     expect(withThem).toHaveLength(labelled.labels.size);
@@ -51,12 +51,12 @@ describe("route() with sentence embeddings", () => {
     expect(rightIn(withThem) / labelled.labels.size).toBeGreaterThanOrEqual(ASKED_FOR);
   });
 
-  it("hears what they say: some margin is another one", async () => {
+  it("has an effect: some margin differs", async () => {
     const margins = (decisions: readonly Decision[]): readonly number[] => decisions.map(({ margin }) => margin);
     expect(margins(await decide({ embedder }))).not.toEqual(margins(await decide({})));
   });
 
-  it("decides the same a second time, by another model that was opened anew", async () => {
+  it("decides the same again with a newly opened model", async () => {
     const again = await openEmbedder();
     try {
       expect(JSON.stringify(await decide({ embedder: again }))).toBe(JSON.stringify(await decide({ embedder })));
@@ -65,7 +65,7 @@ describe("route() with sentence embeddings", () => {
     }
   });
 
-  it("leaves them alone where they are switched off", async () => {
+  it("has no effect when switched off", async () => {
     const without = await decide({});
     expect(await decide({ embedder, without: ["embeddings"] })).toEqual(without);
   });

@@ -24,7 +24,7 @@ const REFERENCE: readonly { readonly text: string; readonly first: readonly numb
     later: [0.035878, 0.125407, 0.02834],
   },
   {
-    // More than the 128 tokens that are read, with accents, quotation marks, dashes and digits.
+    // More than the limit of 128 tokens, with accents, quotation marks, dashes and digits.
     text: "Each café's naïve résumé — e.g. “queue_42/retry” — is re-sent, isn't it? ".repeat(20),
     first: [-0.067731, -0.022705, -0.013476, 0.071853, 0.008581, 0.07622],
     later: [-0.003694, 0.03836, -0.008258],
@@ -32,9 +32,9 @@ const REFERENCE: readonly { readonly text: string; readonly first: readonly numb
 ];
 const LATER = [100, 200, 383];
 
-/** What the head reads right of an author it has not learned from, in the worst case measured. Guessing would give 0.04. */
+/** The worst measured accuracy of the head on an author outside its training data. Guessing would give 0.04. */
 const READ_RIGHT = 0.6;
-/** Kept whatever the head makes of them: that it gets both on fan-out wrong is part of the truth about it. */
+/** Kept whatever the head predicts: its errors on fan-out are documented here. */
 const UNSEEN: readonly (readonly [text: string, reading: string])[] = [
   ["Nobody but the addressee must ever be able to open what we send.", "end-to-end-secrecy"],
   ["Tell the whole fleet of helpers at the same moment and gather what they answer.", "fan-out"],
@@ -72,14 +72,14 @@ describe("openEmbedder()", () => {
       expect(Math.abs((found[index] ?? 9) - expected)).toBeLessThan(5e-3);
   });
 
-  it("puts sentences of like meaning close to each other", async () => {
+  it("places sentences of similar meaning close together", async () => {
     const related = await cosine("The parcel was delivered this morning.", "Earlier today the package arrived.");
     const unrelated = await cosine("The parcel was delivered this morning.", "Basalt is a volcanic rock.");
     expect(related).toBeGreaterThan(0.5);
     expect(unrelated).toBeLessThan(0.2);
   });
 
-  it("gives the same numbers whatever stands beside a text", async () => {
+  it("does not depend on the other texts of a batch", async () => {
     const text = "Each reply waits for the one before.";
     const other = await openEmbedder();
     const alone = await other.embed([text]);
@@ -88,7 +88,7 @@ describe("openEmbedder()", () => {
     expect(among[1]).toEqual(alone[0]);
   });
 
-  it("hands out vectors that may be written to", async () => {
+  it("returns vectors that may be written to", async () => {
     const first = await embed("A text to spoil.");
     const kept = [...first];
     first.fill(0);
@@ -102,14 +102,14 @@ describe("openEmbedder()", () => {
     for (const text of ["", "x".repeat(1_000_000)]) expect(Math.hypot(...(await embed(text)))).toBeCloseTo(1, 4);
   });
 
-  it("refuses to go on once it is closed, and may be closed again", async () => {
+  it("refuses calls after close, and may be closed again", async () => {
     const other = await openEmbedder();
     await other.close();
     await other.close();
     await expect(other.embed(["too late"])).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("has a head that reads most sentences right, though by no means all", async () => {
+  it("has a head that classifies most sentences correctly", async () => {
     let right = 0;
     for (const [text, reading] of UNSEEN) {
       const shares = readVector(await embed(text));
@@ -119,8 +119,8 @@ describe("openEmbedder()", () => {
   });
 });
 
-describe("a model file that was changed", () => {
-  it("is refused, and told", async () => {
+describe("a changed model file", () => {
+  it("is refused with an error", async () => {
     const dir = await mkdtemp(join(tmpdir(), "koine-embeddings-"));
     try {
       const from = embeddingsDir(undefined);

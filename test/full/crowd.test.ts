@@ -3,7 +3,7 @@ import { callerOf, closeCallers, piecesOf, Reading } from "../gateway/processes/
 import { heldBy } from "../gateway/processes/memory.js";
 import { killProcesses, type OwnProcess, startProcess } from "../gateway/processes/start.js";
 
-/** A gateway with thousands of open streams that have nothing to send. */
+/** A gateway with thousands of open idle streams. */
 
 const START_MS = 60_000;
 const LEASE_MS = 60_000;
@@ -15,11 +15,11 @@ afterAll(async () => {
 });
 
 describe("five thousand open streams", () => {
-  /** One caller and one bridge carry a thousand streams: to the listener on a socket each, upstream on eight connections of HTTP/2. */
+  /** One caller and one bridge carry a thousand streams: one socket each to the listener, eight HTTP/2 connections upstream. */
   const LINES = 5;
   const PER_LINE = 1_000;
   const PER_WAVE = 50;
-  /** What may stay of the crowd, as part of what it took: its tasks are kept. */
+  /** Memory that may remain, as a share of the memory used: tasks are kept. */
   const STAYS = 0.5;
   let upstream: OwnProcess;
   let gateway: OwnProcess;
@@ -41,7 +41,7 @@ describe("five thousand open streams", () => {
       expect(await peers[0]?.ask("hello")).toBe("hello");
       const before = await heldBy(gateway, "before");
       const readings: Reading[] = [];
-      // In waves: on a busy machine some of five thousand sockets at once would wait too long to be taken in.
+      // In waves: on a busy machine, accepting five thousand sockets at once would time out.
       for (let wave = 0; wave < PER_LINE; wave += PER_WAVE) {
         const more = peers.flatMap((peer) => Array.from({ length: PER_WAVE }, () => new Reading(peer.stream("count 2 1 crowd"))));
         await Promise.all(more.map((reading) => reading.until(({ events }) => piecesOf(events).length === 1)));
@@ -50,7 +50,7 @@ describe("five thousand open streams", () => {
       expect(readings.filter(({ broke }) => broke !== undefined)).toEqual([]);
       const full = await heldBy(gateway, "full");
       expect(await peers[0]?.ask("hello among many")).toBe("hello among many");
-      upstream.tell("go crowd");
+      upstream.writeLine("go crowd");
       await Promise.all(readings.map(({ done }) => done));
       expect(readings.filter(({ state }) => state !== "completed")).toEqual([]);
       expect(new Set(readings.map(({ events }) => piecesOf(events).join("")))).toEqual(new Set(["0 1 "]));

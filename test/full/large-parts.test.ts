@@ -16,14 +16,15 @@ import {
 import { protocols } from "../../src/public/protocols.js";
 import { interfacesOf, type PinnedInterface } from "../gateway/pairs/interfaces.js";
 
-/** Ten megabytes to an agent behind a gateway, and ten megabytes back. */
+/** Ten megabytes to an agent through a gateway, and ten megabytes back. */
 
 const BYTES = 10 * 1024 * 1024;
 const TEST_MS = 60_000;
-const ways = await interfacesOf(protocols);
-/** One way of each protocol, the first, and the one that is not JSON. */
-const some = ways.filter(
-  ({ protocol, pin }, index) => ways.findIndex((other) => other.protocol === protocol) === index || pin.endsWith("1.0/GRPC"),
+const interfaces = await interfacesOf(protocols);
+/** The first interface of each protocol, and the one that is not JSON. */
+const some = interfaces.filter(
+  ({ protocol, pin }, index) =>
+    interfaces.findIndex((other) => other.protocol === protocol) === index || pin.endsWith("1.0/GRPC"),
 );
 const large = new Uint8Array(randomBytes(BYTES));
 
@@ -51,15 +52,15 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function callerThrough(front: PinnedInterface, behind: PinnedInterface, artifacts: boolean): Promise<RemoteAgent> {
+async function callerThrough(listener: PinnedInterface, target: PinnedInterface, artifacts: boolean): Promise<RemoteAgent> {
   const bridged: Bridge = await bridge(upstream.url, {
-    pin: behind.pin,
+    pin: target.pin,
     discoveryCache: new DiscoveryCache(),
     bridge: { name: "depot" },
   });
   const options = artifacts ? { artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => randomUUID() }) } } : {};
   const gateway = await serve(bridged, { ...options, limits: { drainMs: 0 } });
-  const caller = await connect(gateway.url, { pin: front.pin, discoveryCache: new DiscoveryCache() });
+  const caller = await connect(gateway.url, { pin: listener.pin, discoveryCache: new DiscoveryCache() });
   opened.push(bridged, gateway, caller);
   return caller;
 }
@@ -87,14 +88,14 @@ function contentOf(event: { readonly kind: string; readonly message?: { readonly
   return event.message?.content ?? [];
 }
 
-describe.each(some.map((behind) => [behind.pin, behind] as const))("behind %s", (_behind, behind) => {
-  test.each(some.map((front) => [front.pin, front] as const))(
-    "%s in front: the same bytes, inside the message or by reference",
-    async (_front, front) => {
-      const plain = await callerThrough(front, behind, false);
+describe.each(some.map((target) => [target.pin, target] as const))("upstream %s", (_pin, target) => {
+  test.each(some.map((listener) => [listener.pin, listener] as const))(
+    "listener %s: the same bytes, inline or by reference",
+    async (_listener, listener) => {
+      const plain = await callerThrough(listener, target, false);
       expect(await given(plain)).toBe(digestOf(large));
       expect(await got(plain)).toBe(`raw ${digestOf(large)}`);
-      const referring = await callerThrough(front, behind, true);
+      const referring = await callerThrough(listener, target, true);
       expect(await got(referring)).toBe(`url ${digestOf(large)}`);
     },
     TEST_MS,

@@ -8,17 +8,17 @@ import { startKoine } from "../peers/koine.js";
 import { startOfficial03 } from "../peers/official-0.3.js";
 import { startOfficial13 } from "../peers/official-1.3.js";
 
-/** What only the gateway breaks: every requirement of every protocol, directly and through it. */
+/** Regressions of the gateway: every requirement of every protocol, directly and through it. */
 
 const TIMEOUT_MS = 240_000;
 const push = { allow: ["127.0.0.1"] };
 
-/** What is known to be otherwise through a gateway. What is mended must be taken off. */
+/** Known differences through a gateway. A fixed one must be removed from the list. */
 const KNOWN: readonly { readonly ids: RegExp; readonly why: string }[] = [
   { ids: /:extended-card(:gate)?$/, why: "an extended card that is not offered is asked for a credential before it is refused" },
   { ids: /:grpc:(deadline|given-up)$/, why: "the task of a send that is waited for exists with the first word of the agent" },
 ];
-/** What the official executors under test do not do, although their cards promise all commands. */
+/** Commands that the official executors under test do not implement, although their cards promise all commands. */
 const OFFICIAL: typeof KNOWN = [
   { ids: /^acp:.*:await:authorization$/, why: "they have no command to ask for authorization" },
   {
@@ -32,12 +32,12 @@ function subjectAt(url: string): Subject {
   return { url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
 }
 
-async function brokenBefore(url: string, spoken: readonly Protocol[], known: typeof KNOWN): Promise<readonly string[]> {
+async function brokenBefore(url: string, among: readonly Protocol[], known: typeof KNOWN): Promise<readonly string[]> {
   const bridged = await bridge(url, { discoveryCache: new DiscoveryCache() });
   const gateway = await serve(bridged, { push });
   try {
     const report = await runThrough(
-      { subject: subjectAt(url), protocols: spoken },
+      { subject: subjectAt(url), protocols: among },
       { subject: subjectAt(gateway.url), protocols },
       { timeoutMs: 5_000 },
     );
@@ -51,12 +51,12 @@ async function brokenBefore(url: string, spoken: readonly Protocol[], known: typ
   }
 }
 
-describe("a gateway before our own agent", () => {
+describe("a gateway with our own agent as upstream", () => {
   test.each(protocols.map((protocol) => ({ id: protocol.id, protocol })))(
-    "that speaks $id breaks nothing",
+    "over $id breaks no requirement",
     { timeout: TIMEOUT_MS },
     async ({ protocol }) => {
-      // Every context that a check opens in front is a conversation behind, and some wires keep few at a time.
+      // Every context that a check opens at the listener is a conversation upstream, and some wires keep few at a time.
       const settings = { [protocol.id]: roomFor(protocol) };
       const server = await startKoine({ push, protocols: [protocol], settings });
       expect(await brokenBefore(server.url, [protocol], KNOWN)).toEqual([]);
@@ -64,7 +64,7 @@ describe("a gateway before our own agent", () => {
     },
   );
 
-  test("is judged on the command line too, and the code tells", { timeout: TIMEOUT_MS }, async () => {
+  test("is checked on the command line too, with its exit code", { timeout: TIMEOUT_MS }, async () => {
     const server = await startKoine({ push });
     const bridged = await bridge(server.url, { discoveryCache: new DiscoveryCache() });
     const gateway = await serve(bridged, { push });
@@ -86,20 +86,20 @@ describe("a gateway before our own agent", () => {
     expect(text.stdout).toMatch(/\n0 broken by the gateway, \d+ not offered by it, \d+ met only through it\n$/);
     await gateway.close();
     await bridged.close();
-    // Nothing stands there any more: that is no verdict about the agent.
+    // Nothing listens there any more, which is not a result about the agent.
     const gone = await koine(["conform", server.url, "--through", gateway.url, "--only", kept ?? ""]);
     expect(gone.code).toBe(3);
     await server.close();
   });
 
-  test("a token for a gateway that is not named is a mistake", async () => {
+  test("a gateway token without a gateway is a usage error", async () => {
     const wrong = await koine(["conform", "http://127.0.0.1:1", "--through-token-env", "X"]);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--through-token-env")]);
   });
 });
 
-describe("a gateway before the official servers", () => {
-  // The SDKs print every refusal they make.
+describe("a gateway with official servers as upstream", () => {
+  // The SDKs print every refusal they send.
   beforeAll(() => {
     for (const level of ["error", "warn", "info", "log"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
   });
@@ -109,14 +109,14 @@ describe("a gateway before the official servers", () => {
   test.each([
     { name: "@a2a-js/sdk 1.3.0", start: () => startOfficial13({ push: true }) },
     { name: "@a2a-js/sdk 0.3.14", start: startOfficial03 },
-  ])("$name breaks nothing that they do", { timeout: TIMEOUT_MS }, async ({ start }) => {
+  ])("$name: breaks no requirement", { timeout: TIMEOUT_MS }, async ({ start }) => {
     const server = await start();
     expect(await brokenBefore(server.url, official === undefined ? [] : [official], [...KNOWN, ...OFFICIAL])).toEqual([]);
     await server.close();
   });
 });
 
-/** The setting of a protocol that says how many conversations it keeps, where it has one. */
+/** The setting of a protocol that limits its conversations, if it has one. */
 function roomFor({ settings = [] }: Protocol): { readonly [name: string]: number } {
   const names = settings.filter(({ name }) => /conversations/i.test(name)).map(({ name }) => name);
   return Object.fromEntries(names.map((name) => [name, 10_000]));

@@ -19,7 +19,7 @@ import { readCard } from "../../src/protocols/a2a/card/card.js";
 import { type AuditEntry, bearerTokens, cardSigner, createCardCheck, newCardKey } from "../../src/public/auth.js";
 import { protocols } from "../../src/public/protocols.js";
 
-/** What becomes of an agent's card behind a gateway, as any client reads it over HTTP. */
+/** An agent's card through a gateway, as any client reads it over HTTP. */
 
 const AGENTS_KEY = newCardKey("EdDSA", "agent-1");
 const GATEWAYS_KEY = newCardKey("ES256", "gateway-1");
@@ -38,8 +38,8 @@ function opened<T extends { close(): unknown }>(made: T): T {
   return made;
 }
 
-const teller = agent({
-  name: "teller",
+const upstreamAgent = agent({
+  name: "caller-name",
   description: "tells",
   handle: (message) => `told ${message.text}`,
   extendedCard: ({ id }) => ({ description: `tells ${id} more` }),
@@ -66,11 +66,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The own address of a signed agent, whose card names `publicUrl`. */
-async function signedBehind(publicUrl?: string): Promise<string> {
+/** The URL of a signed agent, whose card names `publicUrl`. */
+async function signedUpstream(publicUrl?: string): Promise<string> {
   const cardKeys = [cardSigner({ key: AGENTS_KEY.privateJwk })];
   const upstream = opened(
-    await serve(teller, { cardKeys, ...(publicUrl === undefined ? {} : { publicUrl, names: ["127.0.0.1"] }) }),
+    await serve(upstreamAgent, { cardKeys, ...(publicUrl === undefined ? {} : { publicUrl, names: ["127.0.0.1"] }) }),
   );
   return `http://127.0.0.1:${upstream.port}`;
 }
@@ -79,14 +79,14 @@ describe("verbatim", () => {
   async function started(): Promise<{ readonly server: Server; readonly direct: string; readonly notes: readonly string[] }> {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
-    const direct = await signedBehind(publicUrl);
+    const direct = await signedUpstream(publicUrl);
     const bridged = opened(
       await bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: { name: "front", card: "verbatim", publicUrl } }),
     );
     return { server: opened(await serve(bridged, { port, publicUrl })), direct, notes: bridged.notes };
   }
 
-  test("serves the agent's document byte for byte, whichever version is asked for, and its signature stays good", async () => {
+  test("serves the agent's document byte for byte in every version, and its signature stays valid", async () => {
     const { server, direct, notes } = await started();
     const theirs = await bytesAt(`${direct}${CARD}`);
     for (const version of [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }])
@@ -108,7 +108,7 @@ describe("verbatim", () => {
     expect(await response.text()).toBe(text);
   });
 
-  test("is called through the gateway by whoever goes by that card, and the agent is really reached", async () => {
+  test("leads clients through the gateway, and the upstream agent is called", async () => {
     const { server } = await started();
     const trust = { keys: [{ name: "agent", key: AGENTS_KEY.publicJwk }], require: true };
     for (const pin of ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC"]) {
@@ -117,16 +117,16 @@ describe("verbatim", () => {
     }
   });
 
-  test("is refused at start where the card leads past the gateway", async () => {
-    const direct = await signedBehind();
+  test("is refused at start if the card bypasses the gateway", async () => {
+    const direct = await signedUpstream();
     const settings = { card: "verbatim", publicUrl: "http://gateway.example" } as const;
     await expect(bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: settings })).rejects.toThrow("past this gateway");
   });
 });
 
 describe("rewrite+resign and rewrite+strip", () => {
-  test("the gateway vouches for the card it wrote, and the agent no longer does", async () => {
-    const direct = await signedBehind();
+  test("the gateway signs its own card, and the agent's signature is gone", async () => {
+    const direct = await signedUpstream();
     const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: { signsCards: true } }));
     const server = opened(await serve(bridged, { cardKeys: [cardSigner({ key: GATEWAYS_KEY.privateJwk })] }));
     const bytes = await bytesAt(`${server.url}${CARD}`);
@@ -136,7 +136,7 @@ describe("rewrite+resign and rewrite+strip", () => {
   });
 
   test("a removed signature is noted, counted and audited", async () => {
-    const direct = await signedBehind();
+    const direct = await signedUpstream();
     const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
     const audited: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void audited.push(entry), close: async () => undefined };
@@ -144,7 +144,7 @@ describe("rewrite+resign and rewrite+strip", () => {
     expect((await byAgent(await bytesAt(`${server.url}${CARD}`))).result).toBe("unsigned");
     expect(bridged.notes).toEqual([expect.stringContaining("its signatures were removed")]);
     expect(bridged.losses.losses()).toMatchObject([{ path: "card.signatures", count: 1 }]);
-    expect(audited).toMatchObject([{ event: "downgrade", agent: "teller", reason: expect.stringContaining("removed") }]);
+    expect(audited).toMatchObject([{ event: "downgrade", agent: "caller-name", reason: expect.stringContaining("removed") }]);
   });
 });
 
@@ -157,7 +157,7 @@ describe("a rewritten card", () => {
   const url = fc
     .tuple(fc.constantFrom("http", "https"), host, port, path, fc.constantFrom("", "/"))
     .map(([scheme, name, at, below, end]) => `${scheme}://${name}:${at}${below}${end}`);
-  const ways = fc.array(
+  const interfaces = fc.array(
     fc.record({
       url,
       protocolBinding: fc.constantFrom("JSONRPC", "HTTP+JSON", "GRPC"),
@@ -174,10 +174,10 @@ describe("a rewritten card", () => {
     )
     .map(([origin, below, end]) => `${origin}${below}${end}`);
 
-  test("has only addresses below the gateway's, none twice the path, and nothing of the agent's host where an address stands", async () => {
-    const made = fc.record({ ways, publicUrl, legacy: url });
+  test("has only addresses of the gateway, no duplicate paths, and no address of the upstream host", async () => {
+    const made = fc.record({ interfaces, publicUrl, legacy: url });
     await fc.assert(
-      fc.asyncProperty(made, async ({ ways: supportedInterfaces, publicUrl: front, legacy }) => {
+      fc.asyncProperty(made, async ({ interfaces: supportedInterfaces, publicUrl: gatewayUrl, legacy }) => {
         const document = JSON.stringify({
           name: "Anybody",
           description: "is anywhere",
@@ -193,12 +193,12 @@ describe("a rewritten card", () => {
           defaultOutputModes: ["text/plain"],
           skills: [{ id: "s", name: "s", description: "s", tags: ["s"] }],
         });
-        const bridged = unreached(new TextEncoder().encode(document), { publicUrl: front });
-        const host = mount(bridged, { publicUrl: front, protocols: a2aOnly });
+        const bridged = unreached(new TextEncoder().encode(document), { publicUrl: gatewayUrl });
+        const host = mount(bridged, { publicUrl: gatewayUrl, protocols: a2aOnly });
         try {
-          const response = await host.fetch(new Request(new URL(CARD, front)));
+          const response = await host.fetch(new Request(new URL(CARD, gatewayUrl)));
           const served: unknown = JSON.parse(await response.text());
-          const base = front.replace(/\/$/, "");
+          const base = gatewayUrl.replace(/\/$/, "");
           const addresses = addressesIn(served);
           expect(addresses.length).toBeGreaterThan(1);
           for (const address of addresses) {
@@ -213,7 +213,7 @@ describe("a rewritten card", () => {
     );
   });
 
-  /** Every member that is an address by its name, wherever it stands. */
+  /** Every member that is an address by its name, at any depth. */
   function addressesIn(value: unknown): readonly string[] {
     if (Array.isArray(value)) return value.flatMap(addressesIn);
     if (typeof value !== "object" || value === null) return [];
@@ -224,8 +224,8 @@ describe("a rewritten card", () => {
 });
 
 describe("forwarding headers", () => {
-  test("change no address of the card: anybody can send them, and publicUrl is the operator's word", async () => {
-    const direct = await signedBehind();
+  test("change no address of the card: anyone can send them; only publicUrl is trusted", async () => {
+    const direct = await signedUpstream();
     const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
     const server = opened(await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"] }));
     const local = `http://127.0.0.1:${server.port}${CARD}`;
@@ -242,7 +242,7 @@ describe("extended cards", () => {
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
 
   async function started(upstreamCredentials: BridgeSettings["upstreamCredentials"], own?: string) {
-    const upstream = opened(await serve(teller, { admission }));
+    const upstream = opened(await serve(upstreamAgent, { admission }));
     const credentials = own === undefined ? {} : { bearer: own };
     return opened(
       await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), credentials, bridge: { upstreamCredentials } }),
@@ -251,7 +251,7 @@ describe("extended cards", () => {
   const callerOf = async ({ url }: Server, who: keyof typeof TOKENS): Promise<RemoteAgent> =>
     opened(await connect(url, { credentials: { bearer: TOKENS[who] }, discoveryCache: new DiscoveryCache() }));
 
-  test("are each caller's own, however often and in whichever order they are asked for", async () => {
+  test("belong to each caller, in any number and order of requests", async () => {
     const server = opened(await serve(await started("passthrough"), { admission }));
     const [ann, bob] = [await callerOf(server, "ann"), await callerOf(server, "bob")];
     const asked = [ann, bob, bob, ann, bob, ann];
@@ -259,21 +259,21 @@ describe("extended cards", () => {
     expect(cards.map(({ description }) => description)).toEqual(
       asked.map((peer) => (peer === ann ? "tells ann more" : "tells bob more")),
     );
-    // How to get in, and where, is the gateway's affair there too.
+    // Authentication and addresses are those of the gateway there too.
     expect(cards[0]?.security).toEqual(ann.card.security);
     expect(cards[0]?.interfaces.every(({ url }) => url.includes(`:${server.port}`))).toBe(true);
   });
 
-  test("are kept for nobody else on the way", async () => {
+  test("are not cached for other callers", async () => {
     const server = opened(await serve(await started("passthrough"), { admission }));
     const headers = { authorization: `Bearer ${TOKENS.ann}`, "a2a-version": "1.0" };
     const response = await fetch(`${server.url}/a2a/extendedAgentCard`, { headers });
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "private, no-store"]);
   });
 
-  test("are not for everybody where the gateway asks with a credential of its own", async () => {
+  test("are refused to anonymous callers if the gateway uses its own credential", async () => {
     const server = opened(await serve(await started("own", TOKENS.ann)));
-    const stranger = opened(await connect(server.url, { discoveryCache: new DiscoveryCache() }));
-    await expect(stranger.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
+    const anonymous = opened(await connect(server.url, { discoveryCache: new DiscoveryCache() }));
+    await expect(anonymous.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
   });
 });

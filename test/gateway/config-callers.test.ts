@@ -6,7 +6,7 @@ import { parseConfig } from "../../apps/gateway/read-config.js";
 import { agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 import { type Admission, bearerTokens } from "../../src/public/auth.js";
 
-/** Whose credential the agents of a configured gateway see. */
+/** Which credential the agents of a configured gateway receive. */
 
 const TOKENS = { ann: "anns-token-at-the-gateway-01", bob: "bobs-token-at-the-gateway-01" } as const;
 const GATEWAY = "the-gateways-own-token-01234";
@@ -22,11 +22,11 @@ function opened<T extends { close(): unknown }>(made: T): T {
 
 interface Watched {
   readonly server: Server;
-  /** The authorization of every request that came. */
+  /** The authorization of every request. */
   readonly shown: (string | undefined)[];
 }
 
-/** Admits by bearer token, says who called, and writes down what it was shown. */
+/** Authenticates by bearer token, names its caller, and records the credentials it receives. */
 async function upstreamFor(tokens: { readonly [name: string]: string }): Promise<Watched> {
   const shown: (string | undefined)[] = [];
   const admission = bearerTokens(new Map(Object.entries(tokens)));
@@ -34,11 +34,15 @@ async function upstreamFor(tokens: { readonly [name: string]: string }): Promise
     shown.push(request.headers["authorization"]);
     return admission(request);
   }, admission);
-  const teller = agent({ name: "teller", description: "says who calls", handle: (_message, task) => `called by ${task.caller}` });
-  return { server: opened(await serve(teller, { admission: watching })), shown };
+  const upstreamAgent = agent({
+    name: "caller-name",
+    description: "says who calls",
+    handle: (_message, task) => `called by ${task.caller}`,
+  });
+  return { server: opened(await serve(upstreamAgent, { admission: watching })), shown };
 }
 
-/** A token service that gives everybody `for-` and the token that was shown, and keeps what it was asked. */
+/** A token service that returns `for-` and the presented token, and records its requests. */
 async function tokenService() {
   const asked: { readonly form: { readonly [name: string]: string }; readonly authorization: string | undefined }[] = [];
   const server = createServer(async (request, response) => {
@@ -74,7 +78,7 @@ function configOf(upstream: Watched, more: object, rest: object = {}): GatewayCo
     {
       listen: { port: 0 },
       auth: { tokens: { env: "CALLERS" } },
-      agents: [{ name: "teller", upstream: upstream.server.url, ...more }],
+      agents: [{ name: "caller-name", upstream: upstream.server.url, ...more }],
       ...rest,
     },
     { folder: "/nowhere", env: ENV },
@@ -89,7 +93,7 @@ async function askAs(who: keyof typeof TOKENS, { url }: Gateway): Promise<string
 }
 
 describe("callers: own", () => {
-  it("is what holds where nothing is said: a caller's token never arrives", async () => {
+  it("is the default: a caller's token is never forwarded", async () => {
     const upstream = await upstreamFor({ gateway: GATEWAY, ...TOKENS });
     const gateway = await gatewayOf(configOf(upstream, { credentials: { bearer: { env: "OWN" } } }));
     expect(await Promise.all([askAs("ann", gateway), askAs("bob", gateway)])).toEqual(["called by gateway", "called by gateway"]);
@@ -97,7 +101,7 @@ describe("callers: own", () => {
     expect(gateway.agents()[0]?.notes).toEqual([]);
   });
 
-  it("ends the start where the card demands a token that the gateway does not have", async () => {
+  it("fails the start if the card requires a token that the gateway does not have", async () => {
     const upstream = await upstreamFor(TOKENS);
     await expect(openGateway(configOf(upstream, {}))).rejects.toMatchObject({ code: "unauthenticated" });
     const { upstreams } = await checkGateway(configOf(upstream, {}), true);
@@ -106,7 +110,7 @@ describe("callers: own", () => {
 });
 
 describe("callers: passthrough", () => {
-  it("two callers reach the agent each as themselves, and the operator is told", async () => {
+  it("two callers reach the agent with their own identity, and the operator is notified", async () => {
     const upstream = await upstreamFor(TOKENS);
     const gateway = await gatewayOf(configOf(upstream, { callers: "passthrough" }));
     upstream.shown.length = 0;
@@ -121,47 +125,53 @@ describe("callers: passthrough", () => {
     expect(status?.notes.join("\n")).toContain("same trust domain");
   });
 
-  it("holds for every agent when the defaults say so, several upstreams included", async () => {
+  it("applies to every agent when set in defaults, with several upstreams too", async () => {
     const [one, two] = [await upstreamFor(TOKENS), await upstreamFor(TOKENS)];
     const upstreams = [one, two].map(({ server }, index) => ({ id: `u${index}`, url: server.url }));
     const config = configOf(one, { upstream: undefined, upstreams }, { defaults: { callers: "passthrough" } });
     const gateway = await gatewayOf(config);
     expect(await askAs("bob", gateway)).toBe("called by bob");
-    const told = gateway.agents()[0]?.notes.join("\n");
-    for (const { server } of [one, two]) expect(told).toContain(new URL(server.url).host);
+    const notes = gateway.agents()[0]?.notes.join("\n");
+    for (const { server } of [one, two]) expect(notes).toContain(new URL(server.url).host);
     const { upstreams: checked } = await checkGateway(config, true);
     expect(checked.map(({ problem }) => problem)).toEqual([undefined, undefined]);
   });
 
-  it("is applied, and taken back, by a reload", async () => {
+  it("is applied, and reverted, by a reload", async () => {
     const upstream = await upstreamFor({ gateway: GATEWAY, ...TOKENS });
     const credentials = { bearer: { env: "OWN" } };
     const gateway = await gatewayOf(configOf(upstream, { credentials }));
     expect(await askAs("ann", gateway)).toBe("called by gateway");
     const passing = configOf(upstream, { credentials, callers: "passthrough" });
-    expect(await gateway.reload(passing)).toMatchObject({ changed: ["teller"], kept: [] });
+    expect(await gateway.reload(passing)).toMatchObject({ changed: ["caller-name"], kept: [] });
     expect(await askAs("ann", gateway)).toBe("called by ann");
-    expect(await gateway.reload(passing)).toMatchObject({ changed: [], kept: ["teller"] });
+    expect(await gateway.reload(passing)).toMatchObject({ changed: [], kept: ["caller-name"] });
     await gateway.reload(configOf(upstream, { credentials, callers: "own" }));
     expect(await askAs("ann", gateway)).toBe("called by gateway");
   });
 });
 
 describe("callers: exchange", () => {
-  it("each caller is shown with a token that was given out for theirs", async () => {
+  it("each caller is represented by an exchanged token", async () => {
     const service = await tokenService();
     const upstream = await upstreamFor({ ann: `for-${TOKENS.ann}`, bob: `for-${TOKENS.bob}` });
     const client = { clientId: "gw", clientSecret: { env: "CLIENT_SECRET" } };
-    const exchange = { tokenUrl: service.url, ...client, audience: "teller", scopes: ["ask", "see"], resource: "urn:teller" };
+    const exchange = {
+      tokenUrl: service.url,
+      ...client,
+      audience: "caller-name",
+      scopes: ["ask", "see"],
+      resource: "urn:caller-name",
+    };
     const gateway = await gatewayOf(configOf(upstream, { callers: { exchange } }));
     expect(await Promise.all([askAs("ann", gateway), askAs("bob", gateway)])).toEqual(["called by ann", "called by bob"]);
     expect(upstream.shown).not.toContain(`Bearer ${TOKENS.ann}`);
     const [first] = service.asked;
-    // RFC 8693 §2.1 for the form, RFC 6749 §2.3.1 for how a client shows who it is.
+    // RFC 8693 §2.1 for the form, RFC 6749 §2.3.1 for the client authentication.
     expect(first?.form).toMatchObject({
       grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-      audience: "teller",
-      resource: "urn:teller",
+      audience: "caller-name",
+      resource: "urn:caller-name",
       scope: "ask see",
     });
     expect(first?.authorization).toBe(`Basic ${Buffer.from("gw:what+the+client+knows").toString("base64")}`);

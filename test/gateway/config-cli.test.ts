@@ -12,11 +12,11 @@ import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
 const PROCESS_MS = 60_000;
 
 let folder = "";
-let behind: Server;
+let upstream: Server;
 const children: ChildProcess[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "koine-gateway-"));
-  behind = await serve(agent({ name: "echo", description: "says it back", handle: (message) => `heard ${message.text}` }));
+  upstream = await serve(agent({ name: "echo", description: "says it back", handle: (message) => `heard ${message.text}` }));
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {
@@ -25,7 +25,7 @@ afterEach(async () => {
       await once(child, "close");
     }
   }
-  await behind.close();
+  await upstream.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -62,7 +62,7 @@ describe("koine gateway", () => {
 
   it("checks a file, and connects to its agents with --connect", { timeout: PROCESS_MS }, async () => {
     const file = await written(
-      `agents:\n  - name: one\n    upstream: ${behind.url}\n  - name: gone\n    upstream: http://127.0.0.1:9\n`,
+      `agents:\n  - name: one\n    upstream: ${upstream.url}\n  - name: gone\n    upstream: http://127.0.0.1:9\n`,
     );
     const checked = await koine(["gateway", file, "--check"]);
     expect([checked.code, checked.stderr]).toEqual([0, `${file} is valid.\n`]);
@@ -78,7 +78,7 @@ describe("koine gateway", () => {
 
   it("reports that its port is in use", { timeout: PROCESS_MS }, async () => {
     const other = await serve(agent({ name: "other", description: "is there first", handle: () => "x" }));
-    const file = await written(`listen: { port: ${other.port} }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`);
+    const file = await written(`listen: { port: ${other.port} }\nagents:\n  - name: one\n    upstream: ${upstream.url}\n`);
     const { code, stderr } = await koine(["gateway", file]);
     await other.close();
     expect([code, stderr.split("\n")[0]]).toEqual([1, `error: port ${other.port} of 127.0.0.1 is in use`]);
@@ -87,13 +87,13 @@ describe("koine gateway", () => {
   it("reloads a changed file, rejects an invalid one, and reports losses at the end", {
     timeout: PROCESS_MS,
   }, async () => {
-    const lines = `listen: { port: 0 }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`;
+    const lines = `listen: { port: 0 }\nagents:\n  - name: one\n    upstream: ${upstream.url}\n`;
     const file = await written(lines);
     const child = started(["gateway", file, "-o", "json"]);
     const ended = outcomeOf(child);
     const { url } = await gatewayLine(child);
     const added = seen(child.stdout, /"kind":"reloaded","added":\["two"\]/);
-    await writeFile(file, `${lines}  - name: two\n    upstream: ${behind.url}\n`);
+    await writeFile(file, `${lines}  - name: two\n    upstream: ${upstream.url}\n`);
     await added;
     const peer = await connect(`${url}/a2a/two`);
     expect(textOfAnswer(await peer.send("hi"))).toBe("heard hi");
@@ -115,35 +115,35 @@ describe("koine gateway", () => {
 });
 
 describe("koine bridge", () => {
-  const ways = protocols.flatMap(({ id, versions }) => versions.map((version) => `${id}@${version}`));
+  const pins = protocols.flatMap(({ id, versions }) => versions.map((version) => `${id}@${version}`));
 
-  it.each(ways)("serves an agent that speaks %s to callers of every protocol", { timeout: PROCESS_MS }, async (way) => {
-    const child = started(["bridge", behind.url, "--pin", way, "--port", "0", "-o", "json"]);
+  it.each(pins)("serves an agent that speaks %s to callers of every protocol", { timeout: PROCESS_MS }, async (upstreamPin) => {
+    const child = started(["bridge", upstream.url, "--pin", upstreamPin, "--port", "0", "-o", "json"]);
     const ended = outcomeOf(child);
     const { url } = await gatewayLine(child);
     const answers: string[] = [];
-    for (const pin of ways) {
+    for (const pin of pins) {
       const peer = await connect(url, { pin });
       answers.push(`${pin} ${textOfAnswer(await peer.send("hi"))}`);
       await peer.close();
     }
-    expect(answers).toEqual(ways.map((pin) => `${pin} heard hi`));
+    expect(answers).toEqual(pins.map((pin) => `${pin} heard hi`));
     child.kill("SIGINT");
     expect((await ended).code).toBe(0);
   });
 
   it("serves only the selected protocols", { timeout: PROCESS_MS }, async () => {
-    const child = started(["bridge", behind.url, "--as", "acp", "--port", "0", "-o", "json"]);
+    const child = started(["bridge", upstream.url, "--as", "acp", "--port", "0", "-o", "json"]);
     const { url } = await gatewayLine(child);
     const peer = await connect(url);
     expect(peer.interfaces.map(({ protocol }) => protocol)).toEqual(["acp"]);
     await peer.close();
-    const wrong = await koine(["bridge", behind.url, "--as", "a2a@7"]);
+    const wrong = await koine(["bridge", upstream.url, "--as", "a2a@7"]);
     expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names unknown version 7 of a2a; available: 1.0, 0.3\n"]);
   });
 
   it("prints the declared losses of each wire and exits", { timeout: PROCESS_MS }, async () => {
-    const { code, stdout } = await koine(["bridge", behind.url, "--losses", "--pin", "acp", "--as", "a2a@0.3", "-o", "json"]);
+    const { code, stdout } = await koine(["bridge", upstream.url, "--losses", "--pin", "acp", "--as", "a2a@0.3", "-o", "json"]);
     const declared = protocols.flatMap(({ id, losses }) =>
       losses.filter(({ version }) => id === "acp" || (id === "a2a" && version === "0.3")).map(({ path }) => path),
     );

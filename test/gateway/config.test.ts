@@ -7,8 +7,8 @@ import { prepare } from "../../apps/gateway/prepare.js";
 import { configFrom, parseConfig, readConfig } from "../../apps/gateway/read-config.js";
 import { configJsonSchema } from "../../apps/gateway/schema-document.js";
 
-/** What is said about a text, without the name of the file. */
-async function said(text: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
+/** The problems of a text, without the file name. */
+async function problemsIn(text: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
   try {
     await parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env });
     return [];
@@ -94,7 +94,7 @@ describe("configuration problems are reported with line and column", () => {
       "3:15: agents[0].upstream uses a variable inside a longer text",
     ],
   ])("%s", async (_what, text, expected) => {
-    const lines = await said(text);
+    const lines = await problemsIn(text);
     expect(
       lines.some((line) => line.startsWith(expected)),
       lines.join("\n"),
@@ -102,7 +102,7 @@ describe("configuration problems are reported with line and column", () => {
   });
 
   it("all problems at once, in file order", async () => {
-    const lines = await said(`listen: { port: -1 }\nagents:\n  - name: "?"\n    upstream: x\nstore: disk\n`);
+    const lines = await problemsIn(`listen: { port: -1 }\nagents:\n  - name: "?"\n    upstream: x\nstore: disk\n`);
     expect(lines.map((line) => line.split(" ", 2).join(" "))).toEqual([
       "1:17: listen.port",
       "3:11: agents[0].name",
@@ -111,8 +111,8 @@ describe("configuration problems are reported with line and column", () => {
     ]);
   });
 
-  it("JSON is read the same way", async () => {
-    expect(await said('{\n  "agents": [{ "name": "one" }]\n}')).toEqual([
+  it("JSON is read like YAML", async () => {
+    expect(await problemsIn('{\n  "agents": [{ "name": "one" }]\n}')).toEqual([
       "2:14: agents[0] must have either upstream or upstreams",
     ]);
   });
@@ -136,7 +136,7 @@ describe("secrets", () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it("in the file are rejected without quoting them", async () => {
-    const lines = await said(
+    const lines = await problemsIn(
       `${AGENT}    credentials:\n      bearer: ${SECRET}\n      headers: { authorization: ${SECRET} }\nsecret: ${SECRET}\nstore: { redis: redis://me:${SECRET}@h }\n`,
     );
     expect(lines.map((line) => line.split(" ", 2).join(" "))).toEqual([
@@ -145,12 +145,12 @@ describe("secrets", () => {
       "7:9: secret",
     ]);
     expect(lines.join("\n")).not.toContain(SECRET);
-    const password = await said(`${AGENT}secret: { env: S }\nstore: { redis: redis://me:${SECRET}@h }\n`);
+    const password = await problemsIn(`${AGENT}secret: { env: S }\nstore: { redis: redis://me:${SECRET}@h }\n`);
     expect(password).toEqual(["5:17: store.redis holds a password: take the whole URL from an environment variable"]);
   });
 
   it("in a URL are rejected without quoting them", async () => {
-    const lines = await said(`agents:\n  - name: one\n    upstream: http://me:${SECRET}@127.0.0.1\n`);
+    const lines = await problemsIn(`agents:\n  - name: one\n    upstream: http://me:${SECRET}@127.0.0.1\n`);
     expect(lines).toEqual(["3:15: agents[0].upstream must not contain a user or password: use credentials"]);
   });
 
@@ -187,7 +187,7 @@ describe("secrets", () => {
 });
 
 describe("defaults apply to every agent", () => {
-  it("unless it says otherwise itself, policy by policy", async () => {
+  it("unless an agent overrides them, policy by policy", async () => {
     const { agents } = configFrom(
       {
         defaults: { strict: true, timeoutMs: 1000, policies: { retry: true, breaker: { openMs: 5 } } },
@@ -206,7 +206,7 @@ describe("defaults apply to every agent", () => {
 });
 
 describe("the published schema", () => {
-  it("knows the members of the check, and lets values come from the environment", () => {
+  it("knows the members of the check, and allows values from the environment", () => {
     const text = JSON.stringify(configJsonSchema());
     for (const member of ["upstreams", "openToEverybody", "failureShare", "taskLimits"]) expect(text).toContain(`"${member}"`);
     expect(text).toContain(String.raw`^\\$\\{[A-Za-z_]`);

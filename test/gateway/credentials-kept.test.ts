@@ -18,7 +18,7 @@ import { bearerTokens } from "../../src/public/auth.js";
 import { createTelemetry } from "../../src/public/telemetry.js";
 import { createInspector } from "../../src/telemetry/capture/index.js";
 
-/** Callers' tokens where their tasks are kept, and everywhere else: sealed in the one place, in no other at all. */
+/** Callers' tokens at rest: sealed with their tasks, and in no other place. */
 
 const ANN = "anns-own-token-0123456789";
 const BOB = "bobs-own-token-0123456789";
@@ -41,7 +41,7 @@ function opened<T extends { close(): unknown }>(made: T): T {
   return made;
 }
 
-/** An agent that works until it is let go or stopped, asks one question, or says who calls. */
+/** An agent that works until it is released or cancelled, asks one question, or names its caller. */
 function createWorker() {
   let letGo = (): void => undefined;
   let stopped = (): void => undefined;
@@ -101,7 +101,7 @@ async function endOf(peer: RemoteAgent, taskId: string): Promise<Task> {
   return peer.getTask(taskId);
 }
 
-/** Waits until the gateway has written down how the peer calls the task. */
+/** Waits until the gateway has stored the upstream's id of the task. */
 async function adopted(file: string, count: number): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (bytesOf(file).split("s1.").length > count) return;
@@ -118,7 +118,7 @@ function bytesOf(file: string): string {
 }
 
 describe("a task that outlives its call", () => {
-  test("is found again after a restart as the one who began it, and nothing in the file is a token", async () => {
+  test("is resumed after a restart as its owner, and the file contains no token", async () => {
     const worker = createWorker();
     const upstream = opened(await serve(worker.agent, { admission: CALLERS }));
     const file = join(folder, "restart.db");
@@ -138,7 +138,7 @@ describe("a task that outlives its call", () => {
     await expect((await callerOf(after.url, BOB)).getTask(taskId)).rejects.toMatchObject({ code: "task_not_found" });
   });
 
-  test("fails in words where the gateway has another secret by then", async () => {
+  test("fails with a reason if the gateway has another secret by then", async () => {
     const worker = createWorker();
     const upstream = opened(await serve(worker.agent, { admission: CALLERS }));
     const file = join(folder, "secret.db");
@@ -155,7 +155,7 @@ describe("a task that outlives its call", () => {
     worker.letGo();
   });
 
-  test("is stopped where it runs, and answered further, with the caller's token", async () => {
+  test("is cancelled upstream, and continued, with the caller's token", async () => {
     const worker = createWorker();
     const upstream = opened(await serve(worker.agent, { admission: CALLERS }));
     const file = join(folder, "turns.db");
@@ -172,7 +172,7 @@ describe("a task that outlives its call", () => {
   });
 });
 
-test("a caller's token is in nothing that is logged, hooked, inspected, thrown or printed", async () => {
+test("a caller's token is in no log, hook, captured message, error or output", async () => {
   const worker = createWorker();
   const upstream = opened(await serve(worker.agent, { admission: bearerTokens(new Map([["ann", ANN]])) }));
   const seen: unknown[] = [];
@@ -213,12 +213,12 @@ test("a caller's token is in nothing that is logged, hooked, inspected, thrown o
   const ann = await callerOf(server.url, ANN);
   expect(await ann.ask("who?")).toBe("done for ann");
   await (await callerOf(server.url, BOB)).ask("who?").catch(noting);
-  const sightings = inspector.log.list({}, 100).map(({ id }) => inspector.log.get(id));
+  const captured = inspector.log.list({}, 100).map(({ id }) => inspector.log.get(id));
   expect(seen.length).toBeGreaterThan(10);
-  expect(sightings.length).toBeGreaterThan(1);
+  expect(captured.length).toBeGreaterThan(1);
   const printed =
-    inspect([seen, sightings, bridged], { depth: 30, showHidden: true, maxStringLength: null }) +
-    JSON.stringify([seen, sightings, bridged.notes]);
+    inspect([seen, captured, bridged], { depth: 30, showHidden: true, maxStringLength: null }) +
+    JSON.stringify([seen, captured, bridged.notes]);
   expect(printed).toContain("who?");
   expect(printed).not.toContain(ANN);
   expect(printed).not.toContain(BOB);

@@ -17,12 +17,12 @@ import { CALLER_HEADER, trustGateway } from "../../src/security/index.js";
 import { toy } from "../toy/index.js";
 import { interfacesOf } from "./pairs/interfaces.js";
 
-/** Whose credential an upstream sees, over real connections: the gateway's, the caller's, or one that was exchanged for it. */
+/** Which credential an upstream receives, over real connections: the gateway's, the caller's, or an exchanged one. */
 
 const CALLERS = { ann: "anns-token-at-the-gateway-01", bob: "bobs-token-at-the-gateway-01" } as const;
 const GATEWAY = "the-gateways-own-token-01234";
 const KEY_PLACE = { location: "header", name: "x-api-key" } as const;
-const ways = await interfacesOf(protocols);
+const interfaces = await interfacesOf(protocols);
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -33,22 +33,22 @@ function opened<T extends { close(): unknown }>(made: T): T {
   return made;
 }
 
-/** An agent that says who called it, behind an admission whose credentials are written down. */
+/** An agent that names its caller, with an admission that records credentials. */
 async function startUpstream(admission?: Admission) {
   const shown: (string | undefined)[] = [];
   const stated: (string | undefined)[] = [];
-  const teller = agent({
-    name: "teller",
+  const upstreamAgent = agent({
+    name: "caller-name",
     description: "says who calls",
     handle: (_message, { caller }) => `called by ${caller}`,
   });
-  if (admission === undefined) return { server: opened(await serve(teller)), shown, stated };
-  const watching = Object.assign((request: Parameters<Admission>[0]) => {
+  if (admission === undefined) return { server: opened(await serve(upstreamAgent)), shown, stated };
+  const watching = Object.assign((...[request, facts]: Parameters<Admission>) => {
     shown.push(request.headers["authorization"]);
     stated.push(request.headers[CALLER_HEADER]);
-    return admission(request);
+    return admission(request, facts);
   }, admission);
-  return { server: opened(await serve(teller, { admission: watching })), shown, stated };
+  return { server: opened(await serve(upstreamAgent, { admission: watching })), shown, stated };
 }
 
 const tokens = (named: object): Admission => bearerTokens(new Map(Object.entries(named)));
@@ -68,7 +68,7 @@ async function callerOf({ url }: Server, who: keyof typeof CALLERS, pin?: string
 }
 
 describe("own", () => {
-  test.each(ways)("shows the gateway's credential and never a caller's: $pin", async ({ pin }) => {
+  test.each(interfaces)("sends the gateway's credential and never a caller's: $pin", async ({ pin }) => {
     const { server: upstream, shown } = await startUpstream(tokens({ gateway: GATEWAY }));
     const { server, notes } = await startGateway(upstream.url, { pin, credentials: { bearer: GATEWAY } });
     expect(await (await callerOf(server, "ann")).ask("who?")).toBe("called by gateway");
@@ -76,7 +76,7 @@ describe("own", () => {
     expect(notes).toEqual([]);
   });
 
-  test("is refused at start where the card demands what the gateway does not have", async () => {
+  test("is refused at start if the card requires credentials that the gateway does not have", async () => {
     const { server: upstream } = await startUpstream(tokens({ gateway: GATEWAY }));
     await expect(bridge(upstream.url, { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "unauthenticated",
@@ -86,7 +86,7 @@ describe("own", () => {
 });
 
 describe("passthrough", () => {
-  test.each(ways)("shows each caller's own token and never the gateway's: $pin", async ({ pin }) => {
+  test.each(interfaces)("sends each caller's own token and never the gateway's: $pin", async ({ pin }) => {
     const { server: upstream, shown } = await startUpstream(tokens(CALLERS));
     const { server, notes } = await startGateway(upstream.url, { pin, bridge: { upstreamCredentials: "passthrough" } });
     shown.length = 0;
@@ -100,15 +100,36 @@ describe("passthrough", () => {
     expect(notes[0]).toContain("same trust domain");
   });
 
-  test("reaches streams and relays too", async () => {
-    const { server: upstream } = await startUpstream(tokens(CALLERS));
-    const { server } = await startGateway(upstream.url, { bridge: { mode: "relay", upstreamCredentials: "passthrough" } });
-    const said: string[] = [];
-    for await (const event of (await callerOf(server, "bob")).stream("who?")) said.push(JSON.stringify(event));
-    expect(said.join()).toContain("called by bob");
+  test("uses the gateway's own token in discovery only to read, and in its own calls", async () => {
+    const own = tokens({ gateway: GATEWAY });
+    const seen: string[] = [];
+    const admission = Object.assign((...[request, facts]: Parameters<Admission>) => {
+      seen.push(`${request.method} ${request.headers["authorization"] ?? "without credentials"}`);
+      return own(request, facts);
+    }, own);
+    const { server: upstream } = await startUpstream(admission);
+    const bridged = opened(
+      await bridge(upstream.url, {
+        discoveryCache: new DiscoveryCache(),
+        pin: "a2a@1.0/JSONRPC",
+        credentials: { bearer: GATEWAY },
+        bridge: { upstreamCredentials: "passthrough" },
+      }),
+    );
+    expect(new Set(seen.filter((line) => line.startsWith("POST")))).toEqual(new Set(["POST without credentials"]));
+    expect(await bridged.upstream.health()).toBe(true);
+    expect(seen.at(-1)).toBe(`POST Bearer ${GATEWAY}`);
   });
 
-  test("tells the caller what the upstream thinks of its token, and shows nothing where there is none", async () => {
+  test("applies to streams and relays too", async () => {
+    const { server: upstream } = await startUpstream(tokens(CALLERS));
+    const { server } = await startGateway(upstream.url, { bridge: { mode: "relay", upstreamCredentials: "passthrough" } });
+    const received: string[] = [];
+    for await (const event of (await callerOf(server, "bob")).stream("who?")) received.push(JSON.stringify(event));
+    expect(received.join()).toContain("called by bob");
+  });
+
+  test("returns the upstream's rejection of a token to the caller, and sends nothing without a token", async () => {
     const { server: upstream, shown } = await startUpstream(tokens({ ann: CALLERS.ann }));
     const bridged = opened(
       await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
@@ -125,7 +146,7 @@ describe("passthrough", () => {
     expect(shown).toEqual([]);
   });
 
-  test("has the gateway's own token for what it looks at itself, never for a caller", async () => {
+  test("uses the gateway's own token for its own requests, never for a caller", async () => {
     const { server: upstream } = await startUpstream(tokens({ ...CALLERS, gateway: GATEWAY }));
     const bridged = opened(
       await bridge(upstream.url, {
@@ -140,7 +161,7 @@ describe("passthrough", () => {
     expect(await (await callerOf(server, "ann")).ask("who?")).toBe("called by ann");
   });
 
-  test("does not work for a gateway that cannot tell its callers apart: their tasks would be one owner's", async () => {
+  test("is refused without authentication: all tasks would have one owner", async () => {
     const { server: upstream } = await startUpstream(tokens(CALLERS));
     const bridged = opened(
       await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
@@ -149,11 +170,11 @@ describe("passthrough", () => {
     await expect((await callerOf(server, "ann")).ask("who?")).rejects.toThrow("does not authenticate its callers");
   });
 
-  test("is refused at start where the card asks for what no caller can bring", async () => {
+  test("is refused at start if the card requires credentials that no caller can present", async () => {
     const { server: upstream } = await startUpstream(apiKeys(new Map([["gateway", GATEWAY]]), KEY_PLACE));
     const passing = { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } } as const;
     await expect(bridge(upstream.url, passing)).rejects.toMatchObject({ code: "unauthenticated" });
-    // With a key of the gateway's own every caller would come as the gateway.
+    // With a key of the gateway's own, every caller would act as the gateway.
     await expect(bridge(upstream.url, { ...passing, credentials: { apiKey: GATEWAY } })).rejects.toMatchObject({
       code: "unauthenticated",
       message: expect.stringContaining("requires something other than a bearer token"),
@@ -162,7 +183,7 @@ describe("passthrough", () => {
 });
 
 describe("exchange", () => {
-  /** Gives `<name> at upstream` for the caller's token, as a real service on a real socket. */
+  /** Returns `<name> at upstream` for the caller's token, as a real service on a real socket. */
   async function startService(): Promise<{ readonly url: string; readonly subjects: string[] }> {
     const subjects: string[] = [];
     const service: HttpServer = createServer(async (request, response) => {
@@ -183,12 +204,12 @@ describe("exchange", () => {
   }
   const exchangedFor = (name: string): string => `${name}s-exchanged-token-0123456`;
 
-  test.each(ways)("shows what the caller's token was exchanged for, once for many calls: $pin", async ({ pin }) => {
+  test.each(interfaces)("sends the exchanged token, from one exchange for many calls: $pin", async ({ pin }) => {
     const { server: upstream, shown } = await startUpstream(tokens({ ann: exchangedFor("ann") }));
     const { url: tokenUrl, subjects } = await startService();
     const { server, notes } = await startGateway(upstream.url, {
       pin,
-      bridge: { upstreamCredentials: { exchange: { tokenUrl, audience: "teller" } } },
+      bridge: { upstreamCredentials: { exchange: { tokenUrl, audience: "caller-name" } } },
     });
     shown.length = 0;
     const ann = await callerOf(server, "ann");
@@ -198,7 +219,7 @@ describe("exchange", () => {
     expect(notes[0]).toContain("exchanged at 127.0.0.1");
   });
 
-  test("refuses a caller to whom the service gives nothing, before anything is sent", async () => {
+  test("refuses a caller without an exchanged token, before anything is sent", async () => {
     const { server: upstream, shown } = await startUpstream(tokens({ ann: exchangedFor("ann") }));
     const { url: tokenUrl } = await startService();
     const { server } = await startGateway(upstream.url, { bridge: { upstreamCredentials: { exchange: { tokenUrl } } } });
@@ -212,16 +233,16 @@ describe("exchange", () => {
 });
 
 describe("tellCaller", () => {
-  test.each(ways)("says for whom the gateway calls, to an upstream that believes it: $pin", async ({ pin }) => {
+  test.each(interfaces)("names the caller to an upstream that trusts the gateway: $pin", async ({ pin }) => {
     const key = newCardKey("EdDSA", "gateway-1");
     const issuer = "https://gateway.example";
     let origin = "";
-    const believing: Admission = (request) =>
+    const believing: Admission = (request, facts) =>
       trustGateway(tokens({ gateway: GATEWAY }), ({ id }) => id === "gateway", {
         issuer,
         audience: origin,
         jwks: { keys: [key.publicJwk] },
-      })(request);
+      })(request, facts);
     const { server: upstream, stated } = await startUpstream(
       Object.assign(believing, { security: tokens({ a: GATEWAY }).security }),
     );
@@ -236,7 +257,7 @@ describe("tellCaller", () => {
     expect(stated).not.toContain(undefined);
   });
 
-  test("is nothing a caller could say itself", async () => {
+  test("cannot be set by a caller", async () => {
     const { server: upstream, stated } = await startUpstream(tokens({ gateway: GATEWAY }));
     const { server } = await startGateway(upstream.url, { credentials: { bearer: GATEWAY } });
     const credentials = { bearer: CALLERS.bob, headers: { [CALLER_HEADER]: "i-am-ann" } };
@@ -246,8 +267,8 @@ describe("tellCaller", () => {
   });
 });
 
-describe("a caller who came in by a way that is signed", () => {
-  /** The toy with signatures, as far as anybody can see: what comes in by it must go on by such a way. */
+describe("a caller of a signed interface", () => {
+  /** The toy protocol with signatures declared: its messages may only be forwarded over signed interfaces. */
   const signed: Protocol = {
     ...toy,
     traits: { ...toy.traits, signed: "hop" },
@@ -259,7 +280,7 @@ describe("a caller who came in by a way that is signed", () => {
       }),
   };
 
-  test.each(["adopt", "relay"] as const)("is not sent on by one that is not: %s", async (mode) => {
+  test.each(["adopt", "relay"] as const)("is not forwarded over an unsigned one: %s", async (mode) => {
     const { server: upstream } = await startUpstream();
     const bridged = opened(await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { mode } }));
     const server = opened(await serve(bridged, { protocols: [...protocols, signed] }));
@@ -269,9 +290,9 @@ describe("a caller who came in by a way that is signed", () => {
     expect(await plain.ask("who?")).toBe("called by anonymous");
   });
 
-  test("goes on by one that is", async () => {
-    const teller = agent({ name: "teller", description: "says who calls", handle: () => "signed all the way" });
-    const upstream = opened(await serve(teller, { protocols: [signed] }));
+  test("is forwarded over a signed one", async () => {
+    const upstreamAgent = agent({ name: "caller-name", description: "says who calls", handle: () => "signed all the way" });
+    const upstream = opened(await serve(upstreamAgent, { protocols: [signed] }));
     const bridged = opened(await bridge(upstream.url, { protocols: [signed], discoveryCache: new DiscoveryCache() }));
     const server = opened(await serve(bridged, { protocols: [signed] }));
     const caller = opened(await connect(server.url, { protocols: [signed], discoveryCache: new DiscoveryCache() }));

@@ -13,19 +13,19 @@ import {
 import { protocols } from "../../src/public/protocols.js";
 import { interfacesOf } from "./pairs/interfaces.js";
 import { taskOf } from "./processes/callers.js";
-import { type Stall, type StallingDoor, stallingDoor } from "./processes/stalling-door.js";
+import { type Stall, type StallingProxy, startStallingProxy } from "./processes/stalling-proxy.js";
 
-/** The agent behind a gateway takes a call and does not answer it. */
+/** The upstream of a gateway accepts a call and does not answer it. */
 
-const ways = await interfacesOf(protocols);
+const interfaces = await interfacesOf(protocols);
 const TIMEOUT_MS = 1_500;
-/** Beyond the time limit, for a machine that is busy. */
+/** Tolerance beyond the time limit, for a busy machine. */
 const SLACK_MS = 10_000;
 const TEST_MS = 60_000;
 const STALLS: readonly Stall[] = ["silent", "head", "trickle"];
 
 let upstream: Server;
-let door: StallingDoor;
+let proxy: StallingProxy;
 const stopped: string[] = [];
 const opened: { close(): Promise<void> }[] = [];
 
@@ -41,21 +41,21 @@ beforeAll(async () => {
       return undefined;
     },
   });
-  door = await stallingDoor(() => upstream.port);
-  upstream = await serve(echo, { publicUrl: door.url });
+  proxy = await startStallingProxy(() => upstream.port);
+  upstream = await serve(echo, { publicUrl: proxy.url });
 });
 afterEach(async () => {
-  door.stall("open");
+  proxy.stall("open");
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 afterAll(async () => {
-  await door.close();
+  await proxy.close();
   await upstream.close();
 });
 
 async function callerThrough(pin: string, timeoutMs?: number): Promise<RemoteAgent> {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
-  const bridged: Bridge = await bridge(door.url, {
+  const bridged: Bridge = await bridge(proxy.url, {
     ...options,
     pin,
     discoveryCache: new DiscoveryCache(),
@@ -76,13 +76,15 @@ function codeOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-describe("an agent behind that hangs, by whatever way it is called", () => {
+describe("an upstream that hangs, over every interface", () => {
   test.each(STALLS)(
-    "%s: the time limit ends the call, and the gateway goes on",
+    "%s: the time limit ends the call, and the gateway continues",
     async (stall) => {
-      const callers = await Promise.all(ways.map(async ({ pin }) => ({ pin, caller: await callerThrough(pin, TIMEOUT_MS) })));
+      const callers = await Promise.all(
+        interfaces.map(async ({ pin }) => ({ pin, caller: await callerThrough(pin, TIMEOUT_MS) })),
+      );
       for (const { pin, caller } of callers) expect([pin, await caller.ask("before")]).toEqual([pin, "before"]);
-      door.stall(stall);
+      proxy.stall(stall);
       const from = Date.now();
       const ends = callers.map(async ({ pin, caller }) => {
         const [code, started] = await Promise.all([codeOf(caller.ask("hangs")), caller.start("hangs as well")]);
@@ -90,31 +92,31 @@ describe("an agent behind that hangs, by whatever way it is called", () => {
       });
       for (const { pin, code, caller, id } of await Promise.all(ends)) {
         expect([pin, code]).toEqual([pin, "deadline"]);
-        // A task of the gateway's own says the same.
+        // The gateway's own task has the same outcome.
         await expect
           .poll(async () => (await caller.getTask(id)).status, { timeout: SLACK_MS })
           .toMatchObject({ state: "failed", error: { code: "deadline" } });
       }
       expect(Date.now() - from).toBeLessThan(TIMEOUT_MS + SLACK_MS);
-      door.stall("open");
+      proxy.stall("open");
       for (const { pin, caller } of callers) expect([pin, await caller.ask("after")]).toEqual([pin, "after"]);
     },
     TEST_MS,
   );
 });
 
-describe("an agent behind that hangs", () => {
+describe("an upstream that hangs", () => {
   test("before it has named its task: a cancel ends the task at once", async () => {
     const caller = await callerThrough("a2a@1.0/JSONRPC");
-    door.stall("silent");
+    proxy.stall("silent");
     const { id } = taskOf(await caller.start("never heard of"));
     expect((await caller.cancelTask(id)).status.state).toBe("canceled");
-    door.stall("open");
+    proxy.stall("open");
     expect(await caller.ask("after")).toBe("after");
   });
 
   test(
-    "in the middle of its work: a cancel that it does not answer ends in time, and does not claim to have worked",
+    "during its work: a cancel without an answer ends in time, and does not claim success",
     async () => {
       const caller = await callerThrough("a2a@1.0/JSONRPC");
       const events = caller.stream("work on")[Symbol.asyncIterator]();
@@ -122,9 +124,9 @@ describe("an agent behind that hangs", () => {
       if (first.done === true || first.value.kind !== "task") throw new Error("no task came");
       const { id } = first.value.task;
       await expect.poll(async () => (await caller.getTask(id)).status.state).toBe("working");
-      door.stall("silent");
+      proxy.stall("silent");
       expect(["deadline", "interrupted", "unavailable"]).toContain(await codeOf(caller.cancelTask(id)));
-      door.stall("open");
+      proxy.stall("open");
       await events.return?.();
       expect((await caller.cancelTask(id)).status.state).toBe("canceled");
       await expect.poll(() => stopped).toContain("work on");

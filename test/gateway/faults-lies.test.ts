@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { agent, type Bridge, bridge, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import { heldBy, Reading } from "./processes/callers.js";
 
-/** The card of the agent behind says what is not so. */
+/** The card of the upstream is wrong. */
 
 interface Question {
   readonly path: string;
@@ -11,7 +11,7 @@ interface Question {
   readonly body: string;
 }
 
-/** What a lying server does with a question: answers it itself, or passes it on, changed or not. */
+/** What a faulty server does with a request: answers it, or forwards it, changed or not. */
 type Lie = (question: Question) => { readonly answer: object } | { readonly ask: Question };
 
 const opened: { close(): unknown }[] = [];
@@ -29,18 +29,18 @@ const echo = () =>
     },
   });
 
-/** A server of ours behind one that lies about it. */
+/** One of our servers, with a faulty proxy as its public address. */
 async function lying(lie: Lie, tellsCard: (card: Record<string, unknown>) => object): Promise<string> {
   let url = "";
-  const front: HttpServer = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-  const address = front.address();
+  const proxy: HttpServer = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const address = proxy.address();
   url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const truth: Server = await serve(echo(), { publicUrl: url, limits: { drainMs: 0 } });
   opened.push(truth, {
     close() {
-      front.closeAllConnections();
-      front.close();
+      proxy.closeAllConnections();
+      proxy.close();
     },
   });
 
@@ -48,13 +48,13 @@ async function lying(lie: Lie, tellsCard: (card: Record<string, unknown>) => obj
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const question = { path: request.url ?? "/", method: request.method ?? "GET", body: Buffer.concat(pieces).toString() };
-    const told = lie(question);
+    const reply = lie(question);
     response.setHeader("content-type", "application/json");
-    if ("answer" in told) {
-      response.end(JSON.stringify(told.answer));
+    if ("answer" in reply) {
+      response.end(JSON.stringify(reply.answer));
       return;
     }
-    const { path, method, body } = told.ask;
+    const { path, method, body } = reply.ask;
     const version = request.headers["a2a-version"];
     const headers = { "content-type": "application/json", ...(version === undefined ? {} : { "a2a-version": String(version) }) };
     const asked = await fetch(`http://127.0.0.1:${truth.port}${path}`, {
@@ -82,7 +82,7 @@ async function callerThrough(url: string): Promise<{ readonly bridged: Bridge; r
 
 const pass: Lie = (question) => ({ ask: question });
 
-/** Understands only the methods of one version, as a server of that version does. */
+/** Accepts only the methods of one version, as a server of that version does. */
 function onlyMethods(known: (method: string) => boolean): Lie {
   return (question) => {
     if (question.method !== "POST") return { ask: question };
@@ -93,7 +93,7 @@ function onlyMethods(known: (method: string) => boolean): Lie {
   };
 }
 
-/** Only what is said of JSON-RPC stays on the card, under the version that is claimed. */
+/** Keeps only the JSON-RPC interface on the card, under the claimed version. */
 function claims(version: string) {
   return (card: Record<string, unknown>): object => {
     const [first] = card["supportedInterfaces"] as { readonly url: string }[];
@@ -102,18 +102,18 @@ function claims(version: string) {
   };
 }
 
-describe("a card that lies", () => {
+describe("a wrong card", () => {
   test.each([
     ["1.0", "0.3", (method: string) => method.includes("/")],
     ["0.3", "1.0", (method: string) => !method.includes("/")],
-  ] as const)("says %s and the wire is %s: the truth is found", async (claimed, real, known) => {
+  ] as const)("that claims %s while the wire is %s: the actual version is found", async (claimed, real, known) => {
     const url = await lying(onlyMethods(known), claims(claimed));
     const { bridged, caller } = await callerThrough(url);
     expect(await caller.ask("hello")).toBe("heard: hello");
     expect(bridged.upstream.version).toBe(real);
   });
 
-  test("says that it streams and answers with one document: that is the whole answer", async () => {
+  test("that claims streaming while one document is returned: the document is the whole answer", async () => {
     const asOne: Lie = (question) => ({
       ask: { ...question, body: question.body.replace("SendStreamingMessage", "SendMessage") },
     });
@@ -124,7 +124,7 @@ describe("a card that lies", () => {
     expect(await caller.ask("after")).toBe("heard: after");
   });
 
-  test("changes while it is bridged: calls go on, and a new look finds the new one", async () => {
+  test("that changes while it is bridged: calls continue, and rediscovery finds the new one", async () => {
     let described = "as it was";
     const url = await lying(pass, (card) => ({ ...claims("1.0")(card), description: described }));
     const { bridged, caller } = await callerThrough(url);

@@ -14,9 +14,9 @@ import {
 import { protocols } from "../../src/public/protocols.js";
 import { interfacesOf } from "./pairs/interfaces.js";
 
-/** Gateways that lead to each other, and gateways that cannot open. */
+/** Gateways that form a loop, and gateways that cannot start. */
 
-const ways = (await interfacesOf(protocols)).map(({ pin }) => pin);
+const interfaces = (await interfacesOf(protocols)).map(({ pin }) => pin);
 const HOPS = 4;
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -39,22 +39,22 @@ async function bridged(url: string, pin?: string): Promise<Bridge> {
   return made;
 }
 
-const nobody = agent({ name: "round", description: "stands in until the circle is closed", handle: () => "not asked" });
+const placeholder = agent({ name: "round", description: "stands in until the circle is closed", handle: () => "not asked" });
 
-describe("two gateways that lead to each other", () => {
-  test.each(ways)("%s: a message is refused after so many of them, and nothing goes on", async (pin) => {
-    const a = await served(nobody);
+describe("two gateways that form a loop", () => {
+  test.each(interfaces)("%s: a message is refused after the hop limit, and nothing keeps running", async (pin) => {
+    const a = await served(placeholder);
     const b = await served(await bridged(a.url, pin));
     a.replace(await bridged(b.url, pin), { limits: { hops: HOPS } });
-    for (const front of ways) {
-      const caller = await connect(a.url, { pin: front, discoveryCache: new DiscoveryCache() });
+    for (const first of interfaces) {
+      const caller = await connect(a.url, { pin: first, discoveryCache: new DiscoveryCache() });
       opened.push(caller);
       const ended = await caller.ask("round and round").then(
         (answer) => new AgentError("internal", answer),
         (thrown: unknown) => AgentError.from(thrown),
       );
-      expect([front, ended.code, ended.message]).toEqual([
-        front,
+      expect([first, ended.code, ended.message]).toEqual([
+        first,
         "loop",
         expect.stringMatching(/has passed 5 gateways; at most 4/),
       ]);
@@ -68,19 +68,19 @@ describe("two gateways that lead to each other", () => {
   });
 });
 
-describe("a gateway that cannot open", () => {
-  test("says that it would call itself", async () => {
-    const before = await serve(nobody);
+describe("a gateway that cannot start", () => {
+  test("reports that it would call itself", async () => {
+    const before = await serve(placeholder);
     const self = await bridged(before.url);
     await before.close();
     for (const host of ["127.0.0.1", "localhost"])
       await expect(serve(self, { port: before.port, host })).rejects.toMatchObject({ code: "loop" });
-    // Nothing was left open by it.
-    await (await serve(nobody, { port: before.port })).close();
+    // Nothing stays open.
+    await (await serve(placeholder, { port: before.port })).close();
   });
 
-  test("says that its port is taken, and leaves nothing behind", async () => {
-    const upstream = await served(nobody);
+  test("reports that its port is in use, and leaves nothing open", async () => {
+    const upstream = await served(placeholder);
     const self = await bridged(upstream.url);
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));

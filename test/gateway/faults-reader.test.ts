@@ -8,7 +8,7 @@ import { callerOf, closeCallers, TOKENS } from "./processes/callers.js";
 import { heldBy } from "./processes/memory.js";
 import { killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
 
-/** A gateway with one reader who does not read. */
+/** A gateway with one reader that does not read. */
 
 const folder = mkdtempSync(join(tmpdir(), "koine-reader-"));
 const MIB = 1024 * 1024;
@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Asks for a stream by hand, and reads nothing of it. */
+/** Requests a stream over a raw socket, and reads nothing of it. */
 function stalledReader(gateway: OwnProcess, agent: string, text: string): Socket {
   const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ message });
@@ -40,7 +40,7 @@ function stalledReader(gateway: OwnProcess, agent: string, text: string): Socket
   return socket;
 }
 
-describe("a reader who does not read", () => {
+describe("a reader that does not read", () => {
   const EVENTS = 10_000;
   const BYTES = 1_024;
   let upstream: OwnProcess;
@@ -54,14 +54,14 @@ describe("a reader who does not read", () => {
   }, START_MS);
   afterAll(() => killProcesses());
 
-  test("costs a cursor and no queue, disturbs nobody, and is cut in time", async () => {
+  test("costs a cursor and no queue, does not delay others, and is disconnected in time", async () => {
     const alice = await callerOf(gateway.url, "worker");
     const bob = await callerOf(gateway.url, "worker", "bob");
     expect(await alice.ask("hello")).toBe("hello");
     const before = await heldBy(gateway, "before");
     const socket = stalledReader(gateway, "worker", `fill ${EVENTS} ${BYTES}`);
     const cut = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-    await upstream.saying(`heard {"text":"fill ${EVENTS}`);
+    await upstream.lineStarting(`heard {"text":"fill ${EVENTS}`);
     const isOver = async () => {
       const { tasks } = await bob.listTasks();
       return tasks.length > 0 && tasks.every(({ status }) => isTerminal(status.state));
@@ -73,10 +73,10 @@ describe("a reader who does not read", () => {
       most = Math.max(most, await heldBy(gateway, `during-${asked++}`));
     }
     expect((await bob.listTasks()).tasks.map(({ status }) => status.state)).toEqual(["completed"]);
-    // All of it went by behind the reader, about ten megabytes.
+    // All events passed the reader, about ten megabytes.
     expect(most - before).toBeLessThan(24 * MIB);
     expect(asked).toBeGreaterThan(0);
-    // The socket tells of its end only when it is read.
+    // The socket reports its end only when it is read.
     setTimeout(() => socket.resume(), 2 * STALL_MS);
     await cut;
     expect(socket.bytesRead).toBeLessThan(EVENTS * BYTES);

@@ -15,7 +15,7 @@ import {
 import { bridgedAgent, type Upstream } from "../../src/internal.js";
 import { Reading } from "./processes/callers.js";
 
-/** The agent behind a gateway lies, floods, or wants to bring the gateway down. */
+/** The upstream of a gateway sends wrong data, floods, or tries to crash the gateway. */
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -24,12 +24,12 @@ afterEach(async () => {
 
 const NO_TRUST = { signed: false, upstreamUrls: [] } as const;
 
-/** What a peer does with one operation; what it does not answer it does not know. */
+/** The answers of a peer per operation; others are unknown operations. */
 type Deeds = { readonly [kind in Operation["kind"]]?: (operation: Operation, call: Call) => ReturnType<Handler> };
 
 interface Peer {
   readonly caller: RemoteAgent;
-  /** The kinds it was asked, in order. */
+  /** The kinds of its requests, in order. */
   readonly asked: Operation["kind"][];
 }
 
@@ -88,7 +88,7 @@ const piece = (text: string, taskId = "t-1"): AgentEvent => ({
   last: false,
 });
 
-async function* saying(...events: readonly AgentEvent[]): AsyncGenerator<AgentEvent, void, void> {
+async function* streamOf(...events: readonly AgentEvent[]): AsyncGenerator<AgentEvent, void, void> {
   yield* events;
 }
 
@@ -97,7 +97,7 @@ async function* refusing(error: AgentError): AsyncGenerator<AgentEvent, void, vo
   throw error;
 }
 
-/** Says nothing until it is told to stop. */
+/** Sends nothing until it is cancelled. */
 async function* never(call: Call): AsyncGenerator<AgentEvent, void, void> {
   yield* [];
   await stopping(call);
@@ -112,11 +112,11 @@ function failureIn(reading: Reading): string | undefined {
   return last?.kind === "status" && last.status.state === "failed" ? last.status.error?.code : undefined;
 }
 
-describe("a peer that wants to bring the gateway down", () => {
-  test("a name larger than what may be kept fails its own task, whenever it comes", async () => {
+describe("a peer that tries to crash the gateway", () => {
+  test("a task id above the size limit fails its own task, whenever it arrives", async () => {
     const huge = "x".repeat(2 * 1024 * 1024);
     for (const events of [[status("completed", huge)], [status("working", huge), status("completed", huge)]]) {
-      const { caller } = await behindGateway({ send: () => saying(...events) });
+      const { caller } = await behindGateway({ send: () => streamOf(...events) });
       const reading = new Reading(caller.stream("hello"));
       await reading.done;
       expect(reading.broke).toBeUndefined();
@@ -124,9 +124,9 @@ describe("a peer that wants to bring the gateway down", () => {
     }
   });
 
-  test("events of a task that nobody asked for are refused", async () => {
+  test("events of an unrequested task are refused", async () => {
     const { caller } = await behindGateway({
-      send: () => saying(status("working"), piece("another's", "t-2"), status("completed")),
+      send: () => streamOf(status("working"), piece("another's", "t-2"), status("completed")),
     });
     const reading = new Reading(caller.stream("hello"));
     await reading.done;
@@ -134,11 +134,11 @@ describe("a peer that wants to bring the gateway down", () => {
     expect(JSON.stringify(reading.events)).not.toContain("another's");
   });
 
-  test("a stream that begins again and again without news is not written down again and again", async () => {
+  test("a stream that restarts repeatedly without new events is not stored repeatedly", async () => {
     let times = 0;
     const { caller } = await behindGateway({
-      send: () => saying(status("working")),
-      "task.subscribe": () => saying(times++ < 3 ? task("working") : task("completed")),
+      send: () => streamOf(status("working")),
+      "task.subscribe": () => streamOf(times++ < 3 ? task("working") : task("completed")),
     });
     const reading = new Reading(caller.stream("hello"));
     await reading.done;
@@ -149,8 +149,8 @@ describe("a peer that wants to bring the gateway down", () => {
   });
 });
 
-describe("work that nobody wants any more", () => {
-  test("is stopped at a peer that floods, although the gateway stops listening between two of its events", async () => {
+describe("abandoned work", () => {
+  test("is cancelled at a peer that floods, although the gateway stops reading between two events", async () => {
     const { caller, asked } = await behindGateway(
       {
         async *send() {
@@ -167,14 +167,14 @@ describe("work that nobody wants any more", () => {
     expect(asked).toContain("task.cancel");
   });
 
-  test("is stopped by the name that comes too late, also where a plain answer with a key was asked for", async () => {
+  test("is cancelled by a task id that arrives late, also for a plain answer with a key", async () => {
     let sayName = (): void => undefined;
     const named = new Promise<void>((resolve) => {
       sayName = resolve;
     });
-    let heard = (_: string): void => undefined;
-    const told = new Promise<string>((resolve) => {
-      heard = resolve;
+    let onCancel = (_: string): void => undefined;
+    const cancelled = new Promise<string>((resolve) => {
+      onCancel = resolve;
     });
     const { caller } = await behindGateway({
       async *send(_, call) {
@@ -183,18 +183,18 @@ describe("work that nobody wants any more", () => {
         await stopping(call);
       },
       "task.cancel": (operation) => {
-        heard(operation.kind === "task.cancel" ? operation.taskId : "");
+        onCancel(operation.kind === "task.cancel" ? operation.taskId : "");
         return Promise.resolve(task("canceled", "late"));
       },
     });
     const event = await caller.send("hello", { key: "once", ttlMs: 200 });
     expect(event.kind === "task" ? event.task.status.state : event.kind).toBe("failed");
     sayName();
-    expect(await told).toBe("late");
+    expect(await cancelled).toBe("late");
   });
 
-  test("is stopped when its time is over in the second turn, before the peer has said anything to it", async () => {
-    const turns = [saying(task("input-required"))];
+  test("is cancelled when its time is over in the second turn, before the peer has answered", async () => {
+    const turns = [streamOf(task("input-required"))];
     const { caller, asked } = await behindGateway({
       send: (_, call) => turns.shift() ?? never(call),
       "task.cancel": () => Promise.resolve(task("canceled")),
@@ -208,10 +208,10 @@ describe("work that nobody wants any more", () => {
   });
 });
 
-describe("a peer that no longer lets the gateway in", () => {
-  test("in the middle of a task: that is not the caller's fault", async () => {
+describe("a peer that rejects the gateway's credentials", () => {
+  test("during a task: the error does not blame the caller", async () => {
     const { caller } = await behindGateway({
-      send: () => saying(status("working")),
+      send: () => streamOf(status("working")),
       "task.subscribe": () => refusing(new AgentError("unauthenticated", "who are you?")),
       "task.get": () => Promise.reject(new AgentError("unauthenticated", "who are you?")),
     });
@@ -221,14 +221,14 @@ describe("a peer that no longer lets the gateway in", () => {
   });
 });
 
-describe("what a peer says beside its content", () => {
+describe("metadata of a peer", () => {
   test("counts against the limit of the journal too", async () => {
     const wordy = piece("x");
     if (wordy.kind !== "artifact") throw new Error("a piece is one of an artifact");
     const described: AgentEvent = { ...wordy, artifact: { ...wordy.artifact, description: "y".repeat(400_000) } };
     const { caller } = await behindGateway(
       {
-        send: () => saying(status("working"), described, described, described, status("completed")),
+        send: () => streamOf(status("working"), described, described, described, status("completed")),
         "task.cancel": () => Promise.resolve(task("canceled")),
       },
       { journalBytes: 1_000_000 },

@@ -4,7 +4,7 @@ import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGat
 import { agent, connect, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import { textOfAnswer } from "../../src/internal.js";
 
-/** Everything that was opened, in the order in which it is closed. */
+/** Everything to close, in order. */
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
@@ -49,7 +49,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Told of every change of the gateway until it is as wanted; the test's own time limit bounds it. */
+/** Waits for a state of the gateway; bounded by the test's timeout. */
 function until(gateway: Gateway, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -62,8 +62,8 @@ function until(gateway: Gateway, isSo: () => boolean): Promise<void> {
   });
 }
 
-describe("a gateway that is given another configuration", () => {
-  it("lets an open stream go on while the next call gets the new agent", async () => {
+describe("a gateway with a new configuration", () => {
+  it("continues an open stream while the next call uses the new agent", async () => {
     let goOn: () => void = () => undefined;
     const slow = await serve(
       agent({
@@ -100,7 +100,7 @@ describe("a gateway that is given another configuration", () => {
     expect(rest.at(-1)).toContain("completed");
   });
 
-  it("keeps the connections of agents that did not change, adds and removes others", async () => {
+  it("keeps the connections of unchanged agents, adds and removes others", async () => {
     const [one, two, three] = await Promise.all([upstream("one"), upstream("two"), upstream("three")]);
     const gateway = await gatewayOf(
       configOf([
@@ -122,7 +122,7 @@ describe("a gateway that is given another configuration", () => {
     expect(textOfAnswer(await (await peerAt(`${gateway.url}/a2a/c`)).send("hi"))).toBe("three heard hi");
   });
 
-  it("changes who may call without closing the port", async () => {
+  it("changes the accepted callers without closing the port", async () => {
     const one = await upstream("one");
     const lines = [{ name: "a", upstream: one.url }];
     const gateway = await gatewayOf(configOf(lines));
@@ -178,7 +178,7 @@ describe("an upstream that is unreachable at start", () => {
     expect(gateway.console.state().happenings.map(({ says }) => says)).toContain("is up");
   }, 30_000);
 
-  it("is an error where every upstream is required", async () => {
+  it("is an error if every upstream is required", async () => {
     const port = await freePort();
     const config = configOf([{ name: "late", upstream: `http://127.0.0.1:${port}` }]);
     await expect(openGateway(config, { requireUpstreams: true })).rejects.toMatchObject({ code: "unavailable" });
@@ -186,7 +186,7 @@ describe("an upstream that is unreachable at start", () => {
 });
 
 describe("several upstreams of one agent", () => {
-  it("stand in for each other, and each choice is told", async () => {
+  it("fail over to each other, and each choice is reported", async () => {
     const port = await freePort();
     const two = await upstream("two");
     const gateway = await gatewayOf(
@@ -213,8 +213,8 @@ describe("several upstreams of one agent", () => {
   });
 });
 
-describe("what the page shows and does", () => {
-  it("counts messages on both sides, lists tasks, and sends by any way in front", async () => {
+describe("the page of a gateway", () => {
+  it("counts messages on both sides, lists tasks, and sends over any listener interface", async () => {
     const one = await upstream("one");
     const gateway = await gatewayOf(configOf([{ name: "a", upstream: one.url, pin: "acp" }]));
     const events: string[] = [];
@@ -235,7 +235,7 @@ describe("what the page shows and does", () => {
     expect((await gateway.console.taskEvents(task?.id ?? "")).length).toBeGreaterThan(1);
   });
 
-  it("is served with its token, and closed to whoever does not sit here", async () => {
+  it("is served with its token, and only to this machine", async () => {
     const one = await upstream("one");
     const gateway = await gatewayOf(configOf([{ name: "a", upstream: one.url }]));
     expect(gateway.pageUrl).toMatch(/\/koine\/#token=\S{20,}$/);

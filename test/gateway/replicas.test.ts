@@ -6,17 +6,17 @@ import { protocols } from "../../src/public/protocols.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
 import { interfacesOf } from "./pairs/interfaces.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
-import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
+import { killProcesses, type OwnProcess, receivedBy, startProcess } from "./processes/start.js";
 
-/** Two gateways over one store: what one has begun the other goes on with, under the same names behind. */
+/** Two gateways over one store: work of one continues at the other, with the same upstream ids. */
 
 const withRedis = await redisAvailable();
 const folder = mkdtempSync(join(tmpdir(), "koine-gateways-"));
-const ways = await interfacesOf(protocols);
-const withTasks = ways.filter(({ traits }) => traits.tasks).map((way) => [way.pin, way] as const);
-const every = ways.map((way) => [way.pin, way] as const);
+const interfaces = await interfacesOf(protocols);
+const withTasks = interfaces.filter(({ traits }) => traits.tasks).map((iface) => [iface.pin, iface] as const);
+const every = interfaces.map((iface) => [iface.pin, iface] as const);
 const LEASE_MS = 1_500;
-/** The promise: a run that lost its holder is settled within its lease and this. */
+/** The guarantee: a run that lost its holder is settled within its lease plus this. */
 const GRACE_MS = 5_000;
 const START_MS = 90_000;
 const TEST_MS = 60_000;
@@ -42,7 +42,7 @@ describe.each(stores)("over %s", (_name, store) => {
 
   beforeAll(async () => {
     upstream = await startProcess("upstream", {});
-    const upstreams = ways.map((way) => ({ name: nameOf(way), url: upstream.url, pin: way.pin }));
+    const upstreams = interfaces.map((iface) => ({ name: nameOf(iface), url: upstream.url, pin: iface.pin }));
     const facts = { upstreams, ...store(), leaseMs: LEASE_MS };
     [a, b] = await Promise.all([startProcess("gateway", facts), startProcess("gateway", facts)]);
   }, START_MS);
@@ -52,84 +52,84 @@ describe.each(stores)("over %s", (_name, store) => {
   });
 
   test.each(withTasks)(
-    "%s: begun at one, read, answered and canceled at the other",
-    async (_pin, way) => {
-      const name = nameOf(way);
+    "%s: started at one, read, answered and cancelled at the other",
+    async (_pin, iface) => {
+      const name = nameOf(iface);
       const [atA, atB] = [await callerOf(a.url, name), await callerOf(b.url, name)];
       const counting = taskOf(await atA.start(`count 5 2 ${name}`)).id;
       const reading = new Reading(atB.subscribe(counting));
       await reading.until(({ events }) => heldBy(events).length === 2);
-      upstream.tell(`go ${name}`);
+      upstream.writeLine(`go ${name}`);
       await reading.done;
       expect([reading.broke, heldBy(reading.events), reading.state]).toEqual([undefined, numbers(5), "completed"]);
-      expect(heardBy(upstream, `count 5 2 ${name}`)).toHaveLength(1);
+      expect(receivedBy(upstream, `count 5 2 ${name}`)).toHaveLength(1);
 
       const question = taskOf(await atA.send(`ask ${name}`)).id;
       expect(await atB.ask(`green ${name}`, { task: question })).toBe(`heard: green ${name}`);
-      expect(heardBy(upstream, `green ${name}`)).toMatchObject([{ turn: 2 }]);
+      expect(receivedBy(upstream, `green ${name}`)).toMatchObject([{ turn: 2 }]);
 
       const endless = new Reading(atA.stream(`count 9 1 never-${name}`));
       await endless.until(({ events }) => piecesOf(events).length === 1);
       expect((await atB.cancelTask(endless.taskId)).status.state).toBe("canceled");
       await endless.done;
       expect([endless.broke, endless.state]).toEqual([undefined, "canceled"]);
-      await upstream.saying(`stopped count 9 1 never-${name}`);
+      await upstream.lineStarting(`stopped count 9 1 never-${name}`);
     },
     TEST_MS,
   );
 
   test.each(every)(
-    "%s: names that callers chose never reach the agent behind, and are nobody else's there",
-    async (_pin, way) => {
-      const name = nameOf(way);
+    "%s: names chosen by callers are never sent upstream, and are separate per caller",
+    async (_pin, iface) => {
+      const name = nameOf(iface);
       const chosen = { session: "c-1", key: `key-1-${name}` };
-      const said = { alice: `hello ${name} of alice`, bob: `hello ${name} of bob` };
+      const texts = { alice: `hello ${name} of alice`, bob: `hello ${name} of bob` };
       const callers = {
         aliceAtA: await callerOf(a.url, name),
         aliceAtB: await callerOf(b.url, name),
         bobAtB: await callerOf(b.url, name, "bob"),
       };
-      const one = await callers.aliceAtA.ask(said.alice, chosen);
-      const again = await callers.aliceAtB.ask(said.alice, chosen);
-      const other = await callers.bobAtB.ask(said.bob, chosen);
-      expect([one, again, other]).toEqual([said.alice, said.alice, said.bob]);
-      const ofAlice = heardBy(upstream, said.alice);
-      const [ofBob] = heardBy(upstream, said.bob);
+      const one = await callers.aliceAtA.ask(texts.alice, chosen);
+      const again = await callers.aliceAtB.ask(texts.alice, chosen);
+      const other = await callers.bobAtB.ask(texts.bob, chosen);
+      expect([one, again, other]).toEqual([texts.alice, texts.alice, texts.bob]);
+      const ofAlice = receivedBy(upstream, texts.alice);
+      const [ofBob] = receivedBy(upstream, texts.bob);
       // The same key at the other gateway is the same message.
       expect(ofAlice).toHaveLength(1);
       expect([ofAlice[0]?.session, ofBob?.session]).not.toContain(chosen.session);
       expect([ofAlice[0]?.key, ofBob?.key]).not.toContain(chosen.key);
       expect(ofAlice[0]?.session).not.toBe(ofBob?.session);
       expect(ofAlice[0]?.key === undefined ? "" : ofAlice[0].key).not.toBe(ofBob?.key);
-      // A conversation goes on under its name there, whichever gateway is asked.
+      // A session continues upstream under its name, through either gateway.
       await callers.aliceAtB.ask(`more ${name}`, { session: chosen.session });
-      expect(heardBy(upstream, `more ${name}`)[0]?.session).toBe(ofAlice[0]?.session);
+      expect(receivedBy(upstream, `more ${name}`)[0]?.session).toBe(ofAlice[0]?.session);
     },
     TEST_MS,
   );
 
   test(
-    "one is killed in the middle: the other takes over in time, and nothing is begun twice",
+    "one is killed during work: the other takes over in time, and nothing is started twice",
     async () => {
       const begun = await Promise.all(
-        withTasks.map(async ([, way]) => {
-          const peer = await callerOf(a.url, nameOf(way));
-          const reading = new Reading(peer.stream(`count 6 3 left-${nameOf(way)}`));
+        withTasks.map(async ([, iface]) => {
+          const peer = await callerOf(a.url, nameOf(iface));
+          const reading = new Reading(peer.stream(`count 6 3 left-${nameOf(iface)}`));
           await reading.until(({ events }) => piecesOf(events).length === 3);
-          return { way, reading };
+          return { iface, reading };
         }),
       );
       const killedAt = Date.now();
       await a.kill();
-      for (const { way } of begun) upstream.tell(`go left-${nameOf(way)}`);
-      for (const { way, reading } of begun) {
+      for (const { iface } of begun) upstream.writeLine(`go left-${nameOf(iface)}`);
+      for (const { iface, reading } of begun) {
         await reading.done;
-        const peer = await callerOf(b.url, nameOf(way));
+        const peer = await callerOf(b.url, nameOf(iface));
         const rest = new Reading(peer.subscribe(reading.taskId, { after: reading.cursor ?? "" }));
         await rest.done;
-        expect([way.pin, rest.broke, rest.state]).toEqual([way.pin, undefined, "completed"]);
-        expect([way.pin, heldBy([...reading.events, ...rest.events.slice(1)])]).toEqual([way.pin, numbers(6)]);
-        expect([way.pin, heardBy(upstream, `count 6 3 left-${nameOf(way)}`).length]).toEqual([way.pin, 1]);
+        expect([iface.pin, rest.broke, rest.state]).toEqual([iface.pin, undefined, "completed"]);
+        expect([iface.pin, heldBy([...reading.events, ...rest.events.slice(1)])]).toEqual([iface.pin, numbers(6)]);
+        expect([iface.pin, receivedBy(upstream, `count 6 3 left-${nameOf(iface)}`).length]).toEqual([iface.pin, 1]);
         const { status } = await peer.getTask(reading.taskId);
         expect(status.at - killedAt).toBeLessThan(LEASE_MS + GRACE_MS);
       }

@@ -7,14 +7,14 @@ import { protocols } from "../../src/public/protocols.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
 import { interfacesOf, type PinnedInterface } from "./pairs/interfaces.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
-import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
+import { killProcesses, type OwnProcess, receivedBy, startProcess } from "./processes/start.js";
 
-/** A gateway is killed in the middle of its work and started again: what was told stays, and nothing is begun twice. */
+/** A gateway is killed during work and restarted: reported events stay, and nothing is started twice. */
 
 const withRedis = await redisAvailable();
 const folder = mkdtempSync(join(tmpdir(), "koine-gateway-"));
-const ways = await interfacesOf(protocols);
-const withTasks = ways.filter(({ traits }) => traits.tasks);
+const interfaces = await interfacesOf(protocols);
+const withTasks = interfaces.filter(({ traits }) => traits.tasks);
 const LEASE_MS = 1_000;
 const SETTLED_MS = 15_000;
 const START_MS = 90_000;
@@ -36,13 +36,13 @@ const stores: readonly (readonly [string, () => { readonly file?: string; readon
   ...(withRedis ? [["Redis", () => ({ redisUrl: redis?.url ?? "" })] as const] : []),
 ];
 
-/** The agents of the gateway: one for each way to the agent behind, and the same for one that promises nothing of keys. */
-const forgetful = (way: PinnedInterface): string => `forgetful-${nameOf(way)}`;
-const countingOf = (way: PinnedInterface): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(way)}`;
-const endlessOf = (way: PinnedInterface): string => `count 9 1 never-${nameOf(way)}`;
-const lateOf = (way: PinnedInterface): string => `late ${nameOf(way)}`;
+/** The agents of the gateway: one per upstream interface, and the same for an upstream that does not deduplicate by key. */
+const forgetful = (iface: PinnedInterface): string => `forgetful-${nameOf(iface)}`;
+const countingOf = (iface: PinnedInterface): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(iface)}`;
+const endlessOf = (iface: PinnedInterface): string => `count 9 1 never-${nameOf(iface)}`;
+const lateOf = (iface: PinnedInterface): string => `late ${nameOf(iface)}`;
 
-/** What was begun at a gateway by one way to the agent behind it. */
+/** The work started over one upstream interface. */
 interface Begun {
   readonly reading: Reading;
   readonly endless: string;
@@ -63,34 +63,36 @@ describe.each(stores)("over %s", (_name, store) => {
       startProcess("upstream", { idempotent: false }),
     ]);
     const upstreams = [
-      ...ways.map((way) => ({ name: nameOf(way), url: upstream.url, pin: way.pin })),
-      ...withTasks.map((way) => ({ name: forgetful(way), url: promisesNothing.url, pin: way.pin })),
+      ...interfaces.map((iface) => ({ name: nameOf(iface), url: upstream.url, pin: iface.pin })),
+      ...withTasks.map((iface) => ({ name: forgetful(iface), url: promisesNothing.url, pin: iface.pin })),
     ];
     const facts = { upstreams, ...store(), leaseMs: LEASE_MS };
     const before = await startProcess("gateway", facts);
-    await Promise.all(withTasks.map(async (way) => begun.set(way, await begin(await callerOf(before.url, nameOf(way)), way))));
-    // Frozen, they take a request and say nothing: nobody learns what they call the task.
+    await Promise.all(
+      withTasks.map(async (iface) => begun.set(iface, await begin(await callerOf(before.url, nameOf(iface)), iface))),
+    );
+    // Frozen processes accept a request and do not answer: the upstream task id stays unknown.
     upstream.freeze();
     promisesNothing.freeze();
     await Promise.all([
-      ...ways.map(async (way) => late.set(way, await started(before, nameOf(way), lateOf(way)))),
-      ...withTasks.map(async (way) => lost.set(way, await started(before, forgetful(way), lateOf(way)))),
+      ...interfaces.map(async (iface) => late.set(iface, await started(before, nameOf(iface), lateOf(iface)))),
+      ...withTasks.map(async (iface) => lost.set(iface, await started(before, forgetful(iface), lateOf(iface)))),
     ]);
     await before.kill();
     upstream.thaw();
     promisesNothing.thaw();
     gateway = await startProcess("gateway", { ...facts, port: before.port });
-    for (const way of ways) upstream.tell(`go ${nameOf(way)}`);
+    for (const iface of interfaces) upstream.writeLine(`go ${nameOf(iface)}`);
   }, START_MS);
   afterAll(async () => {
     await closeCallers();
     await killProcesses();
   });
 
-  async function begin(peer: RemoteAgent, way: PinnedInterface): Promise<Begun> {
-    const reading = new Reading(peer.stream(countingOf(way)));
-    const endless = new Reading(peer.stream(endlessOf(way)));
-    const question = await peer.send(`ask ${nameOf(way)}`, { session: "talk" });
+  async function begin(peer: RemoteAgent, iface: PinnedInterface): Promise<Begun> {
+    const reading = new Reading(peer.stream(countingOf(iface)));
+    const endless = new Reading(peer.stream(endlessOf(iface)));
+    const question = await peer.send(`ask ${nameOf(iface)}`, { session: "talk" });
     await Promise.all([
       reading.until(({ events }) => piecesOf(events).length === HOLD_AT),
       endless.until(({ events }) => piecesOf(events).length === 1),
@@ -102,13 +104,13 @@ describe.each(stores)("over %s", (_name, store) => {
     return taskOf(await (await callerOf(at.url, agent)).start(text)).id;
   }
 
-  test.each(withTasks.map((way) => [way.pin, way] as const))(
-    "%s: the stream is taken up behind its cursor, and the agent behind was asked once",
-    async (_pin, way) => {
-      const reading = begun.get(way)?.reading ?? new Reading(nothing());
+  test.each(withTasks.map((iface) => [iface.pin, iface] as const))(
+    "%s: the stream resumes after its cursor, and the upstream was called once",
+    async (_pin, iface) => {
+      const reading = begun.get(iface)?.reading ?? new Reading(nothing());
       await reading.done;
       expect(reading.broke).toBeInstanceOf(Error);
-      const peer = await callerOf(gateway.url, nameOf(way));
+      const peer = await callerOf(gateway.url, nameOf(iface));
       const rest = new Reading(peer.subscribe(reading.taskId, { after: reading.cursor ?? "" }));
       await rest.done;
       expect([rest.broke, rest.state]).toEqual([undefined, "completed"]);
@@ -117,44 +119,44 @@ describe.each(stores)("over %s", (_name, store) => {
       expect(heldBy([...reading.events, ...news])).toEqual(numbers(NUMBERS));
       const cursors = [...reading.events, ...news].map(({ cursor }) => cursor);
       expect(new Set(cursors).size).toBe(cursors.length);
-      expect(heardBy(upstream, countingOf(way))).toHaveLength(1);
+      expect(receivedBy(upstream, countingOf(iface))).toHaveLength(1);
     },
     TEST_MS,
   );
 
-  test.each(withTasks.map((way) => [way.pin, way] as const))(
-    "%s: an answer to its question, and a cancel, reach the task that was there before",
-    async (_pin, way) => {
-      const { endless = "", question = "" } = begun.get(way) ?? {};
-      const peer = await callerOf(gateway.url, nameOf(way));
-      expect(await peer.ask(`blue ${nameOf(way)}`, { task: question })).toBe(`heard: blue ${nameOf(way)}`);
-      const [asked] = heardBy(upstream, `ask ${nameOf(way)}`);
-      expect(heardBy(upstream, `blue ${nameOf(way)}`)).toMatchObject([{ turn: 2, session: asked?.session }]);
+  test.each(withTasks.map((iface) => [iface.pin, iface] as const))(
+    "%s: an answer to its question, and a cancel, reach the existing task",
+    async (_pin, iface) => {
+      const { endless = "", question = "" } = begun.get(iface) ?? {};
+      const peer = await callerOf(gateway.url, nameOf(iface));
+      expect(await peer.ask(`blue ${nameOf(iface)}`, { task: question })).toBe(`heard: blue ${nameOf(iface)}`);
+      const [asked] = receivedBy(upstream, `ask ${nameOf(iface)}`);
+      expect(receivedBy(upstream, `blue ${nameOf(iface)}`)).toMatchObject([{ turn: 2, session: asked?.session }]);
       expect((await peer.cancelTask(endless)).status.state).toBe("canceled");
-      await upstream.saying(`stopped ${endlessOf(way)}`);
-      expect(heardBy(upstream, endlessOf(way))).toHaveLength(1);
+      await upstream.lineStarting(`stopped ${endlessOf(iface)}`);
+      expect(receivedBy(upstream, endlessOf(iface))).toHaveLength(1);
     },
     TEST_MS,
   );
 
-  test.each(ways.filter(({ traits }) => traits.idempotentSend).map((way) => [way.pin, way] as const))(
-    "%s: asked again by the same key where the task had no name yet, and it ran once",
-    async (_pin, way) => {
-      const peer = await callerOf(gateway.url, nameOf(way));
-      const status = async () => (await peer.getTask(late.get(way) ?? "")).status;
+  test.each(interfaces.filter(({ traits }) => traits.idempotentSend).map((iface) => [iface.pin, iface] as const))(
+    "%s: sent again with the same key if the task id was unknown, and it ran once",
+    async (_pin, iface) => {
+      const peer = await callerOf(gateway.url, nameOf(iface));
+      const status = async () => (await peer.getTask(late.get(iface) ?? "")).status;
       await expect.poll(status, { timeout: SETTLED_MS }).toMatchObject({ state: "completed" });
-      expect(heardBy(upstream, lateOf(way))).toHaveLength(1);
+      expect(receivedBy(upstream, lateOf(iface))).toHaveLength(1);
     },
     TEST_MS,
   );
 
-  test.each(withTasks.map((way) => [way.pin, way] as const))(
-    "%s: lost where the task had no name yet and nothing is promised of keys, and never run twice",
-    async (_pin, way) => {
-      const peer = await callerOf(gateway.url, forgetful(way));
-      const status = async () => (await peer.getTask(lost.get(way) ?? "")).status;
+  test.each(withTasks.map((iface) => [iface.pin, iface] as const))(
+    "%s: failed if the task id was unknown and the upstream does not deduplicate, and never run twice",
+    async (_pin, iface) => {
+      const peer = await callerOf(gateway.url, forgetful(iface));
+      const status = async () => (await peer.getTask(lost.get(iface) ?? "")).status;
       await expect.poll(status, { timeout: SETTLED_MS }).toMatchObject({ state: "failed", error: { code: "lost_place" } });
-      expect(heardBy(promisesNothing, lateOf(way)).length).toBeLessThanOrEqual(1);
+      expect(receivedBy(promisesNothing, lateOf(iface)).length).toBeLessThanOrEqual(1);
     },
     TEST_MS,
   );

@@ -4,24 +4,24 @@ import type { Field, MessageType } from "../../src/protocols/a2a/grpc/schema.js"
 import { writeTimestamp } from "../../src/transport/timestamp.js";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
-// Through text and back: there is no negative zero in it, and no name that JSON.parse would treat otherwise.
+// Through text and back: text has no negative zero, and no name that JSON.parse treats specially.
 const json = fc
   .jsonValue({ maxDepth: 3, stringUnit: "grapheme" })
   .map((value) => JSON.stringify(value))
   .filter((written) => !written.includes("__proto__"))
   .map((written): Json => JSON.parse(written));
-/** Not the one name that the official SDK loses. */
+/** Excludes the one name that the official SDK loses. */
 const key = text.filter((name) => name !== "__proto__");
 const object = fc.dictionary(key, json, { maxKeys: 3 });
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Any ProtoJSON object of a message as a careful writer writes it: no plain member at its default, no empty list. */
+/** Any ProtoJSON object of a message in canonical form: no plain member at its default, no empty list. */
 export function anyMessage(type: MessageType, depth = 0): fc.Arbitrary<JsonObject> {
   const fixed: Record<string, fc.Arbitrary<unknown>> = {};
   const choices: fc.Arbitrary<JsonObject>[] = [];
   for (const field of type.fields) {
-    // A message may hold itself; somewhere it ends.
+    // Messages may be recursive; the depth is limited.
     if (depth > 3 && field.kind === "message" && field.label !== "oneof") continue;
     const value = anyField(field, depth);
     if (field.label === "oneof")
@@ -58,7 +58,7 @@ function anyValue({ kind, label, message, enumeration }: Field, depth: number): 
     case "struct":
       return object;
     case "value":
-      // The official SDK loses a null here, and is what this is compared with.
+      // The official SDK, which this is compared with, loses a null here.
       return json.filter((value) => value !== null);
     case "message":
       return message === undefined ? fc.constant({}) : anyMessage(message, depth + 1);

@@ -1,10 +1,10 @@
 import { type Clock, sleepOn } from "../../src/policies/clock.js";
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when a test advances it. */
 export interface HandClock extends Clock {
-  /** Moves on, and runs what is due on the way in its order. */
+  /** Advances the time and runs due timers in order. */
   move(ms: number): void;
-  /** How long until the next thing is due; undefined when nothing is. */
+  /** Time until the next timer; undefined if there is none. */
   readonly next: number | undefined;
 }
 

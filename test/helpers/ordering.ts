@@ -11,7 +11,7 @@ import {
   textPart,
 } from "../../src/envelope/index.js";
 
-/** For tests of policies that keep messages in order. */
+/** Helpers for tests of ordering policies. */
 
 export interface SendStart {
   readonly context?: Context;
@@ -40,9 +40,9 @@ interface Open {
   first(event: AgentEvent): void;
 }
 
-/** An agent whose answers are given by hand, message by message. */
+/** An agent whose answers the test sends, message by message. */
 export class ByHand {
-  /** The texts of the messages in the order in which they began. */
+  /** The texts of the messages in the order in which they started. */
   readonly begun: string[] = [];
   readonly operations: OperationOf<"send">[] = [];
   readonly #open = new Map<string, Open>();
@@ -92,20 +92,20 @@ export class ByHand {
 }
 
 export function iterate(reply: Reply): AsyncIterator<AgentEvent> {
-  return (reply as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // a stream was asked for
+  return (reply as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // a stream was requested
 }
 
-/** What a reply fails with; undefined when it does not. */
+/** The error of a reply; undefined if it succeeded. */
 export async function failureOf(reply: Reply): Promise<AgentError | undefined> {
   try {
-    await (reply as Promise<AgentEvent>); // one answer was asked for
+    await (reply as Promise<AgentEvent>); // one answer was requested
     return undefined;
   } catch (thrown) {
     return AgentError.from(thrown);
   }
 }
 
-/** Every promise chain that can go on has gone on. */
+/** Resolves after every pending promise chain has run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

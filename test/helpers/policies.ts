@@ -12,7 +12,7 @@ import type { PolicyNote } from "../../src/policies/notes.js";
 type Send = OperationOf<"send">;
 const IDS = { now: () => 1_000, newId: () => "m" };
 
-/** What the tests of retry, breaker, bulkhead and cache say. */
+/** Messages for the tests of retry, breaker, bulkhead and cache. */
 export function send(
   context: Context = {},
   more: Partial<Pick<Send, "delivery" | "after">> & { readonly content?: string } = {},
@@ -33,7 +33,7 @@ export async function* streamOf(...steps: readonly (AgentEvent | AgentError)[]):
   }
 }
 
-/** A reply that the test ends when it likes. */
+/** A reply that the test completes. */
 export function openReply() {
   let answer: (event: AgentEvent) => void = () => undefined;
   let fail: (error: AgentError) => void = () => undefined;
@@ -49,7 +49,7 @@ export function iterate(reply: Reply): AsyncIterator<AgentEvent> {
   return reply[Symbol.asyncIterator]();
 }
 
-/** All that came, and what it ended with if not well. */
+/** All events, and the error that ended them, if any. */
 export async function collect(reply: Reply): Promise<{ readonly events: readonly AgentEvent[]; readonly thrown?: unknown }> {
   const events: AgentEvent[] = [];
   try {
@@ -61,7 +61,7 @@ export async function collect(reply: Reply): Promise<{ readonly events: readonly
   }
 }
 
-/** The place of a policy, and what it noted. */
+/** The context of a policy, and its recorded notes. */
 export function place() {
   const heard: PolicyNote[] = [];
   return { destination: "peer", protocol: "toy", notes: (note: PolicyNote) => void heard.push(note), heard };

@@ -1,12 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import { connect as connectSocket, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Exchange } from "../../src/transport/exchange.js";
+import type { Exchange, Intake } from "../../src/transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../../src/transport/limits.js";
 import { type Listening, type ListenOptions, listen } from "../../src/transport/node/listen.js";
 import { type Authority, makeAuthority, type Pair } from "../certificates.js";
 
-/** What a test opened, closed again in reverse order. */
+/** Resources of a test, closed in reverse order. */
 export class Opened {
   readonly #closers: (() => unknown)[] = [];
 
@@ -18,13 +18,13 @@ export class Opened {
     for (const close of this.#closers.splice(0).reverse()) await close();
   }
 
-  async serve(exchange: Exchange, limits: Partial<Limits> = {}, more: Partial<ListenOptions> = {}): Promise<Listening> {
+  async serve(exchange: Exchange | Intake, limits: Partial<Limits> = {}, more: Partial<ListenOptions> = {}): Promise<Listening> {
     const listening = await listen(exchange, { port: 0, limits: { ...DEFAULT_LIMITS, drainMs: 50, ...limits }, ...more });
     this.add(() => listening.close());
     return listening;
   }
 
-  /** Node's own HTTP/2 client, ready. */
+  /** Node's own HTTP/2 client, connected. */
   async session({ url }: Listening, ca?: string): Promise<ClientHttp2Session> {
     const session = connect(url, ca === undefined ? {} : { ca });
     this.add(() => session.destroy());
@@ -33,7 +33,7 @@ export class Opened {
     return session;
   }
 
-  /** A socket without manners, in clear or under TLS with the protocol given. */
+  /** A raw socket, in clear or under TLS with the given ALPN protocol. */
   async dial({ port }: Listening, secure?: { readonly ca: string; readonly alpn: string }): Promise<Raw> {
     const socket =
       secure === undefined
@@ -53,7 +53,7 @@ export class Opened {
 
 export interface Raw {
   readonly socket: Socket;
-  /** What had come when it closed. */
+  /** The bytes received until it closed. */
   readonly closed: Promise<string>;
 }
 
@@ -61,12 +61,12 @@ export interface Answer {
   readonly headers: { readonly [name: string]: unknown };
   readonly body: string;
   readonly trailers: { readonly [name: string]: unknown } | undefined;
-  /** True when the head was the whole answer. */
+  /** True if the head was the whole response. */
   readonly headOnly: boolean;
   readonly rstCode: number | undefined;
 }
 
-/** Sends one request and reads its whole answer, however it ends. */
+/** Sends one request and reads its whole response, however it ends. */
 export function ask(session: ClientHttp2Session, head: OutgoingHttpHeaders, body?: string | Buffer): Promise<Answer> {
   const stream = session.request(head, { endStream: body === undefined });
   if (body !== undefined) stream.end(body);
@@ -99,7 +99,7 @@ export interface Gate {
   open(): void;
 }
 
-/** Something to wait for. */
+/** Polls until the condition holds. */
 export function gate(): Gate {
   let open = (): void => undefined;
   const passed = new Promise<void>((resolve) => {
@@ -113,7 +113,7 @@ export interface Secured {
   readonly pair: Pair;
 }
 
-/** An authority and a certificate of its for this machine. */
+/** A certificate authority, and a certificate of it for this machine. */
 export async function secured(): Promise<Secured> {
   const authority = await makeAuthority();
   return { authority, pair: await authority.issue({ hosts: ["localhost", "127.0.0.1"] }) };

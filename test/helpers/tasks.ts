@@ -24,7 +24,7 @@ import type { Store } from "../../src/tasks/store.js";
 import { createMemoryStore } from "../../src/tasks/stores/memory.js";
 import type { Timers } from "../../src/tasks/timers.js";
 
-/** For tests: time that passes when told to. */
+/** A clock that moves only when a test advances it. */
 export interface ManualTimers extends Timers {
   now(): number;
   advance(ms: number): void;
@@ -36,7 +36,7 @@ interface Alarm {
   readonly run: () => void;
 }
 
-/** For tests: timers that run when their time is made to come; `soon` and `nextTurn` are the platform's. */
+/** Timers that run when a test advances the time; `soon` and `nextTurn` are the platform's. */
 export function manualTimers(startMs = 1_000_000): ManualTimers {
   let nowMs = startMs;
   const alarms = new Set<Alarm>();
@@ -63,13 +63,13 @@ export function manualTimers(startMs = 1_000_000): ManualTimers {
   };
 }
 
-/** For tests: what differs from the defaults. */
+/** Overrides of the defaults. */
 export interface TestOptions {
   readonly limits?: Partial<TaskLimits>;
   readonly push?: PushPort;
   readonly timers?: ManualTimers;
   readonly store?: Store;
-  /** Sets apart the ids of two runtimes over one store. */
+  /** Prefix that separates the ids of two runtimes over one store. */
   readonly prefix?: string;
 }
 
@@ -78,7 +78,7 @@ type SendOptions = Partial<Omit<OperationOf<"send">, "kind" | "envelope">> & {
   readonly call?: CallStart;
 };
 
-/** For tests: a runtime on manual time with ids that count. */
+/** A runtime on manual time with counted ids. */
 export class TestRuntime {
   readonly timers: ManualTimers;
   readonly store: Store;
@@ -111,7 +111,7 @@ export class TestRuntime {
     return reply;
   }
 
-  /** The events of a stream, to be pulled one by one. */
+  /** The events of a stream, pulled one by one. */
   many(operation: Operation, call: Call = startCall()): AsyncIterator<AgentEvent> & AsyncIterable<AgentEvent> {
     const reply = this.runtime.handler(operation, call);
     if (isPromise(reply)) throw new Error("expected a stream");
@@ -138,7 +138,7 @@ export class TestRuntime {
 
 let messages = 0;
 
-/** For tests: a message of the caller. */
+/** A message of the caller. */
 export function userMessage(text: string, context: Context = {}): Envelope {
   messages += 1;
   return {
@@ -154,36 +154,36 @@ export function userMessage(text: string, context: Context = {}): Envelope {
   };
 }
 
-/** For tests: a send that waits for its answer. */
+/** A send that waits for its answer. */
 export function sendOf(text: string, { context, call: _call, ...rest }: SendOptions = {}): OperationOf<"send"> {
   return { kind: "send", envelope: userMessage(text, context), delivery: "answer", task: "auto", ...rest };
 }
 
-/** For tests: somebody else than oneself. */
+/** Another caller. */
 export function principal(id: string): Principal {
   return { id, scheme: "key", scopes: [], owner: ownerOf("key", id) };
 }
 
-/** For tests: the task of a task event. */
+/** The task of a task event. */
 export function taskOf(event: AgentEvent): Task {
   if (event.kind !== "task") throw new Error(`expected a task, got ${event.kind}`);
   return event.task;
 }
 
-/** For tests: the tasks of a page. */
+/** The tasks of a page. */
 export function tasksOf(event: AgentEvent): readonly Task[] {
   if (event.kind !== "tasks") throw new Error(`expected tasks, got ${event.kind}`);
   return event.tasks;
 }
 
-/** For tests: all events until the end. */
+/** All events until the end. */
 export async function all(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const got: AgentEvent[] = [];
   for await (const event of events) got.push(event);
   return got;
 }
 
-/** What happened, in short: `task submitted`, `artifact result+ "b"`, `status completed`. */
+/** An event in short: `task submitted`, `artifact result+ "b"`, `status completed`. */
 export function brief(event: AgentEvent): string {
   switch (event.kind) {
     case "task":
@@ -207,7 +207,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return "no error";
 }
 
-/** A promise that is opened by hand. */
+/** A promise that the test resolves. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const passed = new Promise<void>((resolve) => {
@@ -216,7 +216,7 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => open() };
 }
 
-/** Everything that can happen now has happened. */
+/** Resolves after everything that can run now has run. */
 export async function settle(): Promise<void> {
   for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,7 +7,7 @@ import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/ind
 import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
 import { inspecting, newInspector } from "./served.js";
 
-/** The command line as a process of its own, looking at a server of this one. */
+/** The command line in its own process, against a server of this one. */
 
 let folder: string;
 let inspector: Inspector;
@@ -40,8 +40,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A conversation with a question in the middle. */
-async function talk(): Promise<void> {
+/** A conversation with a question in between. */
+async function converse(): Promise<void> {
   await peer.send("hello");
   const asked = await peer.send("travel");
   await peer.send("Paris", { task: asked.kind === "task" ? asked.task.id : "" });
@@ -49,7 +49,7 @@ async function talk(): Promise<void> {
 }
 
 describe("koine inspect", () => {
-  test("--once shows what is there as blocks, with bytes and envelope on demand", async () => {
+  test("--once prints the captured messages as blocks, with bytes and envelope on demand", async () => {
     await peer.ask("hello");
     const { code, stdout } = await koine(["inspect", server.url, "--once", "--bytes", "--text", "hello"]);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe("koine inspect", () => {
     expect(stdout).toMatch(/^ {2}trace [0-9a-f]{32}$/m);
   });
 
-  test("--tree draws the trace, and -o json gives a sighting per line", async () => {
+  test("--tree draws the trace, and -o json prints a captured message per line", async () => {
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     await peer.ask("traced", { traceparent });
     const only = ["inspect", server.url, "--once", "--trace", "4bf92f3577b34da6a3ce929d0e0e4736"];
@@ -90,7 +90,7 @@ describe("koine inspect", () => {
     expect(shown.every(({ response }) => response !== undefined && response.body !== "")).toBe(true);
   });
 
-  test("says why where nothing can be seen: 1, and 3 where nobody is", async () => {
+  test("reports why nothing can be captured: 1, and 3 for an unreachable address", async () => {
     const nothing = await koine(["inspect", other.url, "--once", "-o", "json"]);
     expect(nothing.code).toBe(1);
     expect(JSON.parse(nothing.stderr)).toMatchObject({
@@ -104,13 +104,13 @@ describe("koine inspect", () => {
 describe("koine record and koine replay", () => {
   let file: string;
 
-  test("records what was said as UTE lines, behind what was there", async () => {
+  test("records messages as UTE lines, appended to the file", async () => {
     file = join(folder, "talk.jsonl");
     await writeFile(file, "");
     const child = startKoine(["record", server.url, "--to", file, "--count", "4", "-o", "json"]);
     await expect.poll(() => (inspector.log as unknown as { readers: number }).readers, { timeout: 20_000 }).toBe(1);
     const ended = outcomeOf(child);
-    await talk();
+    await converse();
     const { code, stdout } = await ended;
     expect([code, JSON.parse(stdout)]).toEqual([0, { file, exchanges: 4, lines: 8 }]);
     const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
@@ -131,7 +131,7 @@ describe("koine record and koine replay", () => {
     expect(messages[1]?.context.parentId).toBe(messages[0]?.id);
   });
 
-  test("begins a new line where another writer was cut off, and ends cleanly after its time", async () => {
+  test("starts a new line after an incomplete one, and ends cleanly after its time", async () => {
     const torn = join(folder, "torn.jsonl");
     await writeFile(torn, '{"id":"half');
     const { code, stderr } = await koine(["record", server.url, "--to", torn, "--for", "200ms"]);
@@ -139,13 +139,13 @@ describe("koine record and koine replay", () => {
     expect(stderr).toContain("0 exchanges, 0 lines written");
   });
 
-  test.each(["acp", "a2a@0.3/JSONRPC", "agora"])("replays by %s: the same answers, questions and tasks", async (pin) => {
+  test.each(["acp", "a2a@0.3/JSONRPC", "agora"])("replays over %s: the same answers, questions and tasks", async (pin) => {
     const { code, stdout, stderr } = await koine(["replay", file, "--to", server.url, "--pin", pin]);
     expect([code, stdout]).toEqual([0, "= hello\n= travel\n= Paris\n= fail\n"]);
     expect(stderr).toMatch(/4 requests sent over .*: 4 answers the same, 0 different/);
   });
 
-  test("to another agent shows what is different, and exits with 1 unless nobody wants to know", async () => {
+  test("against another agent prints the differences and exits with 1, unless --no-diff is given", async () => {
     const differing = await koine(["replay", file, "--to", other.url]);
     expect(differing.code).toBe(1);
     expect(differing.stdout).toContain("≠ hello\n    text\n      - heard hello\n      + never heard hello\n");
@@ -158,11 +158,11 @@ describe("koine record and koine replay", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { verdict?: string; summary?: object });
     expect(lines.slice(0, 2).map(({ verdict }) => verdict)).toEqual(["different", "different"]);
-    // The question was never asked there, so nothing can follow it.
+    // The question was never asked there, so the follow-up is skipped.
     expect(lines.at(-1)?.summary).toMatchObject({ sent: 3, different: 3, skipped: 1 });
   });
 
-  test("says which line of a file is no message", async () => {
+  test("names the line of a file that is not a message", async () => {
     const broken = join(folder, "broken.jsonl");
     await writeFile(broken, await readFile(file));
     await appendFile(broken, "not json\n");

@@ -40,7 +40,7 @@ async function stage(limits: Partial<CaptureLimits> = {}, options: InspectorRout
   return { inspector, server, peer };
 }
 
-/** A look at it from outside, until the test is over. */
+/** A reader over HTTP, until the end of the test. */
 function host({ url }: Server): InspectedHost {
   const stop = new AbortController();
   const link = poolLink();
@@ -51,7 +51,7 @@ function host({ url }: Server): InspectedHost {
 const read = async <T>({ url }: Server, path: string, headers = {}): Promise<T> =>
   (await (await fetch(`${url}/koine/api${path}`, { headers })).json()) as T;
 
-/** The next finished messages of a feed, each once. */
+/** The next completed messages of a feed, each once. */
 async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<readonly CapturedMessage[]> {
   const found = new Map<string, CapturedMessage>();
   while (found.size < count) {
@@ -67,7 +67,7 @@ async function connected(feed: AsyncGenerator<FeedItem>): Promise<void> {
 }
 
 describe("reading", () => {
-  test("lists, shows one, and shows a trace", async () => {
+  test("lists, shows one message, and shows a trace", async () => {
     const { server, peer } = await stage();
     await peer.ask("first");
     await peer.ask("second");
@@ -90,7 +90,7 @@ describe("reading", () => {
     expect(before.messages.map(({ text }) => text)).toEqual(["first"]);
   });
 
-  test("a filter that is none is said, and not ignored", async () => {
+  test("an invalid filter is an error, and not ignored", async () => {
     const { server } = await stage();
     for (const path of ["/messages?direction=up", "/messages?limit=many", "/feed?status=good"])
       expect([path, (await fetch(`${server.url}/koine/api${path}`)).status]).toEqual([path, 400]);
@@ -100,7 +100,7 @@ describe("reading", () => {
     ["a proxy in between", {}, { "x-forwarded-for": "203.0.113.7" }],
     ["who may not look", { authorize: () => false }, {}],
     ["a guard that breaks", { authorize: () => Promise.reject(new Error("broken")) }, {}],
-  ])("%s sees what a stranger sees at an address where nothing is", async (_who, options, headers) => {
+  ])("%s gets the same response as at an unknown address", async (_who, options, headers) => {
     const { server, peer } = await stage({}, options);
     await peer.ask("hello");
     for (const path of ["/messages", "/feed", "/traces/x"]) {
@@ -108,14 +108,14 @@ describe("reading", () => {
       const nothing = await fetch(`${server.url}/koine/nothing`, { headers: { ...headers } });
       expect([path, refused.status]).toEqual([path, nothing.status]);
       expect(await refused.json()).toEqual({
-        error: { code: "E_HTTP", reason: "not_found", message: `nothing answers GET /koine/api${path}` },
+        error: { code: "E_HTTP", reason: "not_found", message: `No route for GET /koine/api${path}` },
       });
     }
   });
 });
 
 describe("following", () => {
-  test("gives what happens, and only what is wanted", async () => {
+  test("streams matching messages only", async () => {
     const { server, peer } = await stage();
     const feed = followFeed(host(server), { text: "this" });
     await connected(feed);
@@ -124,7 +124,7 @@ describe("following", () => {
     expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["this one"]);
   });
 
-  test("takes up behind its place, and says when something was forgotten in between", async () => {
+  test("resumes after its cursor, and reports a gap", async () => {
     const { server, peer, inspector } = await stage({ sightings: 3 });
     const first = followFeed(host(server), {});
     await connected(first);
@@ -133,9 +133,9 @@ describe("following", () => {
     await first.return(undefined);
     await peer.ask("two");
     const [last] = inspector.log.list({}, 1);
-    const behind = followFeed(host(server), {}, (last?.seq ?? 0) - 1);
-    await connected(behind);
-    expect((await finished(behind, 1)).map(({ text }) => text)).toEqual(["two"]);
+    const cursor = followFeed(host(server), {}, (last?.seq ?? 0) - 1);
+    await connected(cursor);
+    expect((await finished(cursor, 1)).map(({ text }) => text)).toEqual(["two"]);
     for (const text of ["three", "four", "five"]) await peer.ask(text);
     const late = followFeed(host(server), {}, seen?.seq);
     await connected(late);
@@ -143,7 +143,7 @@ describe("following", () => {
     expect((await finished(late, 3)).map(({ text }) => text)).toEqual(["three", "four", "five"]);
   });
 
-  test("goes on with a gateway that was restarted", async () => {
+  test("continues with a restarted gateway", async () => {
     const { server, peer, inspector } = await stage();
     const feed = followFeed(host(server), {});
     await connected(feed);
@@ -185,7 +185,7 @@ describe("following", () => {
     socket.destroy();
   });
 
-  test("of nothing is a refusal, and not a wait", async () => {
+  test("of nothing is refused", async () => {
     const { server } = await stage({}, { authorize: () => false });
     await expect(followFeed(host(server), {}).next()).rejects.toMatchObject({ code: "not_found" });
   });

@@ -5,7 +5,7 @@ import type { Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import { inspecting, newInspector } from "./served.js";
 
-/** Nothing that lets somebody in is in the log, whatever wire it came by. */
+/** No credential is in the log, over any wire. */
 
 const BEARER = "bearer-of-ann-0123456789";
 const WEBHOOK_TOKEN = "webhook-token-0123456789";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** Also as the base64 of a body: a secret in bytes that nobody here reads is one all the same. */
+/** Also as the base64 of a body: a secret in unparsed bytes is still a secret. */
 function everything(log: Inspector["log"]): string {
   const all = log.list({}, 10_000).map(({ id }) => log.get(id));
   const binary = all.flatMap((each) => [each?.request, each?.response]).filter((wire) => wire?.encoding === "base64");
@@ -57,7 +57,7 @@ test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSON
       for (const log of [inspector.log, out.log]) {
         const text = everything(log);
         expect(SECRETS.filter((secret) => text.includes(secret))).toEqual([]);
-        // And it did see them pass.
+        // The messages were captured.
         expect(text).toContain('"operation":"push.set"');
         expect(text).toContain(taskId);
       }
@@ -67,7 +67,7 @@ test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSON
   },
 );
 
-test("what is hidden was there: the JSON around it is kept", () => {
+test("redaction keeps the surrounding JSON", () => {
   const [seen] = inspector.log
     .list({ protocol: "a2a" }, 10_000)
     .filter(({ operation, via }) => operation === "push.set" && via.binding === "JSONRPC");

@@ -8,12 +8,12 @@ import {
 } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 
-/** An inspector with the time and the ids of the system. */
+/** An inspector with the system clock and random ids. */
 export function newInspector(limits: Partial<CaptureLimits> = {}): Inspector {
   return createInspector({ limits, ids: { newId: () => crypto.randomUUID() }, clock: { now: () => Date.now() } });
 }
 
-/** For a server that is inspected, and that answers what its inspector is asked. */
+/** Options of a server that is inspected, and that serves the inspector. */
 export function inspecting(
   inspector: Inspector,
   options: InspectorRouteOptions = {},

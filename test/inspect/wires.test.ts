@@ -85,10 +85,10 @@ async function seenBy(log: Inspector["log"], text: string, direction: "in" | "ou
   };
   await expect.poll(() => find()?.status).toBe("ok");
   await expect.poll(() => find()?.response?.body).not.toBe("");
-  return find() as CapturedMessage; // it was there a moment ago
+  return find() as CapturedMessage; // it existed a moment ago
 }
 
-test("all registered interfaces are tried", () => {
+test("all registered interfaces are covered", () => {
   expect(interfaces.length).toBeGreaterThanOrEqual(8);
 });
 
@@ -120,33 +120,33 @@ describe("every interface", () => {
       }
       expect(`${came.via.protocol}@${came.via.version}/${came.via.binding}`).toBe(pin);
       expect([came.agent, went.agent, went.caller, went.via.protocol]).toEqual(["words", "words", "me", came.via.protocol]);
-      // One trace over the wire, the call that came in below the one that went out.
+      // One trace over the wire: the inbound call is a child of the outbound one.
       expect([pin, came.traceId, came.parentSpan]).toEqual([pin, went.traceId, went.span]);
     }
   });
 
-  test("shows a stream as it passes, event by event", async () => {
+  test("shows a stream event by event", async () => {
     for (const pin of interfaces) {
       const text = `stream by ${pin}`;
       const out = newInspector();
       const peer = await caller(pin, out);
-      const told: string[] = [];
-      for await (const event of peer.stream(text)) told.push(event.kind);
+      const events: string[] = [];
+      for await (const event of peer.stream(text)) events.push(event.kind);
       const [came, went] = [await seenBy(inspector.log, text, "in"), await seenBy(out.log, text, "out")];
-      expect([pin, went.events.map(({ kind }) => kind)]).toEqual([pin, told]);
+      expect([pin, went.events.map(({ kind }) => kind)]).toEqual([pin, events]);
       expect([pin, came.response?.bytes]).toEqual([pin, went.response?.bytes]);
       expect([pin, came.answer?.["content"]]).toEqual([pin, { text: `one ${text}` }]);
     }
   });
 
-  test("leaves the hooks of others alone: they still know which call a request belongs to", async () => {
+  test("leaves other hooks intact: they still know which call a request belongs to", async () => {
     for (const pin of interfaces) {
-      const told: (string | undefined)[] = [];
+      const events: (string | undefined)[] = [];
       const out = newInspector();
-      const peer = await caller(pin, out, { afterEncode: ({ operation }) => void told.push(operation?.kind) });
+      const peer = await caller(pin, out, { afterEncode: ({ operation }) => void events.push(operation?.kind) });
       await peer.ask("hooks");
       expect([pin, bytesIn(await seenBy(out.log, "hooks", "out"))]).toEqual([pin, peer.bodies.at(0)]);
-      expect([pin, told]).toEqual([pin, expect.arrayContaining(["send"])]);
+      expect([pin, events]).toEqual([pin, expect.arrayContaining(["send"])]);
     }
   });
 });
@@ -166,7 +166,7 @@ test("a failure is shown with its code, and losses with their reasons", async ()
   expect(failed).toMatchObject({ operation: "task.get", taskId: "nobody", error: { code: "task_not_found" } });
 });
 
-test("a call that an agent makes hangs below the one it answers", async () => {
+test("a call by an agent is a child of the call it answers", async () => {
   const both = newInspector();
   const writer = await connect(server.url, {
     discoveryCache: new DiscoveryCache(),
@@ -174,11 +174,11 @@ test("a call that an agent makes hangs below the one it answers", async () => {
     telemetry: both.telemetry(noTelemetry),
     id: "words",
   });
-  const desk = await serve(
+  const receptionist = await serve(
     agent({ name: "desk", description: "asks the writer", handle: (message) => writer.ask(message.text, { parent: message }) }),
     { ...inspecting(both) },
   );
-  const peer = await connect(desk.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@0.3/JSONRPC" });
+  const peer = await connect(receptionist.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@0.3/JSONRPC" });
   try {
     expect(await peer.ask("nested")).toBe("one nested");
     const came = await seenBy(both.log, "nested", "in");
@@ -186,11 +186,11 @@ test("a call that an agent makes hangs below the one it answers", async () => {
     expect([made.parentSpan, made.traceId]).toEqual([came.span, came.traceId]);
     expect(both.log.trace(came.traceId).map(({ direction }) => direction)).toEqual(["in", "out"]);
   } finally {
-    await Promise.all([peer.close(), writer.close(), desk.close()]);
+    await Promise.all([peer.close(), writer.close(), receptionist.close()]);
   }
 });
 
-test("a large body is cut where the limit is, and the call is whole all the same", async () => {
+test("a large body is truncated at the limit, and the call is unaffected", async () => {
   const small = newInspector({ bodyBytes: 1_000 });
   const cutting = await serve(agent({ name: "echo", description: "d", handle: ({ text }) => text }), {
     ...inspecting(small),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startKoine } from "../peers/koine.js";
 import type { OfficialServer } from "../peers/official.js";
-import { pythonFor, type Script, startPython, talk } from "./python.js";
+import { pythonFor, runScript, type Script, startPython } from "./python.js";
 
 const CLIENT: Script = { environment: "acp-1.0.3", file: "acp_client" };
 const SERVER: Script = { environment: "acp-1.0.3", file: "acp_server" };
@@ -17,11 +17,11 @@ const STREAMED = [
   "message.completed agent/conform",
   "run.completed",
 ];
-/** What was said in the session before it moved, and after. */
+/** The messages of the session before it moved, and after. */
 const BEFORE = ["one", "you said: one", "two", "you said: two", "three", "you said: three"];
 const AFTER = ["four", "you said: four"];
 
-/** What every server shows that does its work well. */
+/** The results of every conforming server. */
 const SEEN = {
   ping: true,
   agents: { listed: true, description: "does what a test commands", tags: ["koine-conformance"], types: true },
@@ -89,17 +89,17 @@ describe.skipIf(skip)("the official Python client of BeeAI ACP", () => {
   });
   afterAll(() => Promise.all([ours?.close(), other?.close(), official?.close()]));
 
-  test("sees at our server all that a good one shows, and takes a session from one of ours to another", async () => {
-    expect(await talk(CLIENT, ours.url, other.url)).toEqual({ ...SEEN, "history elsewhere": [...BEFORE, ...AFTER] });
+  test("gets every result of a conforming server from ours, and moves a session from one of ours to another", async () => {
+    expect(await runScript(CLIENT, ours.url, other.url)).toEqual({ ...SEEN, "history elsewhere": [...BEFORE, ...AFTER] });
   });
 
-  test("takes a session from our server to the official one, which reads what was said at ours", async () => {
-    const seen = await talk(CLIENT, ours.url, official.url);
+  test("moves a session from our server to the official one, which reads our history", async () => {
+    const seen = await runScript(CLIENT, ours.url, official.url);
     expect(seen["history elsewhere"]).toEqual([...BEFORE, ...AFTER]);
   });
 
-  test("takes a session from the official server to ours", async () => {
-    const seen = await talk(CLIENT, official.url, ours.url);
+  test("moves a session from the official server to ours", async () => {
+    const seen = await runScript(CLIENT, official.url, ours.url);
     expect(seen["session elsewhere"]).toEqual(SEEN["session elsewhere"]);
     expect(seen["history elsewhere"]).toEqual([...BEFORE, ...AFTER]);
   });

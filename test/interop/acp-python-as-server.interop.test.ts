@@ -36,7 +36,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     return remote;
   }
 
-  test("finds it by its list of agents, and takes the first", async () => {
+  test("finds it by its list of agents, and uses the first", async () => {
     const remote = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     open.push(remote);
     expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe("acp@0.2/REST");
@@ -47,7 +47,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(await remote.ask("Grüße, 世界 🌍")).toBe("you said: Grüße, 世界 🌍");
   });
 
-  test("finds any other by its own address, with what its manifest says", async () => {
+  test("finds any other by its own address, with its manifest", async () => {
     const { card } = await agentNamed("artifacts");
     expect(card).toMatchObject({
       name: "artifacts",
@@ -68,7 +68,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(again.contextId).toBe(task.contextId);
   });
 
-  test("begins a run and comes back for it", async () => {
+  test("starts a run and reads it later", async () => {
     const remote = await agentNamed("slow");
     const begun = taskOf(await remote.start("go"));
     expect(begun.status.state).toBe("submitted");
@@ -77,7 +77,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(events.map(line).at(-1)).toBe("status canceled");
   });
 
-  test("hears a stream piece by piece, with the thoughts in between", async () => {
+  test("receives a stream chunk by chunk, with the thoughts in between", async () => {
     const remote = await agentNamed("streaming");
     const events = await collect(remote.stream("hello"));
     expect(events.map(withoutId)).toEqual([
@@ -95,7 +95,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(done.artifacts.map(({ parts }) => parts.map(contentOf))).toEqual([["one ", "two ", "three"], [{ pieces: 3 }]]);
   });
 
-  test("answers a question, waiting and listening", async () => {
+  test("answers a question, awaited and streamed", async () => {
     const remote = await agentNamed("awaiting");
     const asked = taskOf(await remote.send("knock knock"));
     expect([asked.status.state, textOf(asked.status.message?.content ?? [])]).toEqual(["input-required", "who is there?"]);
@@ -112,7 +112,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(rest.map(withoutId)).toContain("artifact 1+ good day, Bob");
   });
 
-  test("cancels a run that others listen to", async () => {
+  test("cancels a run that others subscribe to", async () => {
     const remote = await agentNamed("slow");
     const events = remote.stream("go")[Symbol.asyncIterator]();
     const { id } = taskOf((await events.next()).value);
@@ -125,7 +125,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect((await remote.getTask(id)).status.state).toBe("canceled");
   });
 
-  test("sees why a run failed", async () => {
+  test("receives the reason of a failed run", async () => {
     const remote = await agentNamed("failing");
     const { status, artifacts } = taskOf(await remote.send("hello"));
     expect(status).toMatchObject({ state: "failed", error: { code: "invalid_message", message: "that will not do" } });
@@ -134,7 +134,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect((await collect(remote.stream("hello"))).map(withoutId).at(-1)).toBe("status failed");
   });
 
-  test("takes every kind of part, artifacts with their names and metadata with their kinds", async () => {
+  test("receives every kind of part, artifacts with their names and metadata with their kinds", async () => {
     const remote = await agentNamed("artifacts");
     const { artifacts } = taskOf(await remote.send("hello"));
     expect(artifacts.map(({ name, parts }) => ({ name, parts: parts.map(bare) }))).toEqual([
@@ -159,7 +159,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     ]);
   });
 
-  test("sends every kind of part, and gets back what it sent", async () => {
+  test("sends every kind of part, and receives it back", async () => {
     const remote = await agentNamed("echo");
     const sent: readonly Part[] = [
       { kind: "text", text: "plain" },
@@ -172,7 +172,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(answerOf(taskOf(await remote.send(sent))).map(bare)).toEqual(sent);
   });
 
-  test("goes on in a session, also one that it calls by a name that is no UUID", async () => {
+  test("continues a session, also one whose name is not a UUID", async () => {
     const remote = await agentNamed("sessions");
     for (const session of [crypto.randomUUID(), "my own"]) {
       expect(await remote.ask("one", { session })).toBe("0 before: ");
@@ -184,13 +184,13 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
   test("every refusal arrives as our own error code", async () => {
     const remote = await agentNamed("conform");
     const { id, contextId } = taskOf(await remote.send("conform: task"));
-    const nobody = crypto.randomUUID();
+    const unknownId = crypto.randomUUID();
     expect({
-      "get of an unknown run": await remote.getTask(nobody).catch(codeOf),
+      "get of an unknown run": await remote.getTask(unknownId).catch(codeOf),
       "get of what is no run id": await remote.getTask("nobody-knows-it").catch(codeOf),
-      "cancel of an unknown run": await remote.cancelTask(nobody).catch(codeOf),
-      "subscribe to an unknown run": await collect(remote.subscribe(nobody)).catch(codeOf),
-      "a message for an unknown run": await remote.send("more", { task: nobody }).catch(codeOf),
+      "cancel of an unknown run": await remote.cancelTask(unknownId).catch(codeOf),
+      "subscribe to an unknown run": await collect(remote.subscribe(unknownId)).catch(codeOf),
+      "a message for an unknown run": await remote.send("more", { task: unknownId }).catch(codeOf),
       "cancel of a finished run": await remote.cancelTask(id).catch(codeOf),
       "a message for a finished run": await remote.send("more", { task: id, session: contextId }).catch(codeOf),
       "a list of runs": await remote.listTasks({}).catch(codeOf),
@@ -211,7 +211,7 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
     expect(await remote.ask("hello")).toBe("you said: hello");
   });
 
-  test("meets the requirements but for the listed gaps", { timeout: 180_000 }, async () => {
+  test("meets the requirements except for the listed gaps", { timeout: 180_000 }, async () => {
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
     const report = await runConformance(subject, [acp], { knownGaps: acpSdk103Gaps });
     const failures = report.verdicts.filter(({ outcome }) => outcome === "unmet" || outcome === "stale gap");
@@ -228,7 +228,7 @@ function taskOf(event: AgentEvent | void): Task {
 
 const lineOf = (step: IteratorResult<AgentEvent, void>): string => (step.done === true ? "the end" : line(step.value));
 
-/** Artifacts by their number: what they are called on our side is our own affair. */
+/** Artifacts by their number: their names on our side are our own. */
 const withoutId = (event: AgentEvent): string =>
   line(event).replace(/artifact result(?:-(\d+))?/, (_all, n = "1") => `artifact ${n}`);
 

@@ -6,18 +6,18 @@ import { startCall } from "../../src/public/protocols.js";
 import type { LanguageModel } from "../../src/router/models/index.js";
 import type { HttpRequest, Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
-import { LIST, NOBODY, TEMPERATURE } from "../peers/agora.js";
+import { LIST, TEMPERATURE, UNSERVED } from "../peers/agora.js";
 import type { OfficialServer } from "../peers/official.js";
 import { pythonFor, startPython } from "./python.js";
 
 const PLAIN = "A document without front matter: nobody can read it there.";
-const DOCUMENTS = [TEMPERATURE, LIST, NOBODY, PLAIN];
+const DOCUMENTS = [TEMPERATURE, LIST, UNSERVED, PLAIN];
 
 function startReceiver(): Promise<OfficialServer> {
   return startPython({ environment: "agora-0.2.0", file: "agora_receiver" });
 }
 
-/** Our client, and what it sent, in short words. */
+/** Our client and its requests, abbreviated. */
 interface Watched {
   readonly remote: RemoteAgent;
   take(): readonly string[];
@@ -50,12 +50,12 @@ async function connectTo(server: OfficialServer, options: AgoraOptions): Promise
 }
 
 function shortLine({ method, path, body }: HttpRequest): string {
-  const place = `${method} ${path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")}`;
-  if (body.length === 0) return place;
+  const target = `${method} ${path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")}`;
+  if (body.length === 0) return target;
   const { protocolHash, protocolSources, multiround } = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
   const named = protocolHash === null || protocolHash === "negotiation" ? String(protocolHash) : "document";
   const sources = Array.isArray(protocolSources) ? protocolSources.map((each: string) => each.split(",")[0]) : protocolSources;
-  return `${place} ${named} ${JSON.stringify(sources)} ${multiround === true ? "multiround" : "single"}`;
+  return `${target} ${named} ${JSON.stringify(sources)} ${multiround === true ? "multiround" : "single"}`;
 }
 
 const URI = '["data:text/plain;charset=utf-8"]';
@@ -84,7 +84,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
 
   test("finds it without sending a message", () => {
     expect([remote.protocol, remote.version, remote.binding, remote.verified]).toEqual(["agora", "0.2", "HTTP", true]);
-    expect(remote.evidence.join("\n")).toContain("no discovery document, but the end of a conversation that never was");
+    expect(remote.evidence.join("\n")).toContain("no discovery document, but deleting an unknown conversation succeeds");
     expect(client.take().filter((line) => line.startsWith("POST"))).toEqual([]);
     expect(remote.card.capabilities).toMatchObject({ streaming: false, idempotentSend: false });
   });
@@ -108,7 +108,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
     expect(client.take()).toEqual([first, next, first, next, "DELETE /conversations/ID", first]);
   });
 
-  test("a conversation that it has forgotten is expired for us, and the next message opens another", async () => {
+  test("a conversation that it has dropped is expired for us, and the next message opens another", async () => {
     expect(await remote.ask("conform: count", { session: "lost" })).toBe("message 1 of this conversation");
     expect(await remote.ask("conform: forget")).toBe("forgotten");
     expect(await refusal(remote.ask("still there?", { session: "lost" }))).toEqual([
@@ -118,7 +118,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
     expect(await remote.ask("conform: count", { session: "lost" })).toBe("message 1 of this conversation");
   });
 
-  test("by a document: its model follows it, and from the fifth use on its routine", async () => {
+  test("by a document: its model follows it, and from the fifth use its routine", async () => {
     client.take();
     const answers: unknown[] = [];
     for (let use = 1; use <= 6; use++) answers.push(JSON.parse(await remote.ask({ city: "Paris" }, { intent: "Temperature" })));
@@ -158,7 +158,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
     expect(await remote.ask("hello")).toBe("you said: hello");
   });
 
-  test("what it does not have is refused before anything is sent, or done in another way and said so", async () => {
+  test("unsupported operations are refused before anything is sent, or emulated and reported", async () => {
     client.take();
     expect(await refusal(remote.getTask("t-1"))).toEqual(["unsupported_method", "Agora has no task.get"]);
     expect(await refusal(remote.cancelTask("t-1"))).toEqual(["unsupported_method", "Agora has no task.cancel"]);
@@ -169,7 +169,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
     expect((await remote.start("hello")).kind).toBe("message");
   });
 
-  test("content that is no text is reported as lost", async () => {
+  test("content other than text is reported as lost", async () => {
     const losses: Loss[] = [];
     const { envelope, rest } = sending();
     const reply = remote.handler({ ...rest, envelope }, startCall({ reportLoss: (loss) => losses.push(loss) }));
@@ -179,7 +179,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
   });
 });
 
-/** A message with more in it than Agora can carry to a peer that is not ours. */
+/** A message with more members than Agora can carry to a foreign peer. */
 function sending() {
   const envelope = {
     id: "m-1",
@@ -198,14 +198,14 @@ function sending() {
   return { envelope, rest: { kind: "send", delivery: "answer", task: "auto" } as const };
 }
 
-/** Words for each kind of question our sender asks its model. */
+/** The model's answer to each kind of question of our sender. */
 function scriptedModel(asked: string[]): LanguageModel {
   return {
     async complete({ system = "", messages }) {
-      const heard = messages.at(-1)?.content ?? "";
+      const question = messages.at(-1)?.content ?? "";
       if (system.startsWith("You negotiate")) {
         asked.push("negotiation");
-        return heard.includes("name: Temperature")
+        return question.includes("name: Temperature")
           ? `<FINALPROTOCOL>\n${TEMPERATURE}\n</FINALPROTOCOL>`
           : "Which document shall we use?";
       }
@@ -216,7 +216,7 @@ function scriptedModel(asked: string[]): LanguageModel {
 }
 
 describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our sender against the receiver of agora-protocol 0.2.0", () => {
-  test("18 equal tasks: ten in words, a negotiation, then by the document, at last without any model", async () => {
+  test("18 equal tasks: ten in natural language, a negotiation, then by the document, finally without any model", async () => {
     const server = await startReceiver();
     const asked: string[] = [];
     const routine = {

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { ServeOptions } from "../../src/index.js";
 import { a2a } from "../../src/protocols/a2a/index.js";
 import { agora } from "../../src/protocols/agora/index.js";
-import { LIST, NOBODY, startAgora, TEMPERATURE } from "../peers/agora.js";
-import { pythonFor, talk } from "./python.js";
+import { LIST, startAgora, TEMPERATURE, UNSERVED } from "../peers/agora.js";
+import { pythonFor, runScript } from "./python.js";
 
 const URI = '["data:text/plain;charset=utf-8"]';
-/** The hash that the library's own function gives the document nobody serves. */
+/** The hash by the library's own function of a document that is not served. */
 const NOT_SUITABLE = "hyKn4D45kTdjlG26vjlrSzzaYVM= is not suitable for execution";
-const NO_JSON = "body must hold JSON text, as the protocol document wants it";
+const NO_JSON = "body must be JSON text, as the protocol document requires";
 
 interface InterfaceUnderTest {
   readonly what: string;
@@ -21,46 +21,46 @@ const INTERFACES: readonly InterfaceUnderTest[] = [
   { what: "at the root", path: "", options: {} },
   { what: "at /agora", path: "/agora", options: {} },
   { what: "at a root that A2A shares", path: "", options: { protocols: [a2a, agora] } },
-  // The library's negotiator trims what it keeps, so its sender asks under the hash of the text without the newline.
+  // The library's negotiator trims stored documents, so its sender uses the hash of the text without the newline.
   { what: "with a document that ends with a newline", path: "", options: {}, document: `${TEMPERATURE}\n` },
   { what: "in the demo's dialect", path: "", options: { settings: { agora: { dialect: "demo" } } } },
 ];
 
-/** Everything the sender saw, from one run of its script. */
+/** All results of the sender, from one run of its script. */
 async function seenBySender(iface: Omit<InterfaceUnderTest, "what">): Promise<{ readonly [check: string]: unknown }> {
   const { document = TEMPERATURE } = iface;
   const server = await startAgora(iface.options, document);
   try {
     const gone = `${server.url}/protocols/gone`;
-    const documents = JSON.stringify({ served: document, "many rounds": LIST, nobody: NOBODY, gone });
-    return await talk({ environment: "agora-0.2.0", file: "agora_sender" }, server.url + iface.path, documents);
+    const documents = JSON.stringify({ served: document, "many rounds": LIST, nobody: UNSERVED, gone });
+    return await runScript({ environment: "agora-0.2.0", file: "agora_sender" }, server.url + iface.path, documents);
   } finally {
     await server.close();
   }
 }
 
-/** What it says about each kind of task, with the requests behind it. */
+/** The results of each kind of task, with the requests sent for it. */
 function tasks(path: InterfaceUnderTest["path"]): { readonly [check: string]: unknown } {
   const first = `POST ${path || "/"}`;
   const next = `POST ${path}/conversations/ID`;
   const end = `DELETE ${path}/conversations/ID 200`;
-  const said = (body: string): unknown => ({ status: "success", body });
+  const success = (body: string): unknown => ({ status: "success", body });
   return {
     "natural language": { answer: 21, wire: [`${first} None [] multiround 200`, end] },
     document: { answer: 21, wire: [`${first} document ${URI} single 200`] },
     routine: { answer: 21, wire: [`${first} document ${URI} single 200`] },
     conversation: {
-      answer: [said("you said: one"), said("you said: two"), said("you said: three")],
+      answer: [success("you said: one"), success("you said: two"), success("you said: three")],
       wire: [`${first} None [] multiround 200`, ...Array<string>(2).fill(`${next} None [] multiround 200`), end],
     },
     "many rounds": {
-      answer: [said("3"), said("3")],
+      answer: [success("3"), success("3")],
       wire: [`${first} document ${URI} multiround 200`, `${next} document ${URI} multiround 200`, end],
     },
   };
 }
 
-/** 18 equal tasks by the library's own thresholds. The receiver has its routine registered and needs no model at all. */
+/** 18 equal tasks by the library's own thresholds. The receiver has its routine registered and uses no model. */
 function trace(path: InterfaceUnderTest["path"]): readonly unknown[] {
   const first = `POST ${path || "/"}`;
   const end = `DELETE ${path}/conversations/ID 200`;
@@ -77,7 +77,7 @@ function trace(path: InterfaceUnderTest["path"]): readonly unknown[] {
   ];
 }
 
-/** The library raises for all of them: none is taken for an answer. */
+/** The library raises for all of them: none is treated as an answer. */
 function refusals(written: (words: string) => string): { readonly [check: string]: unknown } {
   const raised = (words: string): unknown => ({
     raised: "ProtocolTransportError",
@@ -86,7 +86,7 @@ function refusals(written: (words: string) => string): { readonly [check: string
   return {
     "a document nobody serves": raised(NOT_SUITABLE),
     "a document nobody serves, in a conversation": raised(NOT_SUITABLE),
-    // Its model is told so in the tool's answer, and calls the error tool.
+    // The tool's result reports it to the model, which calls the error tool.
     "a document nobody serves, by the model": {
       raised: "ExecutionError",
       text: `Error calling the tool: Error in external conversation: ${written(NOT_SUITABLE)}`,
@@ -117,12 +117,12 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("the sender of agora-pro
     });
   });
 
-  test("in the specification's dialect: a rejected document cannot be read by it, but is still no answer", async () => {
+  test("in the specification's dialect: it cannot parse a rejected document, but does not treat it as an answer", async () => {
     expect(await seenBySender({ path: "", options: { settings: { agora: { dialect: "spec" } } } })).toEqual({
       ...tasks(""),
       trace: trace(""),
       ...refusals(asFailure),
-      // The specification wants 200 and exactly {"status":"rejected"}, where this sender looks for a body.
+      // The specification requires 200 and exactly {"status":"rejected"}, where this sender expects a body.
       "a document nobody serves": { raised: "KeyError", text: "'body'" },
       "a document nobody serves, in a conversation": {
         raised: "Exception",

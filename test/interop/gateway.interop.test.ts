@@ -5,11 +5,11 @@ import { type Fleet, openFleet, SERVED_AS } from "../peers/gateway-fleet.js";
 import { ACP_JS, agentOf, JS_AGENTS, JS_CLIENTS, type Started, started, startJsAgents } from "../peers/gateway-js.js";
 import { type Cell, writeTable } from "../peers/gateway-table.js";
 import type { OfficialClient, Seen } from "../peers/gateway-walk.js";
-import { type Environment, pythonFor, type Script, startPython, talk } from "./python.js";
+import { type Environment, pythonFor, runScript, type Script, startPython } from "./python.js";
 
 /**
- * Every official client at every official agent, in either language, through a gateway: each agent is started once, and each
- * client walks from one to the next. The outcome of all of it is a table.
+ * Every official client with every official agent, in either language, through a gateway: each agent is started once, and each
+ * client calls them in turn. The results form a table.
  */
 
 const TABLE = ".cache/gateway-peers.md";
@@ -18,11 +18,11 @@ const ENVIRONMENTS: readonly Environment[] = ["a2a-0.3.3", "a2a-1.3.0", "acp-1.0
 
 const NEW = ["JSONRPC", "HTTP+JSON", "GRPC"].map((binding) => agentOf("A2A Python 1.3.0", "1.0", binding));
 const OLD = ["JSONRPC", "HTTP+JSON"].map((binding) => agentOf("A2A Python 0.3.3", "0.3", binding));
-const ACP: AgentUnderTest = { name: "ACP Python 1.0.3", pin: "acp", speaks: "acp" };
-const AGORA: AgentUnderTest = { name: "Agora Python 0.2.0", pin: "agora", speaks: "agora" };
+const ACP: AgentUnderTest = { name: "ACP Python 1.0.3", pin: "acp", protocol: "acp" };
+const AGORA: AgentUnderTest = { name: "Agora Python 0.2.0", pin: "agora", protocol: "agora" };
 
 const CLASSES: Refusals = { unknown: "TaskNotFoundError", noAnswer: "InvalidAgentResponseError" };
-// JSON-RPC codes of A2A 0.3 §8.2, and for REST the HTTP status, which is all that this client reads.
+// JSON-RPC codes of A2A 0.3 §8.2; for REST the HTTP status, which is all that this client reads.
 const CODES: Refusals = { unknown: "-32001", noAnswer: "-32006" };
 const STATUSES: Refusals = { unknown: "404", noAnswer: "502" };
 
@@ -36,23 +36,23 @@ const CLIENTS: readonly ClientUnderTest[] = [
   ...["JSONRPC", "HTTP+JSON", "GRPC"].map(
     (binding): ClientUnderTest => ({
       client: walking(`A2A Python 1.3.0 ${binding}`, NEW_CLIENT, binding),
-      speaks: "a2a",
+      protocol: "a2a",
       refusals: CLASSES,
     }),
   ),
-  { client: walking("A2A Python 0.3.3 JSONRPC", OLD_CLIENT, "JSONRPC"), speaks: "a2a", refusals: CODES },
-  { client: walking("A2A Python 0.3.3 HTTP+JSON", OLD_CLIENT, "HTTP+JSON"), speaks: "a2a", refusals: STATUSES },
+  { client: walking("A2A Python 0.3.3 JSONRPC", OLD_CLIENT, "JSONRPC"), protocol: "a2a", refusals: CODES },
+  { client: walking("A2A Python 0.3.3 HTTP+JSON", OLD_CLIENT, "HTTP+JSON"), protocol: "a2a", refusals: STATUSES },
   ACP_JS,
-  { client: walking("ACP Python 1.0.3", ACP_CLIENT, SERVED_AS), speaks: "acp", refusals: ACP_JS.refusals },
-  { client: walking("Agora Python 0.2.0", AGORA_CLIENT), speaks: "agora", refusals: CLASSES },
+  { client: walking("ACP Python 1.0.3", ACP_CLIENT, SERVED_AS), protocol: "acp", refusals: ACP_JS.refusals },
+  { client: walking("Agora Python 0.2.0", AGORA_CLIENT), protocol: "agora", refusals: CLASSES },
 ];
 
-/** A client in Python: its script prints one object of what was seen for each agent. */
+/** A client in Python: its script prints one object of results per agent. */
 function walking(name: string, script: Script, ...args: readonly string[]): OfficialClient {
   return {
     name,
     // Written by our own script.
-    walk: async (agents) => (await talk(script, JSON.stringify(agents), ...args)) as { readonly [agent: string]: Seen },
+    walk: async (agents) => (await runScript(script, JSON.stringify(agents), ...args)) as { readonly [agent: string]: Seen },
   };
 }
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Server } from "../../src/index.js";
 import { startKoine } from "../peers/koine.js";
-import { pythonFor, type Script, talk } from "./python.js";
+import { pythonFor, runScript, type Script } from "./python.js";
 
 interface InterfaceUnderTest {
   readonly script: Script;
   readonly args: readonly string[];
-  /** How this client says that an event is the last one. */
+  /** How this client marks the last event. */
   readonly end: string;
   readonly parts: unknown;
-  /** What the client makes of each refusal: its error's class, JSON-RPC code or HTTP status. */
+  /** How the client reports each refusal: its error's class, JSON-RPC code or HTTP status. */
   readonly refusals: Refusals;
   readonly list?: unknown;
 }
@@ -41,7 +41,7 @@ const CLASSES: Refusals = {
   otherContext: "InvalidParamsError",
   unknownStream: "TaskNotFoundError",
 };
-// A2A defines no reason for invalid parameters, so ours is in our own domain, and on gRPC this client knows no other.
+// A2A defines no reason for invalid parameters, so ours is in our own domain, which this client does not know on gRPC.
 const GRPC_CLASSES: Refusals = { ...CLASSES, otherContext: "A2AClientError" };
 // JSON-RPC codes of A2A 0.3 §8.2.
 const CODES: Refusals = {
@@ -51,7 +51,7 @@ const CODES: Refusals = {
   otherContext: -32602,
   unknownStream: -32001,
 };
-// It reads nothing but the status, and of a stream not even that.
+// It reads only the status, and for a stream not even that.
 const STATUSES: Refusals = { notFound: 404, notCancelable: 409, closed: 400, otherContext: 400, unknownStream: 400 };
 
 const ONE_TASK = { total: 1, "same task": [true] };
@@ -77,9 +77,9 @@ describe.each(INTERFACES)("the official Python client of $script.environment by 
   });
   afterAll(() => server?.close());
 
-  test.skipIf(pythonFor(iface.script.environment) === undefined)("sees what every other client sees", async () => {
+  test.skipIf(pythonFor(iface.script.environment) === undefined)("gets the same results as every other client", async () => {
     const { end, parts, refusals, list } = iface;
-    const seen = await talk(iface.script, server.url, ...iface.args);
+    const seen = await runScript(iface.script, server.url, ...iface.args);
     expect(seen).toEqual({
       card: { name: "conform", streaming: true },
       message: "you said: hello",

@@ -20,7 +20,7 @@ describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
         closed: "unsupported",
         extended: "unsupported",
         unlisted: "unsupported_method",
-        // It answers 200, and then ends the stream without a word.
+        // It answers 200, and then ends the stream without an event.
         unknownStream: "interrupted",
         echoed: UNREADABLE,
       },

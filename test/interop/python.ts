@@ -18,7 +18,7 @@ export interface Script {
 
 const START_MS = 30_000;
 const STOP_MS = 5_000;
-/** How long a whole scripted conversation may take. */
+/** Timeout of a whole scripted conversation. */
 const TALK_MS = 180_000;
 
 /** The interpreter of one environment, or undefined where none could be built. */
@@ -64,7 +64,7 @@ export async function startPython(script: Script, ...args: readonly string[]): P
 }
 
 /** Runs the scripted conversation of an official client and returns its result for each check. */
-export async function talk(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
+export async function runScript(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
   const child = start(script, args);
   const output = collectText(child.stdout);
   const printed = collectText(child.stderr);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** No Python on this machine: the tests are skipped. In CI this is an error. */
+/** Without Python the tests are skipped. In CI this is an error. */
 const NO_PYTHON = 3;
 
 /** Builds the Python environments where they are missing or out of date. */

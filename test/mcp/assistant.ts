@@ -3,14 +3,14 @@ import { type CallToolResult, Client, type Tool } from "@modelcontextprotocol/cl
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { KOINE } from "../programs.js";
 
-/** An assistant with the official client, and `koine mcp` as the process it starts. */
+/** An assistant with the official client, and `koine mcp` as its child process. */
 export interface Assistant {
   readonly client: Client;
-  /** What was said on stderr so far. */
-  readonly talk: () => string;
-  /** The lists of tools that were announced, oldest first. */
+  /** The stderr output so far. */
+  readonly stderr: () => string;
+  /** The announced tool lists, oldest first. */
   readonly lists: readonly (readonly Tool[])[];
-  /** The next list of tools that fits. */
+  /** The next tool list that matches. */
   listWith(fits: (tools: readonly Tool[]) => boolean): Promise<readonly Tool[]>;
   call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<CallToolResult>;
   close(): Promise<void>;
@@ -20,7 +20,7 @@ type CallOptions = Parameters<Client["callTool"]>[1];
 
 export const ENTRY = [...KOINE, "mcp"] as const;
 
-/** `modern` is protocol revision 2026-07-28, `legacy` the ones before it. */
+/** `modern` is protocol revision 2026-07-28, `legacy` the earlier ones. */
 export async function startAssistant(args: readonly string[], era: "modern" | "legacy" = "legacy"): Promise<Assistant> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -28,8 +28,8 @@ export async function startAssistant(args: readonly string[], era: "modern" | "l
     env: { PATH: process.env["PATH"] ?? "" },
     stderr: "pipe",
   });
-  let talk = "";
-  transport.stderr?.on("data", (chunk) => (talk += chunk));
+  let stderr = "";
+  transport.stderr?.on("data", (chunk) => (stderr += chunk));
   const lists: (readonly Tool[])[] = [];
   const waiting = new Set<() => void>();
   const client = new Client(
@@ -49,7 +49,7 @@ export async function startAssistant(args: readonly string[], era: "modern" | "l
   await client.connect(transport);
   return {
     client,
-    talk: () => talk,
+    stderr: () => stderr,
     lists,
     listWith(fits) {
       return new Promise((resolve) => {

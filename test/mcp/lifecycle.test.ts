@@ -4,11 +4,11 @@ import { afterEach, describe, expect, test } from "vitest";
 import { agent, type Server, serve } from "../../src/index.js";
 import { bearerTokens } from "../../src/public/auth.js";
 import { type Assistant, ENTRY, exitOf, startAssistant, textIn } from "./assistant.js";
-import { newDesk } from "./desk.js";
+import { createCommandAgent } from "./command-agent.js";
 
-/** Agents that share a name, are down, die, come back; assistants that hang up. */
+/** Agents with equal names, agents that are down, die or restart, and assistants that disconnect. */
 
-/** Each test starts a process that is compiled on the way. */
+/** Each test starts a process. */
 const SLOWLY = { timeout: 60_000 } as const;
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -28,9 +28,9 @@ async function assisting(...given: Parameters<typeof startAssistant>): Promise<A
   return assistant;
 }
 
-const echo = (name: string, said: string) => agent({ name, description: `Says ${said}`, handle: () => said });
+const echo = (name: string, answer: string) => agent({ name, description: `Says ${answer}`, handle: () => answer });
 
-/** A port where nobody listens. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = await serve(echo("nobody", "nothing"));
   await server.close();
@@ -40,7 +40,7 @@ async function freePort(): Promise<number> {
 const named = (tools: readonly { readonly name: string }[], name: string): boolean => tools.some((tool) => tool.name === name);
 
 describe("names", SLOWLY, () => {
-  test("two agents of one name are two tools, in the order they were given", async () => {
+  test("two agents of one name are two tools, in the order given", async () => {
     const servers = await Promise.all([serving(echo("twin", "one")), serving(echo("twin", "two"))]);
     const assistant = await assisting(servers.map(({ url }) => url));
     const { tools } = await assistant.client.listTools();
@@ -49,15 +49,15 @@ describe("names", SLOWLY, () => {
     expect(textIn(await assistant.call("twin_2", { message: "hi" }))).toBe("two");
   });
 
-  test("a name that was chosen is taken, and each skill can be a tool", async () => {
-    const server = await serving(newDesk("desk").agent);
+  test("a chosen name is used, and each skill can be a tool", async () => {
+    const server = await serving(createCommandAgent("desk").agent);
     const assistant = await assisting([`mine=${server.url}`, "--per-skill"]);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["mine_sum", "mine_rhyme"]);
     expect(textIn(await assistant.call("mine_rhyme", { message: "moon" }))).toBe("a rhyme");
   });
 
-  test("a gateway gives all its agents", async () => {
+  test("a gateway provides all its agents", async () => {
     const server = await serving([echo("first", "one"), echo("second", "two")]);
     const assistant = await assisting(["--gateway", server.url]);
     expect((await assistant.client.listTools()).tools.map(({ name }) => name)).toEqual(["first", "second"]);
@@ -65,8 +65,8 @@ describe("names", SLOWLY, () => {
   });
 });
 
-describe("what is wrong with a call", SLOWLY, () => {
-  test("is a result the model can read, and an unknown tool an error of the protocol", async () => {
+describe("invalid calls", SLOWLY, () => {
+  test("are results that the model can read; an unknown tool is a protocol error", async () => {
     const server = await serving(echo("parrot", "hello"));
     const assistant = await assisting([server.url]);
     const wrong = await assistant.call("parrot", { message: 7 });
@@ -74,21 +74,21 @@ describe("what is wrong with a call", SLOWLY, () => {
     await expect(assistant.call("nobody", { message: "hi" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("a wait that took too long can be taken up again", async () => {
-    const desk = newDesk("desk");
-    const server = await serving(desk.agent);
-    closing.push(async () => desk.release());
+  test("a wait that timed out can be continued", async () => {
+    const commands = createCommandAgent("desk");
+    const server = await serving(commands.agent);
+    closing.push(async () => commands.release());
     const assistant = await assisting([server.url, "--timeout", "1"]);
     const late = await assistant.call("desk", { message: "slow" });
-    const { error, taskId } = late.structuredContent as { readonly error: { readonly code: string }; readonly taskId: string }; // the output schema says so
+    const { error, taskId } = late.structuredContent as { readonly error: { readonly code: string }; readonly taskId: string }; // the output schema guarantees it
     expect([late.isError, error.code]).toEqual([true, "deadline"]);
-    desk.release();
+    commands.release();
     expect(textIn(await assistant.call("desk", { message: "", task: taskId }))).toBe("at the top");
   });
 });
 
-describe("agents come and go", SLOWLY, () => {
-  test.each(["legacy", "modern"] as const)("one that was down gets its tool when it answers (%s)", async (era) => {
+describe("changes of agents", SLOWLY, () => {
+  test.each(["legacy", "modern"] as const)("an agent that was down gets its tool when it answers (%s)", async (era) => {
     const port = await freePort();
     const up = await serving(echo("up", "here"));
     const assistant = await assisting([`http://127.0.0.1:${port}`, up.url], era);
@@ -101,7 +101,7 @@ describe("agents come and go", SLOWLY, () => {
     expect(textIn(await assistant.call("late", { message: "hi" }))).toBe("at last");
   });
 
-  test("one that dies says so when it is called, and is another when it comes back", async () => {
+  test("an agent that dies is reported when called, and replaced when it restarts", async () => {
     const first = await serve(echo("phoenix", "young"));
     const assistant = await assisting([first.url, "--protocol", "a2a"]);
     expect(textIn(await assistant.call("phoenix", { message: "hi" }))).toBe("young");
@@ -109,7 +109,7 @@ describe("agents come and go", SLOWLY, () => {
     const dead = await assistant.call("phoenix", { message: "hi" });
     expect(dead.isError).toBe(true);
     expect(dead.structuredContent).toMatchObject({
-      // Whether the old connection was seen to close before or after the message left.
+      // Depends on whether the old connection was closed before or after the message left.
       error: { code: expect.stringMatching(/^(unavailable|interrupted)$/), hint: expect.stringMatching(/./) },
     });
     await serving(echo("phoenix", "reborn"), { port: first.port });
@@ -119,7 +119,7 @@ describe("agents come and go", SLOWLY, () => {
 });
 
 describe("the process", SLOWLY, () => {
-  test("shows its credentials to the agent and to nobody else", async () => {
+  test("sends credentials only to their agent", async () => {
     const token = "a-token-for-ann-0123456789";
     const server = await serving(echo("guarded", "come in"), { admission: bearerTokens(new Map([["ann", token]])) });
     const child = spawn(process.execPath, [...ENTRY, server.url], { env: { PATH: process.env["PATH"], KOINE_TOKEN: token } });
@@ -135,23 +135,23 @@ describe("the process", SLOWLY, () => {
     expect(line.all.join("\n")).not.toContain(token);
   });
 
-  test("ends with 0 when stdin closes, stops what is under way, and writes nothing but MCP", async () => {
-    const desk = newDesk("desk");
-    const server = await serving(desk.agent);
+  test("exits with 0 when stdin closes, cancels running calls, and writes only MCP to stdout", async () => {
+    const commands = createCommandAgent("desk");
+    const server = await serving(commands.agent);
     const child = spawn(process.execPath, [...ENTRY, server.url], { env: { PATH: process.env["PATH"] } });
     const line = new Line(child);
     await line.open();
     void line.ask("tools/call", { name: "desk", arguments: { message: "slow" } });
-    await desk.began;
+    await commands.began;
     const exit = exitOf(child);
     child.stdin.end();
-    await desk.stopped;
+    await commands.stopped;
     expect(await exit).toBe(0);
     expect(line.all.map((text) => (JSON.parse(text) as { readonly jsonrpc: string }).jsonrpc)).toEqual(line.all.map(() => "2.0"));
   });
 });
 
-/** MCP written by hand, so that nothing of a library stands between the test and what is on the pipe. */
+/** MCP over the raw pipe, without any library. */
 class Line {
   readonly all: string[] = [];
   readonly #child: ReturnType<typeof spawn>;
@@ -163,7 +163,7 @@ class Line {
     if (child.stdout === null) throw new Error("the child has no stdout");
     createInterface({ input: child.stdout }).on("line", (text) => {
       this.all.push(text);
-      const { id } = JSON.parse(text) as { readonly id?: number }; // a message of JSON-RPC
+      const { id } = JSON.parse(text) as { readonly id?: number }; // a JSON-RPC message
       if (id !== undefined) this.#waiting.get(id)?.(JSON.parse(text));
     });
   }

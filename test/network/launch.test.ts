@@ -1,12 +1,14 @@
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LaunchedNetwork } from "../../apps/up/index.js";
 import { AgentError, agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
+import { compiled } from "../programs.js";
 import { isAlive, nodeOf, Site, until } from "./running.js";
 
-/** Passes on what follows a name to whoever bears it, else says it back. */
+/** Forwards the rest of the text to the named peer, otherwise echoes it. */
 const CALLER = `
-import { agent } from ${JSON.stringify(new URL("../../src/index.ts", import.meta.url).href)};
+import { agent } from ${JSON.stringify(pathToFileURL(compiled("src/index.ts")).href)};
 const caller = agent({
   name: process.env.CALLED ?? "caller",
   description: "Passes messages on",
@@ -26,15 +28,15 @@ describe("a mixed network", () => {
   let elsewhere: Server;
 
   beforeAll(async () => {
-    site = await Site.open();
-    await site.write("caller.ts", CALLER);
+    site = await Site.open(await import(compiled("apps/up/index.ts")));
+    await site.write("caller.mjs", CALLER);
     await site.write("token", `${TOKEN}\n`);
     elsewhere = await serve(agent({ name: "far", description: "Runs already", handle: () => "from afar" }));
     const modules = [
-      { id: "desk", agent: "./caller.ts", neighbours: ["till", "far"], pin: "a2a@0.3/JSONRPC", env: { CALLED: "desk" } },
+      { id: "desk", agent: "./caller.mjs", neighbours: ["till", "far"], pin: "a2a@0.3/JSONRPC", env: { CALLED: "desk" } },
       {
         id: "till",
-        agent: "./caller.ts",
+        agent: "./caller.mjs",
         neighbours: ["rules"],
         credentials: { bearer: { file: "token" } },
         env: { CALLED: "till" },
@@ -108,13 +110,13 @@ describe("a mixed network", () => {
   it("admits only callers with the credentials of the plan", async () => {
     await expect(ask("till", "bread")).rejects.toMatchObject({ code: "unauthenticated" });
     expect(await ask("till", "bread", { bearer: TOKEN })).toBe("till has bread");
-    // A bridge is no way around it.
+    // A bridge does not bypass the credentials.
     await expect(ask("till~a2a", "bread")).rejects.toMatchObject({ code: "unauthenticated" });
     expect(await ask("till~a2a", "bread", { bearer: TOKEN })).toBe("till has bread");
   });
 
   it(
-    "starts again what was killed, an agent and a bridge",
+    "restarts killed processes, an agent and a bridge",
     async () => {
       for (const id of ["till", "till~a2a"]) {
         const before = nodeOf(launched, id).pid;

@@ -74,7 +74,7 @@ describe("plans", () => {
     [
       "an unknown neighbour",
       GOOD.replace("[till]", "\n      - till\n      - bank"),
-      'plan.yaml:8: modules[0].neighbours[1] is rejected: "desk" is joined to "bank", which is no module',
+      'plan.yaml:8: modules[0].neighbours[1] is rejected: "desk" has the neighbour "bank", which is not a module',
     ],
     [
       "a link that loses security",
@@ -126,7 +126,7 @@ describe("plans", () => {
     await expect(readPlan(file)).rejects.toThrow("decisions is rejected: ./decisions.json contains no decisions");
   });
 
-  it("are routed where they bring a scenario, and keep what it demands", async () => {
+  it("are routed if they have a scenario, and keep its requirements", async () => {
     const scenario = `scenario:
   scenario: shop
   topology: chain
@@ -147,7 +147,7 @@ modules:
     expect((await refusal(scenario.replace("[A2A]", "[SOAP]"))).message).toMatch(/^plan\.yaml:1: scenario is rejected: .*SOAP/);
   });
 
-  it("say what stays undecided, unless they name who decides then", async () => {
+  it("report undecided modules, unless they name a default", async () => {
     const open = "scenario: { scenario: s, modules: [{ id: a }] }\nmodules:\n  - { id: a, demo: true }\n";
     expect((await refusal(open)).message).toBe(
       'plan.yaml:1: decisions.a.selected_protocol is rejected: no protocol was chosen for module "a"',
@@ -155,7 +155,7 @@ modules:
     expect((await parse(`abstain: acp\n${open}`)).network.nodes[0]?.protocol).toBe("ACP");
   });
 
-  it("that are no files are refused", async () => {
+  it("that are not files are refused", async () => {
     await expect(readPlan(`${site.folder}/absent.yaml`)).rejects.toMatchObject({ code: "not_found" });
     await expect(readPlan(site.folder)).rejects.toMatchObject({ code: "invalid_message" });
   });

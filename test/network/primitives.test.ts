@@ -8,13 +8,13 @@ import { recordingLink, type Seen } from "./recording-link.js";
 const TOKEN = "a-token-of-the-wire-test";
 const SESSION = "5f0c9a52-3a55-4c3e-9d86-0d6a1f5f4c11";
 
-/** One way in, and what must be seen on it for each feature its protocol claims a primitive for. */
-interface ProvedWay {
+/** One interface, and the required evidence for each feature with a primitive in its protocol. */
+interface InterfaceEvidence {
   readonly pin: string;
   readonly proofs: { readonly [name in LinkFeatureName]?: (seen: readonly Seen[]) => void };
 }
 
-/** The request that matches, with its answer. */
+/** The matching request, with its response. */
 function find(seen: readonly Seen[], wanted: (each: Seen) => boolean): Seen {
   const found = seen.find(wanted);
   if (found === undefined)
@@ -22,11 +22,11 @@ function find(seen: readonly Seen[], wanted: (each: Seen) => boolean): Seen {
   return found;
 }
 
-/** How a connection is tried: it asks for a task that cannot be there. */
+/** How a connection is verified: by a request for an unknown task. */
 const isPing = ({ body }: Seen): boolean => body.includes("koine-ping");
 
-/** The requests with these words in them. */
-const saying = (seen: readonly Seen[], words: string): readonly Seen[] => seen.filter(({ body }) => body.includes(words));
+/** The requests that contain this text. */
+const requestsWith = (seen: readonly Seen[], words: string): readonly Seen[] => seen.filter(({ body }) => body.includes(words));
 
 const streams = ({ status, contentType, answer }: Seen, event: string): void => {
   expect([status, contentType]).toEqual([200, "text/event-stream"]);
@@ -59,10 +59,10 @@ function rpcProofs(names: {
     artifact: (seen: readonly Seen[]) =>
       expect(find(seen, calls(names.stream)).answer).toMatch(new RegExp(`${names.artifact}.*first page`)),
     "state-sync": (seen: readonly Seen[]) => {
-      expect(saying(seen, `"contextId":"${SESSION}"`)).toHaveLength(2);
+      expect(requestsWith(seen, `"contextId":"${SESSION}"`)).toHaveLength(2);
       const taken = find(seen, calls(names.subscribe));
       streams(taken, names.snapshot);
-      // The task as it stands comes before anything that happens to it.
+      // The current task comes before any update of it.
       expect(taken.answer.indexOf(names.snapshot)).toBeLessThan(taken.answer.indexOf("second page"));
     },
     identity: (seen: readonly Seen[]) => {
@@ -78,7 +78,7 @@ const grpcCalls =
   (each: Seen): boolean =>
     each.path.endsWith(`A2AService/${method}`) && !isPing(each);
 
-const WAYS: readonly ProvedWay[] = [
+const INTERFACES: readonly InterfaceEvidence[] = [
   {
     pin: "a2a@1.0/JSONRPC",
     proofs: rpcProofs({
@@ -115,7 +115,7 @@ const WAYS: readonly ProvedWay[] = [
       },
       artifact: (seen) => expect(find(seen, grpcCalls("SendStreamingMessage")).answer).toContain("first page"),
       "state-sync": (seen) => {
-        expect(saying(seen, SESSION)).toHaveLength(2);
+        expect(requestsWith(seen, SESSION)).toHaveLength(2);
         expect(find(seen, grpcCalls("SubscribeToTask")).answer).toContain("second page");
       },
       identity: (seen) => authorized(seen, grpcCalls("SendMessage")),
@@ -141,7 +141,7 @@ const WAYS: readonly ProvedWay[] = [
         expect(answer).toMatch(/"type":"message.part","part":\{[^}]*"name":"report"/);
       },
       "state-sync": (seen) => {
-        expect(saying(seen, `"session_id":"${SESSION}"`)).toHaveLength(2);
+        expect(requestsWith(seen, `"session_id":"${SESSION}"`)).toHaveLength(2);
         const log = find(seen, ({ path }) => /^\/runs\/[0-9a-f-]{36}\/events$/.test(path)).answer;
         expect(log).toContain('"type":"run.created"');
         expect(log).toContain("first page");
@@ -167,7 +167,7 @@ afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close();
 });
 
-/** An agent that writes a report of two pages, the second one when it is let. */
+/** An agent that writes a report of two pages, the second one after its gate is opened. */
 function reporter() {
   let turn: () => void = () => undefined;
   const turned = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ function reporter() {
   return { made, turn };
 }
 
-/** Uses everything a link can switch on, and gives what was on the wire. */
+/** Uses every feature of a link, and returns the recorded traffic. */
 async function traffic(protocol: Protocol, pin: string): Promise<readonly Seen[]> {
   const { made, turn } = reporter();
   const server = await serve(made, { protocols: [protocol], admission: bearerTokens(new Map([["tester", TOKEN]])) });
@@ -216,11 +216,11 @@ async function longJob(peer: RemoteAgent, turn: () => void): Promise<void> {
 }
 
 describe("the primitives that protocols claim", () => {
-  for (const { pin, proofs } of WAYS) {
+  for (const { pin, proofs } of INTERFACES) {
     const protocol = protocols.find(({ id }) => pin.startsWith(`${id}@`));
     it(`are on the wire: ${pin}`, async () => {
       if (protocol === undefined) throw new Error(`nothing speaks ${pin}`);
-      // Neither a claim without a proof, nor a proof of what is not claimed.
+      // Neither a claim without evidence, nor evidence of an unclaimed feature.
       expect(Object.keys(proofs).toSorted()).toEqual(Object.keys(protocol.primitives ?? {}).toSorted());
       const seen = await traffic(protocol, pin);
       for (const prove of Object.values(proofs)) prove(seen);
@@ -228,8 +228,9 @@ describe("the primitives that protocols claim", () => {
   }
 
   it("are proved for every protocol, and only for known toggles", () => {
-    expect(protocols.filter(({ id }) => !WAYS.some(({ pin }) => pin.startsWith(`${id}@`)))).toEqual([]);
-    for (const { primitives = {} } of protocols)
-      for (const name of Object.keys(primitives)) expect(LINK_FEATURES).toContain(name);
+    expect(protocols.filter(({ id }) => !INTERFACES.some(({ pin }) => pin.startsWith(`${id}@`)))).toEqual([]);
+    const names = protocols.flatMap(({ primitives = {} }) => Object.keys(primitives));
+    expect(names.length).toBeGreaterThan(0);
+    expect(LINK_FEATURES).toEqual(expect.arrayContaining(names));
   });
 });

@@ -2,7 +2,7 @@ import type { Link } from "../../src/public/protocols.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { poolLink } from "../../src/transport/node/index.js";
 
-/** One request and its answer, as they were on the wire. */
+/** One request and its response, as sent on the wire. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -10,13 +10,13 @@ export interface Seen {
   readonly body: string;
   readonly status: number;
   readonly contentType: string;
-  /** What came back so far; a stream grows. */
+  /** The response so far; a stream grows. */
   readonly answer: string;
 }
 
 type Growing = { -readonly [member in keyof Seen]: Seen[member] };
 
-/** A real connection that keeps what passes. */
+/** A real connection that records its traffic. */
 export function recordingLink(): { readonly link: Link; readonly seen: readonly Seen[] } {
   const seen: Growing[] = [];
   const inner = poolLink({ limits: DEFAULT_LIMITS });
@@ -48,9 +48,9 @@ export function recordingLink(): { readonly link: Link; readonly seen: readonly 
           yield chunk;
         }
       }
-      // Its members are not all its own, so that a copy would lack some.
-      const { status, headers: told } = response;
-      return { status, headers: told, body: watched(chunks), trailers: () => response.trailers?.() ?? {} };
+      // Some members are inherited, so a copy would lack them.
+      const { status, headers: responseHeaders } = response;
+      return { status, headers: responseHeaders, body: watched(chunks), trailers: () => response.trailers?.() ?? {} };
     },
     close: () => inner.close(),
   };

@@ -2,17 +2,21 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LaunchedNetwork, type LaunchOptions, launch, type NodeStatus, parsePlan } from "../../apps/up/index.js";
+import * as up from "../../apps/up/index.js";
 
-/** Plans in a folder of their own, and everything that runs for them. */
+/** Plans in their own folder, and their running processes. */
 export class Site {
-  readonly #running: LaunchedNetwork[] = [];
+  readonly #running: up.LaunchedNetwork[] = [];
   readonly lines: string[] = [];
 
-  private constructor(readonly folder: string) {}
+  private constructor(
+    readonly folder: string,
+    readonly program: typeof up,
+  ) {}
 
-  static async open(): Promise<Site> {
-    return new Site(await mkdtemp(join(tmpdir(), "koine-up-")));
+  /** `program` is the supervisor: from source, or as built, whose processes start faster. */
+  static async open(program = up): Promise<Site> {
+    return new Site(await mkdtemp(join(tmpdir(), "koine-up-")), program);
   }
 
   async write(name: string, text: string): Promise<string> {
@@ -21,9 +25,12 @@ export class Site {
     return path;
   }
 
-  async launch(plan: object, options: LaunchOptions = {}): Promise<LaunchedNetwork> {
-    const parsed = await parsePlan(JSON.stringify(plan), { name: "plan.json", folder: this.folder });
-    const launched = await launch(parsed, { onOutput: (id, _stream, line) => this.lines.push(`${id}: ${line}`), ...options });
+  async launch(plan: object, options: up.LaunchOptions = {}): Promise<up.LaunchedNetwork> {
+    const parsed = await this.program.parsePlan(JSON.stringify(plan), { name: "plan.json", folder: this.folder });
+    const launched = await this.program.launch(parsed, {
+      onOutput: (id, _stream, line) => this.lines.push(`${id}: ${line}`),
+      ...options,
+    });
     this.#running.push(launched);
     return launched;
   }
@@ -38,14 +45,18 @@ export class Site {
   }
 }
 
-export function nodeOf(launched: LaunchedNetwork, id: string): NodeStatus {
+export function nodeOf(launched: up.LaunchedNetwork, id: string): up.NodeStatus {
   const found = launched.nodes().find((each) => each.id === id);
   if (found === undefined) throw new Error(`there is no ${id}`);
   return found;
 }
 
-/** The node, once it is so. The test's own time limit ends the wait. */
-export function until(launched: LaunchedNetwork, id: string, wanted: (status: NodeStatus) => boolean): Promise<NodeStatus> {
+/** The node, once the condition holds. The test's timeout bounds the wait. */
+export function until(
+  launched: up.LaunchedNetwork,
+  id: string,
+  wanted: (status: up.NodeStatus) => boolean,
+): Promise<up.NodeStatus> {
   return new Promise((resolve) => {
     const look = (): void => {
       const status = nodeOf(launched, id);
@@ -58,13 +69,13 @@ export function until(launched: LaunchedNetwork, id: string, wanted: (status: No
   });
 }
 
-/** Also false for one that has ended and that nobody has asked about yet: in a container often nobody ever does. */
+/** Also false for a zombie: in a container nothing may reap it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch (thrown) {
-    // Where there is no such folder the signal alone says it.
+    // Without /proc only the signal tells.
     return thrown instanceof Error && "path" in thrown && !existsSync("/proc/self/stat");
   }
 }
@@ -74,7 +85,7 @@ export function script(id: string, lines: string, more: object = {}): object {
   return { id, command: [process.execPath, "-e", lines], ...more };
 }
 
-/** Every module on the first protocol of the seeds. */
+/** Every module uses the first protocol of the seeds. */
 export function onA2a(...ids: readonly string[]): object {
   return Object.fromEntries(ids.map((id) => [id, { selected_protocol: "A2A" }]));
 }

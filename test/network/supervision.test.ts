@@ -18,7 +18,7 @@ describe("processes of a plan", () => {
   });
   afterAll(() => site.close());
 
-  const said = (pattern: RegExp): string =>
+  const lineMatching = (pattern: RegExp): string =>
     site.lines.map((line) => pattern.exec(line)?.[1]).find((each) => each !== undefined) ?? "";
 
   it("are given up after repeated crashes, and restarted on request", async () => {
@@ -71,8 +71,10 @@ describe("processes of a plan", () => {
     const stubborn = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); console.log("child", process.pid)';
     const lines = `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(stubborn)}], { stdio: "inherit" }); ${stubborn.replace("child", "parent")}`;
     const launched = await site.launch({ decisions: onA2a("a"), modules: [script("a", lines)] }, { limits: { drainMs: 200 } });
-    await expect.poll(() => said(/child (\d+)/) !== "" && said(/parent (\d+)/) !== "", { timeout: 10_000 }).toBe(true);
-    const pids = [Number(said(/child (\d+)/)), Number(said(/parent (\d+)/))];
+    await expect
+      .poll(() => lineMatching(/child (\d+)/) !== "" && lineMatching(/parent (\d+)/) !== "", { timeout: 10_000 })
+      .toBe(true);
+    const pids = [Number(lineMatching(/child (\d+)/)), Number(lineMatching(/parent (\d+)/))];
     expect(pids.map(isAlive)).toEqual([true, true]);
     await launched.stop();
     await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
@@ -88,10 +90,10 @@ describe("processes of a plan", () => {
   });
 
   it("get their port, their peers, and no secret of other modules", async () => {
-    const tell = `console.log(JSON.stringify([process.env.PORT, process.env.KOINE_PEERS, process.env.MINE, process.env.A_SECRET, process.env.B_SECRET])); ${IDLE}`;
+    const printEnvironment = `console.log(JSON.stringify([process.env.PORT, process.env.KOINE_PEERS, process.env.MINE, process.env.A_SECRET, process.env.B_SECRET])); ${IDLE}`;
     const modules = [
-      script("a", tell, { neighbours: ["b"], env: { MINE: "a" }, credentials: { bearer: { env: "A_SECRET" } } }),
-      script("b", tell, { credentials: { bearer: { env: "B_SECRET" } } }),
+      script("a", printEnvironment, { neighbours: ["b"], env: { MINE: "a" }, credentials: { bearer: { env: "A_SECRET" } } }),
+      script("b", printEnvironment, { credentials: { bearer: { env: "B_SECRET" } } }),
     ];
     const env = { ...process.env, A_SECRET: "secret-of-module-a", B_SECRET: "secret-of-module-b" };
     const launched = await site.launch({ decisions: onA2a("a", "b"), modules }, { env });
@@ -107,7 +109,7 @@ describe("processes of a plan", () => {
       "secret-of-module-a",
       "secret-of-module-b",
     ]);
-    // Who calls b has to show the secret of b; b calls nobody.
+    // Callers of b need its secret; b calls no one.
     expect(b).toEqual([new URL(url).port, "{}", null, null, "secret-of-module-b"]);
   });
 

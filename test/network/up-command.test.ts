@@ -30,21 +30,21 @@ describe("koine up", () => {
   });
   afterAll(() => site.close());
 
-  /** Started, with what it tells as JSON. */
+  /** A running command, with its JSON output. */
   async function up(plan: string) {
     const child = startKoine(["up", await site.write("plan.yaml", plan), "-o", "json"]);
     const ended = outcomeOf(child);
-    const told: Line[] = [];
+    const printed: Line[] = [];
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream }); // it was started with pipes
-    lines.on("line", (line) => told.push(JSON.parse(line) as Line));
+    lines.on("line", (line) => printed.push(JSON.parse(line) as Line));
     const saw = async (wanted: (line: Line) => boolean): Promise<Line> => {
       for (;;) {
-        const found = told.find(wanted);
+        const found = printed.find(wanted);
         if (found !== undefined) return found;
         await Promise.race([once(lines, "line"), ended.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
       }
     };
-    return { child, ended, told, saw };
+    return { child, ended, printed, saw };
   }
 
   it(
@@ -55,7 +55,7 @@ describe("koine up", () => {
       expect(text.code).toBe(0);
       expect(text.stdout).toContain("desk   A2A    a2a@1.0/GRPC\n");
       expect(text.stdout).toContain("desk → rules  A2A → Agora  by a bridge: decode_from_a2a, encode_to_agora\n");
-      expect(text.stdout).toContain("  off  streaming   Agora has nothing of its own for it\n");
+      expect(text.stdout).toContain("  off  streaming   Agora has no primitive for it\n");
       expect(text.stdout).toMatch(/\n {2}on {3}streaming {3}SendStreamingMessage/);
       const { stdout } = await koine(["up", file, "--check", "-o", "json"]);
       const network = JSON.parse(stdout) as { nodes: unknown[]; links: { features: unknown[] }[]; bridges: unknown[] };
@@ -66,7 +66,7 @@ describe("koine up", () => {
   );
 
   it(
-    "says where a plan is wrong, and what can be done",
+    "reports where a plan is invalid, and how to fix it",
     async () => {
       const file = await site.write("plan.yaml", PLAN.replace("Agora", "ANP"));
       const { code, stderr, stdout } = await koine(["up", file, "--check"]);
@@ -80,21 +80,21 @@ describe("koine up", () => {
   );
 
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "drains and leaves nothing behind at %s",
+    "drains and leaves no process behind on %s",
     async (signal) => {
-      const { child, ended, saw, told } = await up(ONE);
+      const { child, ended, saw, printed } = await up(ONE);
       const { pid = 0 } = await saw(({ id, state }) => id === "desk" && state === "ready");
       expect(isAlive(pid)).toBe(true);
       child.kill(signal);
       expect((await ended).code).toBe(0);
       expect(isAlive(pid)).toBe(false);
-      expect(told.slice(-3).map(({ kind, state }) => state ?? kind)).toEqual(["stopping", "stopped", "end"]);
+      expect(printed.slice(-3).map(({ kind, state }) => state ?? kind)).toEqual(["stopping", "stopped", "end"]);
     },
     WAIT_MS,
   );
 
   it(
-    "ends at once at the second Ctrl-C",
+    "exits at once on the second Ctrl-C",
     async () => {
       const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('deaf')";
       const { child, ended, saw } = await up(
@@ -112,7 +112,7 @@ describe("koine up", () => {
   );
 
   it(
-    "takes its own agents with it even when it is killed",
+    "ends its agents even when it is killed",
     async () => {
       const { child, ended, saw } = await up(ONE);
       const { pid = 0 } = await saw(({ id, state }) => id === "desk" && state === "ready");
@@ -124,7 +124,7 @@ describe("koine up", () => {
   );
 
   it(
-    "tells in plain lines what happens, and fails when nothing is left to keep running",
+    "prints changes as plain lines, and fails when every module was given up",
     async () => {
       const plan = `decisions: { a: { selected_protocol: A2A } }\nmodules:\n  - { id: a, command: [${process.execPath}, -e, "console.log('out of bread'); process.exit(3)"] }\n`;
       const { code, stdout, stderr } = await koine(["up", await site.write("plan.yaml", plan)]);

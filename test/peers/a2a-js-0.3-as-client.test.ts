@@ -51,9 +51,9 @@ describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 as client by $binding against our 
   });
   afterAll(() => server?.close());
 
-  const say = (said: string, more: Partial<Message> = {}) => client.sendMessage(params([textPart(said)], more));
-  const stream = (said: string) => client.sendMessageStream(params([textPart(said)]));
-  const makeTask = async (said: string): Promise<Task> => taskIn(await say(said));
+  const say = (words: string, more: Partial<Message> = {}) => client.sendMessage(params([textPart(words)], more));
+  const stream = (words: string) => client.sendMessageStream(params([textPart(words)]));
+  const makeTask = async (words: string): Promise<Task> => taskIn(await say(words));
 
   test("reads our card and chooses the interface", async () => {
     const card = await client.getAgentCard();
@@ -159,7 +159,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 as client by $binding against our 
     expect(refusals.map(nameOf)).toEqual([TaskNotFoundError.name, UnsupportedOperationError.name]);
   });
 
-  test("push configurations are kept, read without their secrets, and deleted", async () => {
+  test("push configurations are stored, read without their secrets, and deleted", async () => {
     const { transport } = client;
     const { id } = await makeTask("conform: ask");
     const hook = { id: "hook", url: "https://hooks.example/a" };
@@ -173,7 +173,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 as client by $binding against our 
     expect(await transport.listTaskPushNotificationConfig({ id })).toEqual([]);
   });
 
-  test("push configurations are refused where our card does not offer them", async () => {
+  test("push configurations are refused if our card does not offer them", async () => {
     const silent = await startKoine({ push: false });
     try {
       const { transport } = await clientFor(silent.url, binding);
@@ -201,7 +201,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 with a bearer token by $binding", 
   });
   afterAll(() => server?.close());
 
-  test("gets the extended card, where there is one for it", async () => {
+  test("gets the extended card, if there is one for it", async () => {
     const alice = await clientFor(server.url, binding, withToken(ALICE));
     expect((await alice.transport.getExtendedAgentCard()).description).toBe("told to friends");
     const bob = await clientFor(server.url, binding, withToken(BOB));

@@ -32,7 +32,7 @@ type InterfaceUnderTest = (typeof INTERFACES)[number];
 
 const legacyCompat = { enabled: true };
 
-/** The SDK's own client, held to one interface of our card. */
+/** The SDK's own client, pinned to one interface of our card. */
 async function clientFor(
   url: string,
   { binding, version }: InterfaceUnderTest,
@@ -66,9 +66,9 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version agai
   });
   afterAll(() => server?.close());
 
-  const say = (said: string, more: Partial<Message> = {}) => client.sendMessage(request([textPart(said)], more));
-  const stream = (said: string) => client.sendMessageStream(request([textPart(said)]));
-  const makeTask = async (said: string): Promise<Task> => taskIn(await say(said));
+  const say = (text: string, more: Partial<Message> = {}) => client.sendMessage(request([textPart(text)], more));
+  const stream = (text: string) => client.sendMessageStream(request([textPart(text)]));
+  const makeTask = async (text: string): Promise<Task> => taskIn(await say(text));
 
   test("reads our card and chooses the interface", async () => {
     expect(client.protocolVersion).toBe(iface.version);
@@ -150,7 +150,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version agai
     expect(back[3]?.content).toEqual({ $case: "data", value: { deep: [1, { ok: true }] } });
   });
 
-  test("the answer is not waited for when it is not wanted", async () => {
+  test("returns at once if the answer is not awaited", async () => {
     const started = taskIn(await client.sendMessage({ ...request([textPart("conform: wait")]), configuration: atOnce }));
     expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(started.status?.state);
     await client.cancelTask({ tenant: "", id: started.id, metadata: undefined });
@@ -168,9 +168,9 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version agai
 
   test("every refusal is the SDK's own error class", async () => {
     const { id, contextId } = await makeTask("conform: task");
-    const nobody = { tenant: "", id: "nobody-knows-it" };
-    await expect(client.getTask({ ...nobody, historyLength: undefined })).rejects.toBeInstanceOf(TaskNotFoundError);
-    await expect(client.cancelTask({ ...nobody, metadata: undefined })).rejects.toBeInstanceOf(TaskNotFoundError);
+    const unknownTask = { tenant: "", id: "nobody-knows-it" };
+    await expect(client.getTask({ ...unknownTask, historyLength: undefined })).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(client.cancelTask({ ...unknownTask, metadata: undefined })).rejects.toBeInstanceOf(TaskNotFoundError);
     await expect(say("more", { taskId: "nobody-knows-it" })).rejects.toBeInstanceOf(TaskNotFoundError);
     await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toBeInstanceOf(TaskNotCancelableError);
     await expect(say("more", { taskId: id, contextId })).rejects.toBeInstanceOf(UnsupportedOperationError);
@@ -187,7 +187,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version agai
     expect(await reasonOf(ended)).toBeInstanceOf(UnsupportedOperationError);
   });
 
-  test("push configurations are kept, read without their secrets, and deleted", async () => {
+  test("push configurations are stored, read without their secrets, and deleted", async () => {
     const { transport } = client;
     const { id: taskId } = await makeTask("conform: ask");
     const config = { tenant: "", id: "hook", taskId, url: "https://hooks.example/a", token: "", authentication: undefined };
@@ -203,7 +203,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version agai
     await expect(inside).rejects.toBeInstanceOf(RequestMalformedError);
   });
 
-  test("push configurations are refused where our card does not offer them", async () => {
+  test("push configurations are refused if our card does not offer them", async () => {
     const silent = await startKoine({ push: false });
     try {
       const { transport } = await clientFor(silent.url, iface);
@@ -265,7 +265,7 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 with a bearer token by $binding $ve
   });
   afterAll(() => server?.close());
 
-  test("gets the extended card, where there is one for it", async () => {
+  test("gets the extended card, if there is one for it", async () => {
     const alice = await clientFor(server.url, iface, withToken(ALICE));
     expect((await alice.transport.getExtendedAgentCard({ tenant: "" })).description).toBe("told to friends");
     const bob = await clientFor(server.url, iface, withToken(BOB));

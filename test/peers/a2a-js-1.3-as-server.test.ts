@@ -22,7 +22,7 @@ describeOfficial({
   ],
 });
 
-describe("our client and what an official 1.3.0 server says about itself", () => {
+describe("our client and the card of an official 1.3.0 server", () => {
   const open: { close(): Promise<void> }[] = [];
   afterEach(async () => {
     for (const each of open.splice(0).reverse()) await each.close();
@@ -36,34 +36,32 @@ describe("our client and what an official 1.3.0 server says about itself", () =>
     return { server, remote };
   }
 
-  test("the order of the card decides where everything it says is true", async () => {
+  test("the order of the card decides if the card is correct", async () => {
     const { server, remote } = await meet({ legacy: true });
     expect([remote.version, remote.binding, remote.verified]).toEqual(["1.0", "JSONRPC", true]);
     expect(remote.evidence).toEqual([
       `agent card at ${server.url}/.well-known/agent-card.json (official)`,
-      `a probe of JSONRPC 1.0 at ${server.url}/rpc was answered in that grammar`,
+      `a probe of JSONRPC 1.0 at ${server.url}/rpc was answered in that version`,
     ]);
   });
 
-  test("a card that says 1.0 where only 0.3 is answered is not believed", async () => {
+  test("a card that claims 1.0 while only 0.3 is served is detected", async () => {
     const { server, remote } = await meet({ lying: true });
     expect([remote.version, remote.binding, remote.verified]).toEqual(["0.3", "JSONRPC", true]);
-    expect(remote.evidence.at(-1)).toBe(
-      `the card does not name it, but a probe shows that JSONRPC 0.3 at ${server.url}/rpc is what is spoken`,
-    );
+    expect(remote.evidence.at(-1)).toBe(`the card does not list it, but a probe of JSONRPC 0.3 at ${server.url}/rpc succeeded`);
     expect(await remote.ask("hello")).toBe("you said: hello");
     const events = await collect(remote.stream("conform: task"));
     expect(events.at(-1)).toMatchObject({ kind: "status", status: { state: "completed" } });
   });
 
-  test("a pin to something the server does not offer is refused by name", async () => {
+  test("a pin to an unsupported interface is refused by name", async () => {
     await expect(meet({}, "a2a@0.3")).rejects.toMatchObject({
       code: "unsupported",
       message: "the peer has no interface for a2a@0.3; available: a2a@1.0/JSONRPC, a2a@1.0/HTTP+JSON",
     });
   });
 
-  test("one message can go by another version than the rest", async () => {
+  test("one message can use another version than the rest", async () => {
     const { remote } = await meet({ legacy: true });
     expect(await remote.ask("hello", { hint: "a2a@0.3" })).toBe("you said: hello");
     expect(remote.version).toBe("1.0");

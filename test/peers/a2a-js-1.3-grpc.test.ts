@@ -49,13 +49,13 @@ describe("our client and an official gRPC server", () => {
     await remote.close();
   });
 
-  test("a deadline ends the wait, and who stops reading lets the stream go", async () => {
+  test("a deadline ends the wait, and a reader that stops releases the stream", async () => {
     const remote = await connect(server.url, { pin: "a2a@1.0/GRPC", discoveryCache: new DiscoveryCache(), timeoutMs: 200 });
     await expect(remote.send("conform: wait")).rejects.toMatchObject({ code: "deadline" });
     const events = remote.stream("conform: wait")[Symbol.asyncIterator]();
     expect((await events.next()).value).toMatchObject({ kind: "task" });
     await events.return?.();
-    // It drains: a stream that was not let go would keep it open until the time limit of a shutdown.
+    // It drains: an unreleased stream would keep it open until the shutdown timeout.
     await remote.close();
   });
 });
@@ -81,9 +81,9 @@ describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by gRPC $version against 
   });
   afterAll(() => server?.close());
 
-  const say = (said: string, more: Partial<Message> = {}) => client.sendMessage(request([textPart(said)], more));
-  const stream = (said: string) => client.sendMessageStream(request([textPart(said)]));
-  const makeTask = async (said: string): Promise<Task> => taskIn(await say(said));
+  const say = (text: string, more: Partial<Message> = {}) => client.sendMessage(request([textPart(text)], more));
+  const stream = (text: string) => client.sendMessageStream(request([textPart(text)]));
+  const makeTask = async (text: string): Promise<Task> => taskIn(await say(text));
 
   test("one question, one message", async () => {
     const answer = await say("Grüße, 世界 🌍");
@@ -140,7 +140,7 @@ describe("grpc-js and our server", () => {
   });
   afterAll(() => server?.close());
 
-  test("an error has its status, its words and its details", async () => {
+  test("an error has its status, its message and its details", async () => {
     const { error } = await askGrpc(address, A2AService.getTask, { tenant: "", id: "naïve % ID", historyLength: undefined });
     expect(error?.code).toBe(status.NOT_FOUND);
     const bin = error?.metadata.get("grpc-status-details-bin")[0];
@@ -157,15 +157,15 @@ describe("grpc-js and our server", () => {
     expect(active.metadata?.get("a2a-extensions")).toEqual(["urn:koine:resume:1"]);
   });
 
-  test("a method that is not there", async () => {
+  test("an unknown method", async () => {
     const call = { ...A2AService.getTask, path: "/lf.a2a.v1.A2AService/GetEverything" };
     expect((await askGrpc(address, call, { tenant: "", id: "t", historyLength: undefined })).error).toMatchObject({
       code: status.UNIMPLEMENTED,
-      details: "there is no method /lf.a2a.v1.A2AService/GetEverything",
+      details: "unknown method /lf.a2a.v1.A2AService/GetEverything",
     });
   });
 
-  test("a deadline is kept although the work goes on", async () => {
+  test("a deadline is enforced while the work continues", async () => {
     const { error } = await askGrpc(address, A2AService.sendMessage, sendRequest("conform: wait"), { timeoutMs: 150 });
     expect(error?.code).toBe(status.DEADLINE_EXCEEDED);
     const remote = await connect(server.url, { discoveryCache: new DiscoveryCache() });

@@ -5,18 +5,18 @@ import type { Server } from "../../src/index.js";
 import { collect } from "./against-official.js";
 import { ALICE, BOB, startGuardedKoine, startKoine } from "./koine.js";
 
-// Its ES modules import JSON without saying so, which Node refuses.
+// Its ES modules import JSON without an import attribute, which Node refuses.
 const { ACPError, Client, HTTPError } = createRequire(import.meta.url)("acp-sdk") as typeof AcpSdk;
 
 type Run = AcpSdk.Run;
 type Message = AcpSdk.Message;
 
 const AGENT = "conform";
-const NOBODY = "00000000-0000-4000-8000-000000000000";
-const saying = (parts: Message["parts"]): Message => ({ role: "user", parts, created_at: null, completed_at: null });
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const messageOf = (parts: Message["parts"]): Message => ({ role: "user", parts, created_at: null, completed_at: null });
 const resume = (content: string): AcpSdk.AwaitResume => ({
   type: "message",
-  message: saying([{ content_type: "text/plain", content_encoding: "plain", content }]),
+  message: messageOf([{ content_type: "text/plain", content_encoding: "plain", content }]),
 });
 
 describe("npm acp-sdk 1.0.3 as client against our server", () => {
@@ -43,7 +43,7 @@ describe("npm acp-sdk 1.0.3 as client against our server", () => {
     expect(summary(await client.runStatus(run.run_id))).toEqual(summary(run));
   });
 
-  test("begins a run and comes back for it", async () => {
+  test("starts a run and reads it later", async () => {
     const begun = await client.runAsync(AGENT, "conform: task");
     expect([begun.status, begun.output]).toEqual(["created", []]);
     const done = await until(client, begun.run_id, "completed");
@@ -100,7 +100,7 @@ describe("npm acp-sdk 1.0.3 as client against our server", () => {
     expect((await client.runStatus(id)).status).toBe("cancelled");
   });
 
-  test("sees why a run failed, and nothing of what an agent threw", async () => {
+  test("receives the reason of a failed run, and no details of an agent's exception", async () => {
     expect(await client.runSync(AGENT, "conform: fail")).toMatchObject({ status: "failed", error: { message: "as commanded" } });
     expect(await client.runSync(AGENT, "conform: reject")).toMatchObject({ status: "failed", error: { code: "server_error" } });
     const thrown = await client.runSync(AGENT, "conform: throw");
@@ -121,7 +121,7 @@ describe("npm acp-sdk 1.0.3 as client against our server", () => {
         metadata: { kind: "citation", url: "https://source.example/" },
       },
     ];
-    const { output } = await client.runSync(AGENT, [saying(parts)]);
+    const { output } = await client.runSync(AGENT, [messageOf(parts)]);
     const { name: _, ...unnamed } = parts[1] ?? {};
     expect(output.flatMap((message) => message.parts)).toMatchObject(parts.map((part, at) => (at === 1 ? unnamed : part)));
   });
@@ -141,10 +141,10 @@ describe("npm acp-sdk 1.0.3 as client against our server", () => {
       client.agent("nobody"),
       client.runSync("nobody", "hello"),
       collect(client.runStream("nobody", "hello")),
-      client.runStatus(NOBODY),
-      client.runEvents(NOBODY),
-      client.runCancel(NOBODY),
-      client.runResumeSync(NOBODY, resume("42")),
+      client.runStatus(UNKNOWN),
+      client.runEvents(UNKNOWN),
+      client.runCancel(UNKNOWN),
+      client.runResumeSync(UNKNOWN, resume("42")),
       client.runCancel(done),
       client.runResumeSync(done, resume("42")),
       client.runStatus("no-uuid"),

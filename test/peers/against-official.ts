@@ -16,24 +16,24 @@ import {
 } from "../../src/index.js";
 import type { OfficialServer } from "./official.js";
 
-/** One interface of an official server, and where its answers differ from those of the others. */
+/** One interface of an official server, and its deviations. */
 export interface InterfaceUnderTest {
   readonly pin: string;
-  /** What the server says to a send on a finished task. */
+  /** Its error for a send on a finished task. */
   readonly closed: ErrorCode;
-  /** What it says to a request for the extended card it does not have. */
+  /** Its error for a request for an extended card it does not have. */
   readonly extended: ErrorCode;
   /** The version has no list of tasks. */
   readonly unlisted?: ErrorCode;
-  /** What it says to a subscription to a task it does not have, where that is not `task_not_found`. */
+  /** Its error for a subscription to an unknown task, if not `task_not_found`. */
   readonly unknownStream?: ErrorCode;
-  /** What a second reader sees first, where that is not the task as it stands. */
+  /** The first event of a second reader, if not the current task. */
   readonly firstWatched?: RegExp;
-  /** The last line a reader of a cancelled task sees; some servers cut the stream instead of saying it. */
+  /** The last event of a cancelled task; some servers cut the stream instead. */
   readonly lastOfCancelled?: RegExp;
-  /** What its wire keeps of the parts, or how it refuses them. */
+  /** The parts that its wire preserves, or how it refuses them. */
   readonly echoed: readonly Part[] | ErrorCode;
-  /** How the state of a rejected task arrives, where the server cannot write it. */
+  /** How the state of a rejected task arrives, if the server cannot express it. */
   readonly rejected?: State;
 }
 
@@ -45,7 +45,7 @@ export interface Official {
   readonly interfaces: readonly InterfaceUnderTest[];
 }
 
-/** Every kind of part, and everything a label can hold. */
+/** Every kind of part with all its members. */
 export const PARTS: readonly Part[] = [
   { kind: "text", text: "conform: echo" },
   { kind: "raw", bytes: new Uint8Array([0, 1, 254, 255]), mediaType: "application/octet-stream", name: "four.bin" },
@@ -65,7 +65,7 @@ export function describeOfficial({ name, start, interfaces }: Official): void {
     let server: OfficialServer;
     let remote: RemoteAgent;
     beforeAll(async () => {
-      // The SDKs print every refusal they make.
+      // The SDKs print every refusal they send.
       vi.spyOn(console, "error").mockImplementation(() => undefined);
       server = await start();
       remote = await connect(server.url, { pin: iface.pin, discoveryCache: new DiscoveryCache() });
@@ -76,11 +76,11 @@ export function describeOfficial({ name, start, interfaces }: Official): void {
       vi.restoreAllMocks();
     });
 
-    test("finds it by its card and proves it by a probe", async () => {
+    test("finds it by its card and verifies it by a probe", async () => {
       expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe(iface.pin);
       expect(remote.verified).toBe(true);
       expect(remote.evidence[0]).toBe(`agent card at ${server.url}/.well-known/agent-card.json (official)`);
-      expect(remote.evidence.some((line) => line.endsWith("was answered in that grammar"))).toBe(true);
+      expect(remote.evidence.some((line) => line.endsWith("was answered in that version"))).toBe(true);
       expect(remote.card.skills.map(({ id }) => id)).toEqual(["conform"]);
       expect(await remote.health()).toBe(true);
     });
@@ -153,7 +153,7 @@ export function describeOfficial({ name, start, interfaces }: Official): void {
       expect(taskOf(await remote.send("conform: reject")).status.state).toBe(iface.rejected ?? "rejected");
     });
 
-    test("tasks are listed, or it is said that this cannot be", async () => {
+    test("tasks are listed, or the operation is unsupported", async () => {
       const { contextId } = taskOf(await remote.send("conform: task"));
       const listed = await remote
         .listTasks({ contextId, pageSize: 10 })
@@ -212,7 +212,7 @@ function taskOf(event: EventOf<"send"> | EventOf<"task.subscribe"> | void): Task
   return event.task;
 }
 
-/** One event in one line: what it is, and what of it a reader would notice. */
+/** One event as one line, with what a reader would notice. */
 export function line(event: AgentEvent): string {
   switch (event.kind) {
     case "message":

@@ -10,7 +10,7 @@ multiround: false
 ---
 Send {"city": string}. The answer is {"temperature": integer}, in degrees Celsius.`;
 
-/** The same for a talk of several messages. */
+/** The same for a conversation of several messages. */
 export const LIST = `---
 name: List
 description: a list, one entry per message
@@ -19,14 +19,14 @@ multiround: true
 Send one entry per message. The answer is the number of characters in it.`;
 
 /** A document that no agent serves. */
-export const NOBODY = `---
+export const UNSERVED = `---
 name: Impossible
 description: for refusals
 multiround: false
 ---
 nobody can serve this`;
 
-/** An agent that does what a test commands, knows temperatures in natural language, and has two routines. */
+/** An agent that runs the command of a test, answers temperatures in natural language, and has two routines. */
 export function weatherAgent(document = TEMPERATURE): Agent {
   return agent({
     name: "weather",

@@ -6,48 +6,48 @@ import type { OfficialClient, Seen } from "./gateway-walk.js";
 
 export interface ClientUnderTest {
   readonly client: OfficialClient;
-  readonly speaks: Speech;
+  readonly protocol: Speech;
   readonly refusals: Refusals;
 }
 
-export type AgentUnderTest = Omit<OfficialAgent, "url"> & { readonly speaks: Speech };
+export type AgentUnderTest = Omit<OfficialAgent, "url"> & { readonly protocol: Speech };
 
 /** For all agents, one after the other. */
 const WALK_MS = 180_000;
 
-/** One walk for each client, one test for each agent it meets there, and what the agents themselves saw of it. */
+/** One run for each client, one test for each agent, and the cancellations that the agents received. */
 export function describeCells(
   clients: readonly ClientUnderTest[],
   agents: readonly AgentUnderTest[],
   fleet: () => Fleet,
 ): readonly Cell[] {
   const cells: Cell[] = [];
-  describe.each(clients)("$client.name through a gateway", ({ client, speaks, refusals }) => {
+  describe.each(clients)("$client.name through a gateway", ({ client, protocol, refusals }) => {
     let walked: { readonly [agent: string]: Seen };
     beforeAll(async () => {
       walked = await client.walk(fleet().addresses);
     }, WALK_MS);
 
-    test.each(agents)("to $name", ({ name, speaks: agentSpeaks }) => {
-      const expected = expectedAt(speaks, agentSpeaks, refusals);
+    test.each(agents)("to $name", ({ name, protocol: agentProtocol }) => {
+      const expected = expectedAt(protocol, agentProtocol, refusals);
       const seen = flaggedOnce(walked[name] ?? {});
-      cells.push({ client: client.name, clientSpeaks: speaks, agent: name, agentSpeaks, seen, expected });
+      cells.push({ client: client.name, clientProtocol: protocol, agent: name, agentProtocol, seen, expected });
       expect(seen).toEqual(expected);
     });
   });
 
   // After all walks: a cancel at a gateway must end the work of the agent, not only the gateway's task.
-  const canceling = clients.filter(({ speaks }) => speaks !== "agora").length;
-  test.each(agents)("every cancel arrived at $name", async ({ name, speaks }) => {
+  const canceling = clients.filter(({ protocol }) => protocol !== "agora").length;
+  test.each(agents)("every cancel arrived at $name", async ({ name, protocol }) => {
     const state = { a2a: "canceled", acp: "canceling" };
     await expect
       .poll(() => fleet().cancels(name))
-      .toEqual(speaks === "agora" ? [] : Array<string>(canceling).fill(state[speaks]));
+      .toEqual(protocol === "agora" ? [] : Array<string>(canceling).fill(state[protocol]));
   });
   return cells;
 }
 
-/** A stream reports what is emulated on its task and again on the first status; clients show either or both. */
+/** A stream reports emulated features on its task and again on the first status; clients show either or both. */
 function flaggedOnce(seen: Seen): Seen {
   return Object.fromEntries(
     Object.entries(seen).map(([what, outcome]) => [what, outcome.replace(/(\(emulated: [^)]*\)\|)\1+/g, "$1")]),

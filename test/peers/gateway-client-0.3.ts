@@ -11,7 +11,7 @@ import { type Checks, emulatedIn, type OfficialClient, orRefusal, until, walkAll
 
 type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
-/** The client of @a2a-js/sdk 0.3.14, held to one binding. */
+/** The client of @a2a-js/sdk 0.3.14, pinned to one binding. */
 export function client03(binding: "JSONRPC" | "HTTP+JSON"): OfficialClient {
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
@@ -68,7 +68,7 @@ function textIn(parts: readonly Part[] = []): string {
   return parts.map((part) => (part.kind === "text" ? part.text : `<${part.kind}>`)).join("");
 }
 
-/** A message by its words, a task by its state and its words. */
+/** A message by its text, a task by its state and its text. */
 function answerOf(answer: Message | Task): string {
   if (answer.kind === "message") return textIn(answer.parts);
   const { artifacts = [], status } = answer;
@@ -76,7 +76,7 @@ function answerOf(answer: Message | Task): string {
   return `${status.state}: ${words.filter(Boolean).join("|")}`;
 }
 
-/** The words of an artifact or a message; of a task only how it ends is of interest. */
+/** The text of an artifact or a message; of a task only its final state. */
 function pieceOf(event: StreamEvent): string {
   switch (event.kind) {
     case "message":

@@ -10,7 +10,7 @@ import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { collect } from "./against-official.js";
 import { type Checks, emulatedIn, type OfficialClient, orRefusal, until, walkAll } from "./gateway-walk.js";
 
-/** The client of @a2a-js/sdk 1.3.0, held to one binding of 1.0. */
+/** The client of @a2a-js/sdk 1.3.0, pinned to one binding of 1.0. */
 export function client13(binding: "JSONRPC" | "HTTP+JSON" | "GRPC"): OfficialClient {
   return {
     name: `A2A JS 1.3.0 ${binding}`,
@@ -28,7 +28,7 @@ async function clientFor(url: string, binding: string): Promise<Client> {
 }
 
 function checksOf(client: Client): Checks {
-  const say = (said: string, more: Partial<Message> = {}) => client.sendMessage(request(said, more));
+  const say = (text: string, more: Partial<Message> = {}) => client.sendMessage(request(text, more));
   const get = (id: string) => client.getTask({ tenant: "", id, historyLength: undefined });
   const cancel = (id: string) => client.cancelTask({ tenant: "", id, metadata: undefined });
   return {
@@ -93,7 +93,7 @@ function textIn(parts: readonly Part[] = []): string {
   return parts.map(({ content }) => (content?.$case === "text" ? content.value : `<${content?.$case}>`)).join("");
 }
 
-/** A message by its words, a task by its state and its words. */
+/** A message by its text, a task by its state and its text. */
 function answerOf(answer: Message | Task): string {
   if ("messageId" in answer) return textIn(answer.parts);
   const words = [...answer.artifacts.map(({ parts }) => textIn(parts)), textIn(answer.status?.message?.parts)];
@@ -110,7 +110,7 @@ function taskIn(value: unknown): Task {
   throw new Error(`the stream does not begin with a task, but with ${JSON.stringify(value)}`);
 }
 
-/** The words of an artifact or a message; of a task only how it ends is of interest. */
+/** The text of an artifact or a message; of a task only its final state. */
 function pieceOf({ payload }: StreamResponse): string {
   switch (payload?.$case) {
     case "message":

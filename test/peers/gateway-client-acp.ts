@@ -3,10 +3,10 @@ import type * as AcpSdk from "acp-sdk";
 import { collect } from "./against-official.js";
 import { type Checks, emulatedIn, type OfficialClient, until, walkAll } from "./gateway-walk.js";
 
-// Its ES modules import JSON without saying so, which Node refuses.
+// Its ES modules import JSON without an import attribute, which Node refuses.
 const { ACPError, Client } = createRequire(import.meta.url)("acp-sdk") as typeof AcpSdk;
 
-const NOBODY = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 export function newAcpClient(baseUrl: string): AcpSdk.Client {
   return new Client({ baseUrl });
@@ -51,7 +51,7 @@ function checksOf(client: AcpSdk.Client, agent: string): Checks {
       return `${status}, on the stream ${last}, afterwards ${(await client.runStatus(begun.run.run_id)).status}`;
     },
     error: async () => answerOf(await client.runSync(agent, "conform: fail")),
-    unknown: () => client.runStatus(NOBODY).then(answerOf, codeOf),
+    unknown: () => client.runStatus(UNKNOWN).then(answerOf, codeOf),
   };
 }
 
@@ -65,13 +65,13 @@ function resume(content: string): AcpSdk.AwaitResume {
 const textOf = (message: AcpSdk.Message | undefined): string =>
   (message?.parts ?? []).map(({ content }) => content ?? "").join("");
 
-/** A run by its state and what it says: its output, its question, or why it failed. */
+/** A run by its state and its text: its output, its question, or its error. */
 function answerOf({ status, output, await_request: asked, error }: AcpSdk.Run): string {
   const words = error ? [error.message] : [...output.map(textOf), textOf(asked?.message)];
   return `${status}: ${words.filter(Boolean).join("|")}`;
 }
 
-/** The words of a part; of a run only how it ends is of interest. */
+/** The text of a part; of a run only its final state. */
 function pieceOf(event: AcpSdk.Event): string {
   if (event.type === "message.part") return event.part.content ?? "";
   if (event.type === "generic") return emulatedIn(event.generic);

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Holds back what the agent says first until it is let go. */
+/** Holds back the first event of the agent until it is released. */
 function slowToBegin(release: Promise<void>): Layer {
   return (next) => (operation, call) => {
     const reply = next(operation, call);
@@ -26,7 +26,7 @@ async function* late(reply: AsyncIterable<AgentEvent>, release: Promise<void>) {
   }
 }
 
-test("a cancel that comes before the agent has said how it calls its task stops that task all the same", async () => {
+test("a cancel before the agent has sent its task id still cancels that task", async () => {
   const official = await startOfficial13();
   closing.push(() => official.close());
   const cancels: string[] = [];

@@ -1,6 +1,6 @@
 import type { Seen } from "./gateway-walk.js";
 
-/** The protocol of an agent or a client, as far as it decides what can be said. */
+/** The protocol of an agent or a client, as far as it decides the results. */
 export type Speech = "a2a" | "acp" | "agora";
 
 /** How a client's library names two refusals. */
@@ -17,11 +17,11 @@ const ANSWER = "the answer was: 42";
 const REASON = "as commanded";
 const EMULATED = "(emulated: streaming, tasks)";
 
-/** What a client must see at an agent, whatever is in between: what the agent does on command, in the client's own words. */
+/** The expected results of a client with an agent, whatever is in between, in the client's own terms. */
 export function expectedAt(client: Speech, agent: Speech, refusals: Refusals): Seen {
   if (client === "agora") return inWords(agent);
   const completed = (words: string): string => `completed: ${words}`;
-  // A2A may answer without a task, and so it does for an agent that has none; every answer of ACP is a run.
+  // A2A may answer without a task, and does so for an agent without tasks; every answer of ACP is a run.
   const plain = (words: string): string => (client === "a2a" && agent !== "acp" ? words : completed(words));
   const [asks, canceling, canceled] =
     client === "a2a" ? ["input-required", "canceled", "canceled"] : ["awaiting", "cancelling", "cancelled"];
@@ -36,7 +36,7 @@ export function expectedAt(client: Speech, agent: Speech, refusals: Refusals): S
   };
 }
 
-/** Agora has one answer for one message, and that is all its client can see. */
+/** Agora has one answer for one message, which is all its client can see. */
 function inWords(agent: Speech): Seen {
   const refused = JSON.stringify({ status: "error", message: REASON, body: REASON });
   return {
@@ -48,7 +48,7 @@ function inWords(agent: Speech): Seen {
   };
 }
 
-/** The agent of ACP has one more message for the end of its work. */
+/** The agent of ACP sends one more message at the end. */
 function resultOf(agent: Speech): readonly string[] {
   return agent === "acp" ? ["done", "finished"] : ["done"];
 }

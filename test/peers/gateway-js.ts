@@ -15,11 +15,11 @@ const CLASSES = { unknown: "TaskNotFoundError", noAnswer: "InvalidAgentResponseE
 export const JS_CLIENTS: readonly ClientUnderTest[] = [
   ...(["JSONRPC", "HTTP+JSON", "GRPC"] as const).map(client13),
   ...(["JSONRPC", "HTTP+JSON"] as const).map(client03),
-].map((client) => ({ client, speaks: "a2a" as const, refusals: CLASSES }));
+].map((client) => ({ client, protocol: "a2a" as const, refusals: CLASSES }));
 
 export const ACP_JS: ClientUnderTest = {
   client: clientAcp(SERVED_AS),
-  speaks: "acp",
+  protocol: "acp",
   refusals: { unknown: "not_found", noAnswer: "server_error" },
 };
 
@@ -31,7 +31,7 @@ const OLD = ["JSONRPC", "HTTP+JSON"].map((binding) => agentOf("A2A JS 0.3.14", "
 export const JS_AGENTS: readonly AgentUnderTest[] = [...NEW, ...NEW_GRPC, ...OLD];
 
 export function agentOf(library: string, version: string, binding: string): AgentUnderTest {
-  return { name: `${library} ${binding}`, pin: `a2a@${version}/${binding}`, speaks: "a2a" };
+  return { name: `${library} ${binding}`, pin: `a2a@${version}/${binding}`, protocol: "a2a" };
 }
 
 /** A server that has been started, and the agents that are found there. */

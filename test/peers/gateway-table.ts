@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 import type { Speech } from "./gateway-expected.js";
 import { CHECKS, type Check, type Seen } from "./gateway-walk.js";
 
-/** What one client saw at one agent, and what it should have seen. */
+/** The results of one client with one agent, and the expected ones. */
 export interface Cell {
   readonly client: string;
-  readonly clientSpeaks: Speech;
+  readonly clientProtocol: Speech;
   readonly agent: string;
-  readonly agentSpeaks: Speech;
+  readonly agentProtocol: Speech;
   readonly seen: Seen;
   readonly expected: Seen;
 }
@@ -49,16 +49,16 @@ function textOf(cell: Cell | undefined): string {
   return cell === undefined ? "not tried" : CHECKS.map((check) => `${check} ${markOf(cell, check)}`).join(" ");
 }
 
-function markOf({ seen, expected, clientSpeaks, agentSpeaks }: Cell, check: Check): string {
+function markOf({ seen, expected, clientProtocol, agentProtocol }: Cell, check: Check): string {
   if (seen[check] !== expected[check]) return "✗";
   if (seen[check] === undefined) return "–";
-  const standsIn = clientSpeaks === "agora" ? WITHOUT_TASKS : agentSpeaks === "agora" ? BEFORE_NO_TASKS : [];
+  const standsIn = clientProtocol === "agora" ? WITHOUT_TASKS : agentProtocol === "agora" ? BEFORE_NO_TASKS : [];
   return standsIn.includes(check) ? "◐" : "✓";
 }
 
-/** A client without tasks gets their outcome as one answer. */
+/** A client without tasks gets their result as one answer. */
 const WITHOUT_TASKS: readonly Check[] = ["task", "stream"];
-/** Before an agent without tasks they are the gateway's own, and a question is answered within the session. */
+/** With an agent without tasks they are the gateway's own, and a question is answered within the session. */
 const BEFORE_NO_TASKS: readonly Check[] = ["task", "stream", "input", "cancel"];
 
 function failuresOf({ client, agent, seen, expected }: Cell): readonly string[] {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EMULATED_KEY } from "../../src/internal.js";
 
-/** The checks of every client at every agent, as far as its protocol has the operation. */
+/** The checks of every client with every agent, as far as its protocol has the operation. */
 export const CHECKS = ["ask", "task", "stream", "input", "cancel", "error", "unknown"] as const;
 export type Check = (typeof CHECKS)[number];
 
-/** The result of each check, in one line; absent where the protocol has no such operation. */
+/** The result of each check, in one line; absent if the protocol has no such operation. */
 export type Seen = { readonly [check in Check]?: string };
 
 /** One client of an official library, over one of its interfaces. */

@@ -3,7 +3,7 @@ import { describeCells } from "./gateway-cells.js";
 import { type Fleet, openFleet } from "./gateway-fleet.js";
 import { ACP_JS, JS_AGENTS, JS_CLIENTS, type Started, startJsAgents } from "./gateway-js.js";
 
-/** Official clients for JavaScript at official agents for JavaScript, of other protocols, versions and bindings, and of their own. */
+/** Official JavaScript clients with official JavaScript agents, across protocols, versions and bindings. */
 
 let agents: readonly Started[];
 let fleet: Fleet;

@@ -13,7 +13,7 @@ import express from "express";
 import { type OfficialServer, readCommand } from "./official.js";
 
 const ENDS: { readonly [word: string]: TaskState } = { ask: "input-required", fail: "failed", reject: "rejected" };
-const SAID: { readonly [word: string]: string } = { ask: "what is the answer?", fail: "as commanded", reject: "as commanded" };
+const ECHO: { readonly [word: string]: string } = { ask: "what is the answer?", fail: "as commanded", reject: "as commanded" };
 
 const textPart = (text: string): Part => ({ kind: "text", text });
 const now = (): string => new Date().toISOString();
@@ -23,11 +23,11 @@ class CommandExecutor implements AgentExecutor {
   readonly #cancels = new Map<string, () => void>();
 
   execute = async ({ userMessage, taskId, contextId, task }: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const said = userMessage.parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
-    const { word, count } = readCommand(said);
+    const words = userMessage.parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
+    const { word, count } = readCommand(words);
     const report = new EventPublisher(bus, taskId, contextId);
     if (task === undefined && word === "message") {
-      bus.publish({ ...report.message(`you said: ${said}`) });
+      bus.publish({ ...report.message(`you said: ${words}`) });
       return bus.finished();
     }
     if (task === undefined) {
@@ -39,13 +39,13 @@ class CommandExecutor implements AgentExecutor {
     if (word === "stream") {
       for (let chunk = 1; chunk <= count; chunk++) report.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
     }
-    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${said}`)]);
+    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${words}`)]);
     else if (word === "task") report.artifact("result", [textPart("done")]);
     else if (word === "echo") report.artifact("echo", userMessage.parts);
     if (word === "wait" && task === undefined) {
       await new Promise<void>((resolve) => this.#cancels.set(taskId, resolve));
       report.status("canceled", true);
-    } else report.status((task === undefined ? ENDS[word] : undefined) ?? "completed", true, SAID[word]);
+    } else report.status((task === undefined ? ENDS[word] : undefined) ?? "completed", true, ECHO[word]);
     bus.finished();
   };
 
@@ -69,9 +69,9 @@ class EventPublisher {
     return { kind: "message", messageId: crypto.randomUUID(), contextId, role: "agent", parts: [textPart(text)] };
   }
 
-  status(state: TaskState, final: boolean, said?: string): void {
+  status(state: TaskState, final: boolean, words?: string): void {
     const { taskId, contextId } = this;
-    const status = { state, timestamp: now(), ...(said === undefined ? {} : { message: this.message(said) }) };
+    const status = { state, timestamp: now(), ...(words === undefined ? {} : { message: this.message(words) }) };
     this.bus.publish({ kind: "status-update", taskId, contextId, final, status });
   }
 

@@ -20,7 +20,7 @@ const ENDS: { readonly [word: string]: TaskState } = {
   fail: TaskState.TASK_STATE_FAILED,
   reject: TaskState.TASK_STATE_REJECTED,
 };
-const SAID: { readonly [word: string]: string } = { ask: "what is the answer?", fail: "as commanded", reject: "as commanded" };
+const ECHO: { readonly [word: string]: string } = { ask: "what is the answer?", fail: "as commanded", reject: "as commanded" };
 
 const textPart = (value: string): Part => ({
   content: { $case: "text", value },
@@ -30,16 +30,16 @@ const textPart = (value: string): Part => ({
 });
 const now = (): string => new Date().toISOString();
 
-/** The official executor interface, doing what our conformance agent does on command. */
+/** The official executor interface with the commands of our conformance agent. */
 export class CommandExecutor implements AgentExecutor {
   readonly #cancels = new Map<string, () => void>();
 
   async execute({ userMessage, taskId, contextId, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {
-    const said = userMessage.parts.map(({ content }) => (content?.$case === "text" ? content.value : "")).join("\n");
-    const { word, count } = readCommand(said);
+    const text = userMessage.parts.map(({ content }) => (content?.$case === "text" ? content.value : "")).join("\n");
+    const { word, count } = readCommand(text);
     const report = new EventPublisher(bus, taskId, contextId);
     if (task === undefined && word === "message") {
-      bus.publish(AgentEvent.message({ ...report.message(`you said: ${said}`), taskId: "" }));
+      bus.publish(AgentEvent.message({ ...report.message(`you said: ${text}`), taskId: "" }));
       return bus.finished();
     }
     if (task === undefined) report.begin(userMessage);
@@ -48,13 +48,13 @@ export class CommandExecutor implements AgentExecutor {
     if (word === "stream") {
       for (let chunk = 1; chunk <= count; chunk++) report.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
     }
-    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${said}`)]);
+    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${text}`)]);
     else if (word === "task") report.artifact("result", [textPart("done")]);
     else if (word === "echo") report.artifact("echo", userMessage.parts);
     if (word === "wait" && task === undefined) {
       await new Promise<void>((resolve) => this.#cancels.set(taskId, resolve));
       report.status(TaskState.TASK_STATE_CANCELED);
-    } else report.status((task === undefined ? ENDS[word] : undefined) ?? TaskState.TASK_STATE_COMPLETED, SAID[word]);
+    } else report.status((task === undefined ? ENDS[word] : undefined) ?? TaskState.TASK_STATE_COMPLETED, ECHO[word]);
     bus.finished();
   }
 
@@ -66,7 +66,7 @@ export class CommandExecutor implements AgentExecutor {
   };
 }
 
-/** The events of one task, written out in full as the generated types want them. */
+/** The events of one task, complete as the generated types require. */
 class EventPublisher {
   constructor(
     readonly bus: ExecutionEventBus,
@@ -94,8 +94,8 @@ class EventPublisher {
     this.bus.publish(AgentEvent.task(task));
   }
 
-  status(state: TaskState, said?: string): void {
-    const message = said === undefined ? undefined : this.message(said);
+  status(state: TaskState, text?: string): void {
+    const message = text === undefined ? undefined : this.message(text);
     const { taskId, contextId } = this;
     this.bus.publish(
       AgentEvent.statusUpdate({ taskId, contextId, status: { state, message, timestamp: now() }, metadata: undefined }),
@@ -120,9 +120,9 @@ class EventPublisher {
 
 export interface Official13Options {
   readonly push?: boolean;
-  /** Also answers 0.3, by the SDK's own compatibility layer, and says so on the card. */
+  /** Also serves 0.3, by the SDK's own compatibility layer, and declares it on the card. */
   readonly legacy?: boolean;
-  /** The card names 1.0 only, and only 0.3 is really answered. */
+  /** The card names 1.0 only, while only 0.3 is served. */
   readonly lying?: boolean;
   readonly extended?: boolean;
 }
@@ -165,7 +165,7 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
     extended ? AgentCard.fromJSON({ ...document, description: "told to friends" }) : undefined,
   );
   const legacyCompat = { enabled: legacy || lying };
-  // The extended card is for those who have shown who they are.
+  // The extended card requires authentication.
   const userBuilder = extended ? async () => ({ isAuthenticated: true, userName: "tester" }) : UserBuilder.noAuthentication;
   const shared = { requestHandler, userBuilder, legacyCompat };
   const published = AgentCard.fromJSON(document);

@@ -6,8 +6,8 @@ export interface OfficialServer {
 
 const WORDS = ["task", "stream", "ask", "wait", "fail", "reject", "echo", "throw"];
 
-/** The commands our own conformance agent understands: `conform: stream 3`. Everything else asks for one message. */
-export function readCommand(said: string): { readonly word: string; readonly count: number } {
-  const [, word = "", count = "3"] = /^conform: (\w+)\s*(\d+)?/.exec(said) ?? [];
+/** The commands of our own conformance agent: `conform: stream 3`. Everything else asks for one message. */
+export function readCommand(text: string): { readonly word: string; readonly count: number } {
+  const [, word = "", count = "3"] = /^conform: (\w+)\s*(\d+)?/.exec(text) ?? [];
   return { word: WORDS.includes(word) ? word : "message", count: Number(count) };
 }

@@ -24,7 +24,7 @@ const NOTHINGS: Readonly<Record<string, string>> = {
   "nonsense words": "Blorf snirp quandle, vish tarn ooble.",
 };
 
-/** What is said in another language decides nothing, whatever it says. */
+/** Text in other languages decides nothing. */
 const FOREIGN = [
   "Die Abteilung möchte, dass alles hübsch aussieht und niemand sich ärgert.",
   "Der Kunde wünscht sich eine Lösung, die bis Freitag fertig ist und wenig kostet.",
@@ -41,7 +41,7 @@ const FOREIGN = [
 const FAINT = 0.2;
 
 describe("a text that decides nothing", () => {
-  it("is mostly left open in other languages, and never decided with any certainty", async () => {
+  it("is mostly left undecided in other languages, and never decided with certainty", async () => {
     const decisions: Decision[] = [];
     for (const text of FOREIGN) decisions.push(await decideText(text));
     expect(decisions.filter(({ abstained }) => abstained).length).toBeGreaterThanOrEqual(FOREIGN.length * 0.7);
@@ -56,11 +56,11 @@ describe("a text that decides nothing", () => {
       expect(lintDecision(decision, { input: [text], features: defaultCandidates() })).toEqual([]);
     });
 
-  it("is left open as well where the policy is to ask", async () => {
+  it("is left undecided too if the policy is to ask", async () => {
     expect(await decideText(POEM, { abstain: { kind: "ask" } })).toEqual(await decideText(POEM));
   });
 
-  it("takes the default, and still says that it abstained", async () => {
+  it("takes the default, and still reports that it abstained", async () => {
     for (const protocol of ["Agora", "agora"]) {
       const decision = await decideText(POEM, { abstain: { kind: "default", protocol } });
       expect(decision).toMatchObject({ selected_protocol: "Agora", abstained: true, margin: 0, evidence_spans: [] });
@@ -69,7 +69,7 @@ describe("a text that decides nothing", () => {
     }
   });
 
-  it("does not take a default that is not feasible, or that does not take part", async () => {
+  it("does not take a default that is not feasible, or not a candidate", async () => {
     const never = moduleSaying(POEM, { never: ["Agora"] });
     for (const protocol of ["Agora", "SAGE"])
       expect(await decide(never, { abstain: { kind: "default", protocol } })).toMatchObject({
@@ -78,7 +78,7 @@ describe("a text that decides nothing", () => {
       });
   });
 
-  it("is not settled by a default where demands contradict each other", async () => {
+  it("is not settled by a default if constraints contradict each other", async () => {
     const torn = moduleSaying("", { requires: ["end-to-end-secrecy"], never: ["ANP"] });
     expect((await decide(torn, { abstain: { kind: "default", protocol: "A2A" } })).selected_protocol).toBeNull();
   });
@@ -92,7 +92,7 @@ describe("a text that decides", () => {
   });
 });
 
-describe("a model that is asked where the text decides nothing", () => {
+describe("a model that is asked about undecided text", () => {
   const opened: ScriptedModelServer[] = [];
   afterEach(async () => {
     for (const server of opened.splice(0)) await server.close();
@@ -138,7 +138,7 @@ describe("a model that is asked where the text decides nothing", () => {
     expect(server.asked.length).toBeGreaterThan(0);
   });
 
-  it("is refused where it quotes what stands nowhere", async () => {
+  it("is refused if it quotes text that does not exist", async () => {
     const { settings } = await modelSaying({
       ...ANSWER,
       evidence_spans: ["a quorum votes"],
@@ -168,20 +168,20 @@ describe("a model that is asked where the text decides nothing", () => {
   });
 });
 
-describe("a second opinion that cannot be had", () => {
+describe("an unavailable second opinion", () => {
   it("is reported with the module and the reason, and leaves it undecided", async () => {
-    const told: string[] = [];
-    const about = async () => ({ kind: "none", because: "nobody is there" }) as const;
+    const reports: string[] = [];
+    const about = async () => ({ kind: "none", because: "no model is available" }) as const;
     const decision = await decide(moduleSaying(POEM), {
       abstain: { kind: "model", opinion: { about } },
-      onProblem: (module, because) => told.push(`${module}: ${because}`),
+      onProblem: (module, because) => reports.push(`${module}: ${because}`),
     });
     expect(decision).toMatchObject({ selected_protocol: null, abstained: true });
-    expect(told).toEqual([`${decision.module_id}: nobody is there`]);
+    expect(reports).toEqual([`${decision.module_id}: no model is available`]);
   });
 });
 
-describe("routing that was called off", () => {
+describe("aborted routing", () => {
   it("ends with the reason", async () => {
     const cancel = new CancelSource();
     const stop = new AgentError("cancelled", "nobody waits any more");

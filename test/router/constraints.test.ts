@@ -7,7 +7,7 @@ const turnedAway = (decision: Awaited<ReturnType<typeof decide>>, protocol: stri
   decision.rejected.find((each) => each.protocol === protocol)?.because ?? "";
 
 describe("hard constraints in structured fields, without any prose", () => {
-  it("strict secrecy from end to end leaves only who can keep it", async () => {
+  it("strict end-to-end secrecy leaves only protocols that support it", async () => {
     const decision = await decide(moduleSaying("", { requires: ["end-to-end-secrecy"] }));
     expect(decision).toMatchObject({ selected_protocol: "ANP", abstained: false, evidence_spans: [], margin: 1 });
     expect(decision.rationale).toContain("end-to-end secrecy");
@@ -20,7 +20,7 @@ describe("hard constraints in structured fields, without any prose", () => {
       expect((await decide(moduleSaying("", { requires: [capability] }))).selected_protocol).toBe("ANP");
     });
 
-  it("streaming turns Agora away, also where nothing else would be allowed", async () => {
+  it("streaming excludes Agora, even if nothing else is allowed", async () => {
     const chosen = await decide(moduleSaying("", { requires: ["streaming"] }));
     expect(chosen.selected_protocol).toBe("A2A");
     expect(turnedAway(chosen, "Agora")).toBe("cannot carry streaming");
@@ -28,14 +28,14 @@ describe("hard constraints in structured fields, without any prose", () => {
     expect(stuck).toMatchObject({ selected_protocol: null, abstained: true, margin: 0 });
   });
 
-  it("long jobs turn away who has no tasks at all", async () => {
+  it("long jobs exclude protocols without tasks", async () => {
     const candidates = [featureRow(toy), ...defaultCandidates()];
     const decision = await decide(moduleSaying("", { requires: ["job-lifecycle"] }), { candidates });
     expect(decision.selected_protocol).toBe("ACP");
     expect(turnedAway(decision, "TOY")).toBe("cannot carry long-running jobs");
   });
 
-  it("avoiding resource operations turns ACP away, whatever speaks for it", async () => {
+  it("avoiding resource operations excludes ACP, whatever the evidence for it", async () => {
     const text = "Each ledger row sits at its own URL and is created, read, updated and deleted by plain web requests.";
     expect((await decideText(text)).selected_protocol).toBe("ACP");
     const decision = await decide(moduleSaying(text, { avoids: ["resource-operations"] }));
@@ -43,7 +43,7 @@ describe("hard constraints in structured fields, without any prose", () => {
     expect(turnedAway(decision, "ACP")).toBe("brings resource operations, which is to be avoided");
   });
 
-  it("one name allowed, or all but one forbidden, decides with full margin", async () => {
+  it("one allowed name, or all but one forbidden, decides with full margin", async () => {
     for (const names of [{ only: ["Agora"] }, { never: ["A2A", "ACP", "ANP"] }]) {
       const decision = await decide(moduleSaying("", names));
       expect(decision).toMatchObject({ selected_protocol: "Agora", margin: 1, abstained: false });
@@ -74,11 +74,11 @@ describe("hard constraints in structured fields, without any prose", () => {
       expect(decision.rejected.filter(({ because }) => because === "")).toEqual([]);
     });
 
-  it("a module that says nothing at all is left open", async () => {
+  it("a module without text is left undecided", async () => {
     expect(await decide(moduleSaying(""))).toMatchObject({ selected_protocol: null, abstained: true, margin: 0 });
   });
 
-  it("come out of a file as they go in", async () => {
+  it("survive a round trip through a file", async () => {
     const { scenarios, excluded } = readScenarios({
       scenario: "mill",
       modules: [
@@ -95,7 +95,7 @@ describe("hard constraints in structured fields, without any prose", () => {
 });
 
 describe("hard constraints in words", () => {
-  it("a demand for secrecy between the ends rules the others out, though more is said of other things", async () => {
+  it("a demand for end-to-end secrecy excludes the others, although other needs are stronger", async () => {
     const decision = await decideText(
       "The planners chat to and fro and hand over to each other. All of it has to be encrypted from end to end so that no relay or operator in between can ever read the content.",
     );
@@ -111,7 +111,7 @@ describe("hard constraints in words", () => {
       expect(decision.selected_protocol).toBe("A2A");
     });
 
-  it("what a file excludes in words turns away who brings it", async () => {
+  it("exclusions in words exclude the protocols that match", async () => {
     const excludes = ["resources with their own addresses that are created, read, updated and deleted by web requests"];
     const { scenarios } = readScenarios({
       scenario_id: "pier",
@@ -122,7 +122,7 @@ describe("hard constraints in words", () => {
     expect(decision?.rejected.find(({ protocol }) => protocol === "ACP")?.because).toContain("resource operations");
   });
 
-  it("what a file locks by the name of a capability rules the others out", async () => {
+  it("a lock by the name of a capability excludes the others", async () => {
     const { scenarios } = readScenarios({
       scenario_id: "pier",
       modules: [{ text: "Something about boats.", locks: ["end-to-end secrecy"], excludes: [] }],
@@ -130,7 +130,7 @@ describe("hard constraints in words", () => {
     expect((await route(scenarios)).decisions[0]?.selected_protocol).toBe("ANP");
   });
 
-  it("count for nothing where locks are switched off", async () => {
+  it("have no effect if locks are switched off", async () => {
     const module = moduleSaying("The two agents chat to and fro, question and answer.", { only: ["ANP"] });
     expect((await decide(module)).selected_protocol).toBe("ANP");
     expect((await decide(module, { without: ["locks"] })).selected_protocol).toBe("A2A");
@@ -139,7 +139,7 @@ describe("hard constraints in words", () => {
 
 describe("exclusions in prose", () => {
   it.each(["Orders are created and read over the web. No REST.", "Without any REST: records are created, updated and deleted."])(
-    "turn away who brings what is to be avoided: %s",
+    "exclude protocols with the avoided feature: %s",
     async (text) => {
       const decision = await decideText(text);
       expect(decision.selected_protocol).not.toBe("ACP");
@@ -158,14 +158,14 @@ describe("exclusions in prose", () => {
 });
 
 describe("short forms", () => {
-  it("reads E2E as the words it stands for, so that it comes before everything else", async () => {
+  it("reads E2E as the words it abbreviates, with its priority", async () => {
     const decision = await decideText("Payloads must be E2E encrypted; REST resources are created and updated.");
     expect(decision.selected_protocol).toBe("ANP");
     expect(decision.evidence_spans.some((span) => span.includes("E2E"))).toBe(true);
   });
 });
 
-describe("what is no scenario", () => {
+describe("an invalid scenario", () => {
   it.each([undefined, "a text", { scenario: "s", modules: [{ id: "a", text: "b" }] }, [{}]])(
     "is refused by name: %j",
     async (input) => {

@@ -6,7 +6,7 @@ const SIZE = 100_000;
 const repeated = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
 const SENTENCE = "The two agents chat to and fro, and nobody else may read what they say. ";
 
-/** Texts that are made to be slow to read or hard to bear, for a given size. */
+/** Texts of a given size that are slow to parse. */
 const HOSTILE: Readonly<Record<string, (size: number) => string>> = {
   "ordinary prose": (size) => repeated(SENTENCE, size),
   "one endless sentence": (size) => repeated("the ledger keeps every entry and each clerk signs what she sends ", size),
@@ -48,14 +48,14 @@ async function timeOf(text: string): Promise<number> {
   return performance.now() - start;
 }
 
-/** Below this much time, what is measured is the machine. */
+/** Below this time, the machine is measured and not the code. */
 const NOISE_MS = 50;
 /** Twice the text takes twice the time of a linear reader, and four times that of a quadratic one. */
 const LINEAR = 3;
-/** Whatever else the machine does only ever makes a reading longer, so the shortest of several is the truest. */
+/** Other load only ever lengthens a reading, so the shortest of several is the most accurate. */
 const ATTEMPTS = 6;
 
-/** Does the whole take no more than its share of the time of the half? */
+/** Whether the whole takes no more than its share of the time of the half. */
 async function isLinear(half: string, whole: string): Promise<boolean> {
   let [shortestHalf, shortestWhole] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -7,14 +7,14 @@ import { THIRTY } from "./thirty-texts.js";
 const MODULES: readonly Module[] = THIRTY.map((text, index) => moduleSaying(text, { id: `m${index}` }));
 const SHARED = "The harbour office wrote this. All messages are encrypted from end to end so that no relay can read them.";
 
-/** Decisions by module, as bytes. */
+/** Decisions by module, as JSON. */
 async function byModule(scenario: Scenario): Promise<ReadonlyMap<string, string>> {
   const { decisions } = await route(scenario);
   return new Map(decisions.map((decision) => [decision.module_id, JSON.stringify(decision)]));
 }
 const scenarioWith = (modules: readonly Module[], description = SHARED): Scenario => ({ id: "s", description, modules });
 
-/** The same value, its members in another order. */
+/** The same value with its members in another order. */
 function shuffled(value: unknown, order: (names: readonly string[]) => readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((each) => shuffled(each, order));
   if (typeof value !== "object" || value === null) return value;
@@ -27,7 +27,7 @@ describe("a module is decided from its own text", () => {
     expect(all.size).toBe(30);
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([...MODULES], { minLength: 2 }), async (some) => {
-        for (const [id, bytes] of await byModule(scenarioWith(some))) expect(bytes).toBe(all.get(id));
+        expect(await byModule(scenarioWith(some))).toEqual(new Map(some.map(({ id }) => [id, all.get(id)])));
       }),
       { numRuns: 40 },
     );
@@ -73,43 +73,42 @@ describe("a module is decided from its own text", () => {
   it("and not from its label, its level or its neighbours", async () => {
     const [first = moduleSaying("")] = MODULES;
     const plain = await byModule(scenarioWith([first]));
-    const told = { ...first, label: "Agora", neighbours: ["m1", "m2"] };
-    expect(await byModule({ ...scenarioWith([told]), level: 5 })).toEqual(plain);
+    const relabelled = { ...first, label: "Agora", neighbours: ["m1", "m2"] };
+    expect(await byModule({ ...scenarioWith([relabelled]), level: 5 })).toEqual(plain);
   });
 });
 
-describe("what the scenario says", () => {
+describe("the text of the scenario", () => {
   const OPEN = moduleSaying("It should be friendly and blue.", { id: "open" });
   const OTHER = moduleSaying("It should be small and green.", { id: "other" });
   const chosen = async (scenario: Scenario): Promise<readonly Decision["selected_protocol"][]> =>
     (await route(scenario)).decisions.map(({ selected_protocol }) => selected_protocol);
   const SECRET = "has to be encrypted from end to end so that no operator or relay in between can read the content";
 
-  it("counts for every module where it speaks of all", async () => {
+  it("counts for every module if it is about all", async () => {
     const description = `Whatever all modules exchange ${SECRET}.`;
     expect(await chosen(scenarioWith([OPEN, OTHER], description))).toEqual(["ANP", "ANP"]);
   });
 
-  it("counts for none where it speaks of one of several", async () => {
+  it("counts for none if it is about one of several", async () => {
     const description = `What the harbour office sends ${SECRET}.`;
     expect(await chosen(scenarioWith([OPEN, OTHER], description))).toEqual([null, null]);
   });
 
-  it("counts fully for the only module, since it can be about no other", async () => {
+  it("counts fully for the only module", async () => {
     const description = `What the harbour office sends ${SECRET}.`;
     expect(await chosen(scenarioWith([OPEN], description))).toEqual(["ANP"]);
   });
 
-  it("is quoted as evidence word for word", async () => {
+  it("is quoted as evidence verbatim", async () => {
     const description = `Whatever all modules exchange ${SECRET}.`;
     const { decisions } = await route(scenarioWith([OPEN, OTHER], description));
-    for (const { evidence_spans } of decisions) {
-      expect(evidence_spans.length).toBeGreaterThan(0);
-      for (const span of evidence_spans) expect(description).toContain(span);
-    }
+    expect(decisions).toHaveLength(2);
+    expect(decisions.map(({ evidence_spans }) => evidence_spans.length > 0)).toEqual([true, true]);
+    expect(decisions.flatMap(({ evidence_spans }) => evidence_spans).filter((span) => !description.includes(span))).toEqual([]);
   });
 
-  it("is not read from a module to its neighbour", async () => {
+  it("is not read from a module for its neighbour", async () => {
     const secret = moduleSaying(`What all modules exchange ${SECRET}.`, { id: "secret" });
     expect((await route(scenarioOf(secret, OPEN))).decisions[1]?.selected_protocol).toBeNull();
   });

@@ -1,8 +1,8 @@
-/** A need, and the same words where they ask for nothing: what is right for each. */
+/** A need, and the same words where they are not a need, with the expected result of each. */
 export interface Pair {
   readonly turn: string;
   readonly need: readonly [text: string, protocol: string];
-  /** Its protocol follows from what the text goes on to say. */
+  /** Its protocol follows from the rest of the text. */
   readonly twin: readonly [text: string, protocol: string];
 }
 

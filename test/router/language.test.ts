@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PAIRS } from "./language-pairs.js";
 import { decideText } from "./scenarios.js";
 
-/** Turns of phrase that were not understood when this was written. Whoever teaches the router one takes it off this list. */
+/** Phrases that the router does not understand yet. Remove one once it does. */
 const KNOWN_MISSES: readonly string[] = [
   "handled by somebody else: the twin",
   "avoid: the twin",
@@ -10,7 +10,7 @@ const KNOWN_MISSES: readonly string[] = [
   "a later phase: the twin",
   "only: the twin",
 ];
-/** Nobody may learn one by forgetting another. */
+/** The list must not grow elsewhere while one is removed. */
 const RIGHT_AT_LEAST = 50;
 
 const SIDES = PAIRS.flatMap(({ turn, need, twin }) => [
@@ -18,8 +18,8 @@ const SIDES = PAIRS.flatMap(({ turn, need, twin }) => [
   { name: `${turn}: the twin`, text: twin[0], right: twin[1] },
 ]);
 
-describe("needs, and the same words where they ask for nothing", () => {
-  it("are distinguished, all but a few", async () => {
+describe("needs, and the same words where they are not needs", () => {
+  it("are distinguished, except for a few", async () => {
     const missed: string[] = [];
     for (const { name, text, right } of SIDES) if ((await decideText(text)).selected_protocol !== right) missed.push(name);
     expect(SIDES).toHaveLength(56);

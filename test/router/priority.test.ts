@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultCandidates, judge, PRIORITY, type Tier } from "../../src/router/index.js";
 import { decide, decideText, moduleSaying, scenarioOf } from "./scenarios.js";
 
-/** One clear need of each tier, and whom it speaks for. */
+/** One clear need of each tier, and the protocol it supports. */
 const NEEDS: { readonly [tier in Tier]: readonly (readonly [text: string, protocol: string])[] } = {
   identity: [
     ["No relay or operator between the two ends may be able to decrypt the content.", "ANP"],
@@ -19,8 +19,8 @@ const NEEDS: { readonly [tier in Tier]: readonly (readonly [text: string, protoc
 };
 
 describe("two needs at once", () => {
-  for (const [place, higher] of PRIORITY.entries())
-    for (const lower of PRIORITY.slice(place + 1))
+  for (const [index, higher] of PRIORITY.entries())
+    for (const lower of PRIORITY.slice(index + 1))
       for (const [strong, winner] of NEEDS[higher])
         for (const [weak] of NEEDS[lower])
           for (const text of [`${strong} ${weak}`, `${weak} ${strong}`])
@@ -28,7 +28,7 @@ describe("two needs at once", () => {
               expect((await decideText(text)).selected_protocol).toBe(winner);
             });
 
-  it("go the other way round where the settings order the tiers otherwise", async () => {
+  it("are ordered by the settings if these order the tiers differently", async () => {
     const [[weak] = [""]] = NEEDS.interaction;
     const [[strong] = [""]] = NEEDS.operations;
     const text = `${strong} ${weak}`;
@@ -36,13 +36,13 @@ describe("two needs at once", () => {
     expect((await decideText(text, { priority: ["interaction", "operations", "identity"] })).selected_protocol).toBe("A2A");
   });
 
-  it("of structured fields obey the same order", async () => {
+  it("in structured fields follow the same order", async () => {
     const module = moduleSaying("", { requires: ["turn-taking", "routine-governance"] });
     expect((await decide(module)).selected_protocol).toBe("Agora");
     expect((await decide(module, { priority: ["interaction", "identity", "operations"] })).selected_protocol).toBe("A2A");
   });
 
-  it("never lift an order of tiers above a hard constraint", async () => {
+  it("never override a hard constraint", async () => {
     const module = moduleSaying("", { requires: ["turn-taking", "end-to-end-secrecy"] });
     expect((await decide(module, { priority: ["interaction", "operations", "identity"] })).selected_protocol).toBe("ANP");
   });
@@ -81,7 +81,7 @@ describe("needs of one tier that are equally strong", () => {
     expect(ties.length).toBeGreaterThan(0);
   });
 
-  it("are decided by which comes first: swapping the sentences swaps the winner", () => {
+  it("are decided by their order: swapping the sentences swaps the winner", () => {
     expect(ties.filter(([one, other]) => judged(`${one} ${other}`).chosen?.name !== "ACP")).toEqual([]);
     expect(ties.filter(([one, other]) => judged(`${other} ${one}`).chosen?.name !== "Agora")).toEqual([]);
   });
@@ -94,26 +94,26 @@ describe("needs of one tier that are equally strong", () => {
   });
 });
 
-describe("what breaks a tie that the order does not decide", () => {
+describe("the tie break after the order of sentences", () => {
   const TIE = moduleSaying("", { requires: ["resource-operations", "routine-governance"] });
 
-  it("is the order of last resort, however often it is asked", async () => {
+  it("is a fixed order, the same every time", async () => {
     expect(await decide(TIE)).toMatchObject({ selected_protocol: "ACP", margin: 0 });
     expect((await decide(TIE)).rationale).toContain("order of last resort");
   });
 
-  it("follows the order of the candidates that are named", async () => {
+  it("follows the order of the candidates", async () => {
     const candidates = [...defaultCandidates()].reverse();
     expect((await decide(TIE, { candidates })).selected_protocol).toBe("Agora");
   });
 
-  it("is a ranking, where there is one, however it writes the names", async () => {
+  it("is a ranking, if there is one, in any spelling of the names", async () => {
     const decision = await decide(TIE, { ranking: ["agora", "ACP"] });
     expect(decision).toMatchObject({ selected_protocol: "Agora", margin: 0 });
     expect(decision.rationale).toContain("ranking");
   });
 
-  it("is never a ranking if there is no tie", async () => {
+  it("does not use a ranking if there is no tie", async () => {
     const [[text, winner] = ["", ""]] = NEEDS.identity;
     for (const ranking of [["A2A"], ["ACP"], ["Agora"], ["Agora", "ACP", "A2A", "ANP"]])
       expect((await decideText(text, { ranking })).selected_protocol).toBe(winner);

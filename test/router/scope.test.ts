@@ -16,7 +16,7 @@ const chosen = (decisions: readonly Decision[]): readonly (string | null)[] =>
   decisions.map(({ selected_protocol }) => selected_protocol);
 
 describe("one protocol for a whole scenario", () => {
-  it("is the one that most modules speak for, and every decision says so", async () => {
+  it("is the one that most modules support, and every decision reports that", async () => {
     expect(chosen((await route(scenarioOf(CHAT, SHELF, STORE))).decisions)).toEqual(["A2A", "ACP", "ACP"]);
     const decisions = await together([CHAT, SHELF, STORE]);
     expect(chosen(decisions)).toEqual(["ACP", "ACP", "ACP"]);
@@ -24,14 +24,14 @@ describe("one protocol for a whole scenario", () => {
     for (const { rationale } of decisions) expect(rationale).toContain("The choice stands for all modules together.");
   });
 
-  it("shows a module that wants something else no needs it does not have", async () => {
+  it("attributes no foreign needs to a module", async () => {
     const [chat] = await together([CHAT, SHELF, STORE]);
     expect(chat?.rationale).toBe("The choice stands for all modules together.");
     expect(chat?.evidence_spans).toEqual([]);
     expect(chat?.rejected.find(({ protocol }) => protocol === "A2A")?.because).toBe("suits the modules together less");
   });
 
-  it("fails no module: a protocol that one module excludes, none gets", async () => {
+  it("satisfies every module: a protocol that one module excludes is not chosen", async () => {
     const decisions = await together([{ ...SHELF, never: ["ACP"] }, STORE]);
     expect(chosen(decisions)).not.toContain("ACP");
     expect(decisions[1]?.rejected.find(({ protocol }) => protocol === "ACP")?.because).toBe(
@@ -39,7 +39,7 @@ describe("one protocol for a whole scenario", () => {
     );
   });
 
-  it("says which constraints cannot meet where there is none", async () => {
+  it("reports the conflicting constraints if there is none", async () => {
     const secret = moduleSaying("", { id: "secret", requires: ["end-to-end-secrecy"] });
     const barred = moduleSaying("", { id: "barred", never: ["ANP"] });
     const decisions = await together([secret, barred]);
@@ -54,7 +54,7 @@ describe("one protocol for a whole scenario", () => {
     expect(decisions[1]?.rejected.find(({ protocol }) => protocol === "A2A")?.because).toContain("end-to-end secrecy");
   });
 
-  it("takes the only one left, without a word of prose", async () => {
+  it("is the only one left, without any prose", async () => {
     const decisions = await together([
       moduleSaying("", { id: "a", only: ["ACP", "Agora"] }),
       moduleSaying("", { id: "b", never: ["ACP"] }),
@@ -63,7 +63,7 @@ describe("one protocol for a whole scenario", () => {
     expect(decisions.map(({ margin }) => margin)).toEqual([1, 1]);
   });
 
-  it("leaves open what no text decides, and does not claim that constraints clash", async () => {
+  it("is undecided if no text decides, and reports no conflict", async () => {
     const decisions = await together([moduleSaying("", { id: "a" }), moduleSaying("", { id: "b" })]);
     expect(chosen(decisions)).toEqual([null, null]);
     for (const { rationale } of decisions) expect(rationale).toBe("Nothing in the text decides.");
@@ -76,7 +76,7 @@ describe("one protocol for a whole scenario", () => {
     expect(chosen(await together([open, { ...open, id: "b", never: ["A2A"] }], { abstain }))).toEqual([null, null]);
   });
 
-  it("takes no second opinion that names several", async () => {
+  it("rejects a second opinion that names several", async () => {
     const opinions = ["A2A", "ACP"];
     const about = async () => {
       const protocol = opinions.shift() ?? "ANP";

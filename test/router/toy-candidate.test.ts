@@ -5,7 +5,7 @@ import { toy } from "../toy/index.js";
 import { decide, moduleSaying } from "./scenarios.js";
 import { THIRTY } from "./thirty-texts.js";
 
-/** A protocol that wants to be chosen: it claims to be made for everything the texts ask for. */
+/** A protocol that claims to support everything the texts ask for. */
 const pushy: Protocol = {
   ...toy,
   features: {
@@ -51,7 +51,7 @@ describe("a protocol registered beside the others", () => {
     expect(await bytes()).toBe(before);
   });
 
-  it("takes part where it is named as a candidate", async () => {
+  it("takes part if it is named as a candidate", async () => {
     const [first = ""] = THIRTY;
     const row = featureRow(pushy);
     const among = await decide(moduleSaying(first, { never: ["A2A"] }), { candidates: [...defaultCandidates(), row] });
@@ -61,7 +61,7 @@ describe("a protocol registered beside the others", () => {
     expect(alone.rationale).toContain("There is no other candidate.");
   });
 
-  it("can be named by a file that allows it, and stays out where only the usual four take part", async () => {
+  it("can be allowed by a file, and stays out if only the default four take part", async () => {
     const module = moduleSaying("", { only: ["Toy"] });
     expect((await decide(module)).selected_protocol).toBeNull();
     expect((await decide(module, { candidates: [...defaultCandidates(), featureRow(pushy)] })).selected_protocol).toBe("Toy");

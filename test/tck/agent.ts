@@ -2,7 +2,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { type Agent, type AgentFunction, agent, type Content, type Part, type TaskContext } from "../../src/index.js";
 import type { AgentStream } from "../../src/tasks/index.js";
 
-/** What one of the kit's scenarios asks of an agent. */
+/** The behaviour that one of the kit's scenarios requires of an agent. */
 type Scenario = (task: TaskContext) => ReturnType<AgentFunction>;
 
 /** The kit of 0.3 needs work that outlives two of its streaming timeouts, which are 2 s each by default. */
@@ -13,7 +13,7 @@ const LINK: readonly Part[] = [
   { kind: "url", url: "https://example.com/output.txt", name: "output.txt", mediaType: "text/plain" },
 ];
 
-/** By how the id of the message begins. Longer beginnings first: `tck-artifact-file-url` also begins like `tck-artifact-file`. */
+/** By prefix of the message id, longest first: `tck-artifact-file-url` also starts with `tck-artifact-file`. */
 const SCENARIOS: readonly (readonly [beginning: string, Scenario])[] = [
   ["tck-artifact-text", show("Generated text content")],
   ["tck-artifact-file-url", show(LINK)],
@@ -32,7 +32,7 @@ const SCENARIOS: readonly (readonly [beginning: string, Scenario])[] = [
   ["test-resubscribe-message-id", workForLong],
 ];
 
-/** The kit of 1.0 marks every message; that of 0.3 wants tasks that can still be cancelled and answered. */
+/** The kit of 1.0 marks every message; that of 0.3 needs tasks that can still be cancelled and answered. */
 const handle: AgentFunction = (message, task) => {
   const scenario = SCENARIOS.find(([beginning]) => message.id.startsWith(beginning))?.[1] ?? ask;
   return scenario(task);
@@ -80,7 +80,7 @@ export interface TckOptions {
   readonly extension: boolean;
 }
 
-/** The agent under test. It names no input modes and so takes everything: the kit sends an odd media type and wants an answer. */
+/** The agent under test. It declares no input modes and so accepts all: the kit sends an unusual media type and expects an answer. */
 export function tckAgent({ extendedCard, extension }: TckOptions): Agent {
   return agent({
     name: "tck",

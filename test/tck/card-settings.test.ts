@@ -16,7 +16,7 @@ async function cardWith(settings: JsonObject, headers: Record<string, string> = 
   return { card, headers: response.headers, url: server.url };
 }
 
-describe("what a reader of the card gets who names no version", () => {
+describe("the card for a request without a version", () => {
   test.each([
     [{}, true, true],
     [{ cardForm: "both" }, true, true],
@@ -32,11 +32,11 @@ describe("what a reader of the card gets who names no version", () => {
     expect(["supportedInterfaces" in card, "url" in card]).toEqual([false, true]);
   });
 
-  test("a form that does not exist is refused at start", async () => {
+  test("an unknown form is refused at start", async () => {
     await expect(cardWith({ cardForm: "2.0" })).rejects.toMatchObject({ message: "cardForm must be one of both, 1.0, 0.3" });
   });
 
-  test("A2A 1.0 section 8.6.1: when it was changed is said, and is not in the future", async () => {
+  test("A2A 1.0 section 8.6.1: the last modification is reported, and not in the future", async () => {
     const { headers } = await cardWith({});
     const changed = headers.get("last-modified") ?? "";
     expect(changed).toBe(new Date(changed).toUTCString());
@@ -44,7 +44,7 @@ describe("what a reader of the card gets who names no version", () => {
   });
 });
 
-describe("where gRPC of 0.3 is answered", () => {
+describe("the address of gRPC 0.3", () => {
   const grpcOf = async (settings: JsonObject) => {
     const { card, url } = await cardWith({ cardForm: "0.3", ...settings });
     return { url, written: card.additionalInterfaces?.find(({ transport }) => transport === "GRPC")?.url };

@@ -8,7 +8,7 @@ import { tckAgent } from "./agent.js";
 const { values } = parseArgs({
   options: {
     port: { type: "string", default: "0" },
-    /** Who asks for the card names no version, and the schemas of the kit allow the members of one version only. */
+    /** Requests for the card name no version, and the schemas of the kit allow the members of one version only. */
     card: { type: "string", default: "1.0" },
     push: { type: "boolean", default: false },
     "extended-card": { type: "boolean", default: false },
@@ -16,14 +16,14 @@ const { values } = parseArgs({
   },
 });
 
-/** The kit sends no credentials but requests what only known callers may see, so every caller on loopback is known. */
+/** The kit sends no credentials but requests what requires authentication, so every caller on loopback is authenticated. */
 const neighbour: Principal = { id: "kit", scheme: "key", scopes: [], owner: ownerOf("key", "kit") };
 const everybodyIsKnown: Admission = () => neighbour;
 
 const server = await serve(tckAgent({ extendedCard: values["extended-card"], extension: values["required-extension"] }), {
   port: Number(values.port),
   admission: values["extended-card"] ? everybodyIsKnown : openAdmission(),
-  // The kit's webhook listens on this machine, where ours would otherwise not send anything.
+  // The kit's webhook listens on this machine, which is not allowed by default.
   push: values.push && { allow: ["localhost"] },
   settings: { a2a: { errorProfile: "1.0.0", cardForm: values.card, legacyGrpcAddress: "url" } },
 });

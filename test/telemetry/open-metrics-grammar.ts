@@ -1,6 +1,6 @@
 /**
- * A reader of OpenMetrics text for tests, written from the ABNF and the MUSTs of OpenMetrics 1.0: it takes nothing that
- * the specification does not allow, and throws with the line.
+ * A strict parser of OpenMetrics text for tests, written from the ABNF and the MUSTs of OpenMetrics 1.0. Throws with the line
+ * for everything that the specification does not allow.
  */
 export interface ReadExemplar {
   readonly labels: ReadonlyMap<string, string>;
@@ -109,7 +109,7 @@ function checkFamily({ name, type, samples }: ReadFamily): void {
   for (const metric of metrics.values()) checkHistogram(name, metric);
 }
 
-/** Rising bounds and counts, a last bucket of infinity that is the count, exemplars below their bound, a sum beside a count. */
+/** Ascending bounds and counts, a last bucket of infinity that equals the count, exemplars below their bound, a sum beside a count. */
 function checkHistogram(name: string, samples: readonly ReadSample[]): void {
   const buckets = samples.filter((sample) => sample.name === `${name}_bucket`);
   const one = (suffix: string) => samples.filter((sample) => sample.name === name + suffix).map(({ value }) => value);

@@ -9,9 +9,9 @@ const EDGE = { srcAgent: "planner", dstId: "translator", protocol: "p" };
 const LABELS = 'src_agent="planner",dst_id="translator",protocol="p"';
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/** The examples of the specification, and what it calls wrong. */
+/** The examples of the specification, and what it forbids. */
 const EOF = "# EOF\n";
-describe("the reader that judges", () => {
+describe("the grammar of the tests", () => {
   test.each([
     ["a counter", `# TYPE foo counter\nfoo_total 17.0 1520879607.789\nfoo_created 1520430000.123 1520879607.789\n${EOF}`],
     [
@@ -22,7 +22,7 @@ describe("the reader that judges", () => {
       "escapes",
       `# TYPE foo gauge\n# HELP foo Some text and \\n some \\" escaping\nfoo{a="x",b="escaping\\" example \\n "} 0\n${EOF}`,
     ],
-  ])("takes %s", (_what, text) => {
+  ])("accepts %s", (_what, text) => {
     expect(readOpenMetrics(text)).toHaveLength(1);
   });
 
@@ -46,7 +46,7 @@ describe("the reader that judges", () => {
 });
 
 describe("openMetricsText", () => {
-  test("the whole text of one edge; examples stand in the bucket of their call, the last one wins", () => {
+  test("the whole text of one edge; exemplars are in the bucket of their call, the last one wins", () => {
     let nowMs = 1_767_323_045_678;
     const metrics = createMetrics({ latencyBounds: [0.00005, 0.005, 1, 2_500_000], now: () => nowMs });
     const meter = metrics.edge(EDGE);
@@ -93,7 +93,7 @@ QUEUE_DEPTH{${LABELS}} NaN
     expect(prometheusText(metrics.families())).not.toContain("trace_id");
   });
 
-  test("whatever is measured and however agents are called, the text keeps the grammar and gives the values back", () => {
+  test("for any measurements and agent names, the text matches the grammar and preserves the values", () => {
     const name = fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !text.includes("\r") && !text.includes("://"));
     const call = fc.record({
       srcAgent: name,

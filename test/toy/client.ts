@@ -1,7 +1,6 @@
-import { AgentError, type AgentEvent, type Call, type Handler, type Operation } from "../../src/envelope/index.js";
-import type { IdSource, Peer } from "../../src/protocols/index.js";
+import { AgentError, type AgentEvent, type Call, type Operation } from "../../src/envelope/index.js";
+import type { Client, ClientContext } from "../../src/protocols/index.js";
 import { responseJson } from "../../src/transport/body.js";
-import type { Link } from "../../src/transport/exchange.js";
 import { blame } from "../../src/transport/fields.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { makeRequest } from "../../src/transport/request.js";
@@ -10,10 +9,11 @@ import { discover } from "./discover.js";
 import { decodeToyError } from "./errors.js";
 import { readToyReply, type ToyReply } from "./wire.js";
 
-export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
+export function connect(context: ClientContext): Client {
+  const { link, peer } = context;
   async function callToy(operation: Operation, call: Call): Promise<AgentEvent> {
     if (operation.kind === "ping") {
-      const found = await discover(link, peer.url, call);
+      const found = await discover(context, peer.url, call);
       if (found === undefined) throw new AgentError("bad_peer", "the peer no longer speaks toy");
       return { kind: "done" };
     }
@@ -24,14 +24,14 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
     }
     const body = JSON.stringify(encodeToy(operation.envelope));
     const headers = { "content-type": "application/json" };
-    const response = await link.exchange(makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel }));
+    const response = await link.exchange(makeRequest({ method: "POST", url: peer.url, headers, body, call }));
     const reply = await readReply(response);
     if ("wrong" in reply) throw decodeToyError(reply.wrong, reply.why);
-    const facts = { id: ids.newId(), now: ids.now(), src: peer.card.name, dst: call.caller.id };
+    const facts = { id: context.newId(), now: context.now(), src: peer.card.name, dst: call.caller.id };
     const { sessionId, traceId } = operation.envelope.context;
     return { kind: "message", message: decodeToy({ say: reply.said, session: sessionId, trace: traceId }, "agent", facts) };
   }
-  return callToy;
+  return { handler: callToy, close: async () => undefined };
 }
 
 async function readReply(response: Parameters<typeof responseJson>[0]): Promise<ToyReply> {

@@ -1,6 +1,6 @@
 import { AgentError, ERRORS, type ErrorCode } from "../../src/envelope/index.js";
 
-/** The toy writes our own codes; whatever else a peer writes is its fault. */
+/** The toy uses Koine error codes; anything else is a fault of the peer. */
 export function decodeToyError(wrong: string, why: string): AgentError {
   return Object.hasOwn(ERRORS, wrong)
     ? new AgentError(wrong as ErrorCode, why)

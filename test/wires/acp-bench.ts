@@ -3,7 +3,7 @@ import { bearerTokens } from "../../src/public/auth.js";
 import type { Protocol } from "../../src/public/protocols.js";
 import { sseEvents } from "../../src/transport/sse.js";
 
-/** Something that happens when a test says so. */
+/** A gate that a test opens. */
 export class Gate {
   readonly opened: Promise<void>;
   open: () => void = () => undefined;
@@ -15,7 +15,7 @@ export class Gate {
   }
 }
 
-/** An agent that does what its message says, and the gate at which `wait` and `halfway` stand. */
+/** An agent that runs the command of its message, and the gate at which `wait` and `halfway` wait. */
 export function commanded(gate: Gate): AgentFunction {
   return async function* obey(message, task) {
     const [command, ...words] = message.text.split(" ");
@@ -51,7 +51,7 @@ export function commanded(gate: Gate): AgentFunction {
 
 const ORIGIN = "http://acp.example";
 
-/** A bench with two agents, `worker` and `Other.Agent`, reached without a socket. */
+/** A bench with two agents, `worker` and `Other.Agent`, called without a socket. */
 export class Bench {
   readonly gate = new Gate();
   readonly #mounted: Mounted;
@@ -86,7 +86,7 @@ export class Bench {
     return answerOf(await this.fetch(path, { headers: { ...headers } }));
   }
 
-  /** `POST` that is answered with events; all of them. */
+  /** A `POST` that is answered with events; returns all of them. */
   async postStream(path: string, body: unknown, headers: { readonly [name: string]: string } = {}): Promise<readonly Tree[]> {
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     return readAll(await this.fetch(path, { method: "POST", headers: { ...headers }, body: bytes }));
@@ -113,7 +113,7 @@ export class Benches {
   };
 }
 
-/** Reads the run until it is over. */
+/** Reads the run until it has ended. */
 export async function ended(on: Bench, runId: unknown, headers: { readonly [name: string]: string } = {}): Promise<Tree> {
   for (;;) {
     const { body } = await on.get(`/runs/${runId}`, headers);
@@ -126,7 +126,7 @@ export type Tree = { [name: string]: unknown };
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server wrote, looked at by assertions only
+  // biome-ignore lint/suspicious/noExplicitAny: a server response, read by assertions only
   readonly body: any;
 }
 
@@ -137,10 +137,10 @@ async function answerOf(response: Response): Promise<Answer> {
 
 const EVENT_BYTES = 1_000_000;
 
-/** The events of a response, as they come. */
+/** The events of a response, as they arrive. */
 export async function* eventsIn(response: Response): AsyncGenerator<{ readonly id: string | undefined; readonly data: Tree }> {
   if (response.body === null) throw new Error("no body");
-  // A web stream of bytes can be iterated in Node; its type does not say so.
+  // A web stream of bytes is iterable in Node; its type does not declare it.
   const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
   for await (const { data, id } of sseEvents(chunks, EVENT_BYTES)) yield { id, data: JSON.parse(data) };
 }

@@ -7,27 +7,27 @@ const JSON_TYPE = { "content-type": "application/json" } as const;
 const post = (path: string, body: unknown): Sent => ({ method: "POST", path, headers: JSON_TYPE, body: JSON.stringify(body) });
 const get = (path: string): Sent => ({ method: "GET", path, headers: {}, body: undefined });
 
-/** A run request with one message of text, for the agent that is called `conform`. */
-export const runBody = (said: string, more: Tree = {}): Tree => ({
+/** A run request with one message of text, for the agent `conform`. */
+export const runBody = (words: string, more: Tree = {}): Tree => ({
   agent_name: "conform",
-  input: [{ role: "user", parts: [{ content_type: "text/plain", content: said }] }],
+  input: [{ role: "user", parts: [{ content_type: "text/plain", content: words }] }],
   ...more,
 });
 
-/** What an awaiting run is resumed with. */
-export const resumeBody = (said: string, mode = "sync"): Tree => ({
-  await_resume: { type: "message", message: { role: "user", parts: [{ content_type: "text/plain", content: said }] } },
+/** The resume of an awaiting run. */
+export const resumeBody = (words: string, mode = "sync"): Tree => ({
+  await_resume: { type: "message", message: { role: "user", parts: [{ content_type: "text/plain", content: words }] } },
   mode,
 });
 
 export const ACP_REST = {
   name: "BeeAI ACP",
   parts: "parts",
-  params: (said: string) => runBody(said),
+  params: (words: string) => runBody(words),
   send: (params: unknown) => post("/runs", params),
   getTask: (id: string) => get(`/runs/${id}`),
   cancelTask: (id: string) => post(`/runs/${id}/cancel`, {}),
-  answerTask: (id: string, said: string) => post(`/runs/${id}`, resumeBody(said)),
+  answerTask: (id: string, words: string) => post(`/runs/${id}`, resumeBody(words)),
   stream: (params: unknown) => post("/runs", { ...(params as Tree), mode: "stream" }), // what `params` gave
   text: (answer: unknown) => at(answer, "output", 0, "parts", 0, "content"),
   taskId: (answer: unknown) => String(at(answer, "run_id")),
@@ -43,10 +43,10 @@ export const ACP_REST = {
 export const ACP_PLAIN = {
   name: "plain /acp/message",
   parts: "parts",
-  params: (said: string) => ({ id: "p-1", type: "request", sender: "tester", payload: { text: said } }),
+  params: (words: string) => ({ id: "p-1", type: "request", sender: "tester", payload: { text: words } }),
   send: (params: unknown) => post("/acp/message", params),
   getTask: (id: string) => get(`/acp/status?run_id=${id}`),
-  answerTask: (id: string, said: string) => post("/acp/message", { payload: { text: said }, run_id: id }),
+  answerTask: (id: string, words: string) => post("/acp/message", { payload: { text: words }, run_id: id }),
   stream: (params: unknown) => post("/acp/message", { ...(params as Tree), stream: true }), // what `params` gave
   text: (answer: unknown) => at(answer, "results", 0, "content"),
   taskId: (answer: unknown) => String(at(answer, "run_id")),

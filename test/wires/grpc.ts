@@ -6,7 +6,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 export interface GrpcAnswer {
   readonly message: unknown;
   readonly error: ServiceError | undefined;
-  /** What the server said first. */
+  /** The first metadata of the server. */
   readonly metadata: Metadata | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface AskOptions {
   readonly timeoutMs?: number;
 }
 
-/** One unary call. `message` is what the SDK made of the answer. */
+/** One unary call. `message` is the answer as decoded by the SDK. */
 export async function askGrpc(address: string, call: Call, request: unknown, options: AskOptions = {}): Promise<GrpcAnswer> {
   const client = new Client(address, credentials.createInsecure());
   const metadata = new Metadata();
@@ -29,9 +29,9 @@ export async function askGrpc(address: string, call: Call, request: unknown, opt
   const callOptions = options.timeoutMs === undefined ? {} : { deadline: Date.now() + options.timeoutMs };
   try {
     return await new Promise((resolve) => {
-      let heard: Metadata | undefined;
+      let initial: Metadata | undefined;
       const answered = (error: ServiceError | null, message?: unknown): void =>
-        resolve({ message, error: error ?? undefined, metadata: heard });
+        resolve({ message, error: error ?? undefined, metadata: initial });
       client
         // The SDK's own writer takes what its own types describe; each caller hands it one of those.
         .makeUnaryRequest(
@@ -44,7 +44,7 @@ export async function askGrpc(address: string, call: Call, request: unknown, opt
           answered,
         )
         .on("metadata", (first) => {
-          heard = first;
+          initial = first;
         });
     });
   } finally {
@@ -54,14 +54,14 @@ export async function askGrpc(address: string, call: Call, request: unknown, opt
 
 /** The send of each version, and the text of its answer. */
 export const GRPC_SENDS: {
-  readonly [version: string]: { send(address: string, said: string): Promise<GrpcAnswer>; text(message: unknown): unknown };
+  readonly [version: string]: { send(address: string, input: string): Promise<GrpcAnswer>; text(message: unknown): unknown };
 } = {
   "1.0": {
-    send: (address, said) => askGrpc(address, A2AService.sendMessage, sendRequest(said)),
+    send: (address, input) => askGrpc(address, A2AService.sendMessage, sendRequest(input)),
     text: (message) => partsOf(message, "parts")[0]?.content?.value,
   },
   "0.3": {
-    send: (address, said) => askGrpc(address, LegacyA2AService.sendMessage, legacySendRequest(said)),
+    send: (address, input) => askGrpc(address, LegacyA2AService.sendMessage, legacySendRequest(input)),
     text: (message) => partsOf(message, "content")[0]?.part?.value,
   },
 };
@@ -69,21 +69,21 @@ export const GRPC_SENDS: {
 const words = { contextId: "", taskId: "", role: 1, metadata: undefined, extensions: [] };
 
 /** A SendMessageRequest of 1.0 with one text part, as the SDK's own types have it. */
-export function sendRequest(said: string): object {
-  const part = { content: { $case: "text", value: said }, metadata: undefined, filename: "", mediaType: "" };
+export function sendRequest(input: string): object {
+  const part = { content: { $case: "text", value: input }, metadata: undefined, filename: "", mediaType: "" };
   const message = { ...words, messageId: crypto.randomUUID(), parts: [part], referenceTaskIds: [] };
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }
 
-function legacySendRequest(said: string): object {
-  const request = { ...words, messageId: crypto.randomUUID(), content: [{ part: { $case: "text", value: said } }] };
+function legacySendRequest(input: string): object {
+  const request = { ...words, messageId: crypto.randomUUID(), content: [{ part: { $case: "text", value: input } }] };
   return { request, configuration: undefined, metadata: undefined };
 }
 
 type Parts = { readonly content?: { readonly value: unknown }; readonly part?: { readonly value: unknown } }[];
 
 function partsOf(message: unknown, member: "parts" | "content"): Parts {
-  // What is read here is compared with a literal.
+  // compared with a literal
   return (
     (message as { payload?: { value?: { [name in "parts" | "content"]?: Parts } } } | undefined)?.payload?.value?.[member] ?? []
   );

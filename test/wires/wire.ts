@@ -9,9 +9,9 @@ export interface Sent {
 
 export type Tree = { [name: string]: unknown };
 
-/** What a refusal said, in this wire's own form. */
+/** The details of a refusal, in this wire's own form. */
 export interface Refused {
-  /** JSON-RPC: its code. REST and Agora: the HTTP status. Plain: the seed's face. BeeAI ACP: the status and its word. */
+  /** JSON-RPC: its code. REST and Agora: the HTTP status. Plain: its error code. BeeAI ACP: the status and its code. */
   readonly code: unknown;
   readonly message: string;
 }
@@ -20,15 +20,15 @@ export interface Wire {
   readonly name: string;
   /** The member that holds a message's parts. */
   readonly parts: "parts" | "content";
-  /** Parameters of a good send: `{message: …}`. */
-  params(said: string): Tree;
+  /** Parameters of a valid send: `{message: …}`. */
+  params(words: string): Tree;
   send(params: unknown): Sent;
-  /** Undefined where the wire has no such operation. */
+  /** Undefined if the wire has no such operation. */
   readonly getTask?: (id: string) => Sent;
   readonly cancelTask?: (id: string) => Sent;
-  readonly answerTask?: (id: string, said: string) => Sent;
+  readonly answerTask?: (id: string, words: string) => Sent;
   readonly stream?: (params: unknown) => Sent;
-  /** The text of the answer to a good send. */
+  /** The text of the answer to a valid send. */
   text(answer: unknown): unknown;
   /** The id of the task in the answer to a send. */
   taskId(answer: unknown): string;
@@ -38,12 +38,12 @@ export interface Wire {
 const JSON_TYPE = { "content-type": "application/json" } as const;
 const V1 = { ...JSON_TYPE, "a2a-version": "1.0" } as const;
 
-/** Walks into an answer: `at(value, "result", "message", "parts", 0, "text")`. */
+/** Reads a nested member: `at(value, "result", "message", "parts", 0, "text")`. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (inner, name) => (inner === null || inner === undefined ? undefined : (inner as Tree)[name]),
     value,
-  ); // members of null are asked for above
+  ); // members of null are excluded above
 }
 
 function rpc(headers: Sent["headers"], method: string, params: unknown): Sent {
@@ -60,7 +60,7 @@ function rpcError(status: number, body: unknown): Refused {
   return { code, message };
 }
 
-/** What came is no refusal in the wire's own form. */
+/** The response is not a refusal in the wire's own form. */
 export function notAnError(status: number, body: unknown): Error {
   return new Error(`no error of this binding: HTTP ${status} ${JSON.stringify(body)}`);
 }
@@ -68,7 +68,7 @@ export function notAnError(status: number, body: unknown): Error {
 export const JSON_RPC_1_0: Wire = {
   name: "1.0 JSON-RPC",
   parts: "parts",
-  params: (said) => ({ message: { messageId: "m-1", role: "ROLE_USER", parts: [{ text: said }] } }),
+  params: (words) => ({ message: { messageId: "m-1", role: "ROLE_USER", parts: [{ text: words }] } }),
   send: (params) => rpc(V1, "SendMessage", params),
   getTask: (id) => rpc(V1, "GetTask", { id }),
   cancelTask: (id) => rpc(V1, "CancelTask", { id }),
@@ -98,8 +98,8 @@ export const REST_1_0: Wire = {
 export const JSON_RPC_0_3: Wire = {
   name: "0.3 JSON-RPC",
   parts: "parts",
-  params: (said) => ({
-    message: { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: said }] },
+  params: (words) => ({
+    message: { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: words }] },
   }),
   send: (params) => rpc(JSON_TYPE, "message/send", params),
   getTask: (id) => rpc(JSON_TYPE, "tasks/get", { id }),
@@ -113,8 +113,8 @@ export const JSON_RPC_0_3: Wire = {
 export const REST_0_3: Wire = {
   name: "0.3 REST",
   parts: "content",
-  params: (said) => ({
-    message: { messageId: "m-1", role: "ROLE_USER", content: [{ text: said }] },
+  params: (words) => ({
+    message: { messageId: "m-1", role: "ROLE_USER", content: [{ text: words }] },
     configuration: { blocking: true },
   }),
   send: (params) => rest(JSON_TYPE, "POST", "/a2a/v1/message:send", params),
@@ -133,7 +133,7 @@ export const REST_0_3: Wire = {
 export const PLAIN: Wire = {
   name: "plain /message",
   parts: "parts",
-  params: (said) => ({ message: { text: said } }),
+  params: (words) => ({ message: { text: words } }),
   send: (params) => rest(JSON_TYPE, "POST", "/message", { id: "p-1", params }),
   stream: (params) => rest({ ...JSON_TYPE, accept: "text/event-stream" }, "POST", "/message", { id: "p-1", params }),
   text: (answer) => at(answer, "events", 0, "data", "text"),

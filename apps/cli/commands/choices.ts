@@ -1,4 +1,5 @@
 import type { CardPolicy } from "../../../src/index.js";
+import * as commandRegistry from "../../../src/protocols/command-registry.js";
 import type { AuditEvent, SigningAlgorithm } from "../../../src/public/auth.js";
 import type { Ablation, RouterSettings } from "../../../src/router/index.js";
 
@@ -31,5 +32,5 @@ export const ABLATIONS = [
   "embeddings",
 ] as const satisfies readonly Ablation[];
 
-/** Protocols with commands of their own, `koine <protocol> …`. */
-export const PROTOCOLS_WITH_COMMANDS: readonly string[] = ["agora"];
+/** Ids of the protocols with commands of their own, `koine <protocol> …`. */
+export const PROTOCOLS_WITH_COMMANDS: readonly string[] = Object.keys(commandRegistry);

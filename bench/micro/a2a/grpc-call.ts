@@ -1,7 +1,7 @@
 import { connect } from "node:http2";
 import { messageId, TEXT } from "./workload.js";
 
-/** The bench's message as a gRPC request, written by hand: nothing of what is measured has a part in it. */
+/** The benchmark message as a gRPC request, encoded by hand, independent of the measured code. */
 
 export const GRPC_PATH = "/lf.a2a.v1.A2AService/SendMessage";
 export const GRPC_HEADERS = { "content-type": "application/grpc", te: "trailers", "a2a-version": "1.0" } as const;

@@ -1,7 +1,17 @@
 import { runDriver } from "../../harness/driver.js";
+import type { Titles } from "../../harness/report.js";
 import { HELP, parseOptions } from "./options.js";
 import { runBench } from "./run.js";
-import { TITLES } from "./titles.js";
+
+const TITLES: Titles = {
+  server: "Server alone, raw sockets, 16 connections",
+  both: "Client and server, 16 calls in flight",
+  streams: "Streams of 20 events, client and server, 16 at a time",
+  grpc: "gRPC server alone, h2load, 16 connections",
+  memory: "Memory of 1,000 open streams, server process",
+  codec: "One message of about 300 bytes, encode and decode, in process",
+  "tasks kept": "Resident memory over 100,000 task-producing sends",
+};
 
 await runDriver({
   name: "bench:a2a",

@@ -35,7 +35,7 @@ A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive
 const SECTIONS: readonly string[] = ["server", "both", "streams", "grpc", "memory", "codec"];
 const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
 
-/** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+/** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...argv],
@@ -55,7 +55,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     json: values.json,
     section: values.section === undefined ? undefined : parseSection(values.section),
     arms,
-    // Only Koine's arms run what is built.
+    // Only Koine's arms use the build.
     build: !values["no-build"] && arms.has("koine"),
   };
 }

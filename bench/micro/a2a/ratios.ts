@@ -1,7 +1,7 @@
 import type { RatioDefinition, Target } from "../../harness/conclude.js";
 import type { Metric } from "../../harness/result.js";
 
-/** The numbers of this bench by their published names, and what is wanted of them. */
+/** The published numbers of this benchmark and their targets. */
 
 export type SectionName = "server" | "both" | "streams" | "grpc" | "memory" | "codec" | "tasks kept";
 

@@ -12,25 +12,25 @@ import { type Endpoint, type ServerWorker, type Stage, templateOf } from "./stag
 import type { ClientSlice } from "./workers/client.js";
 import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS } from "./workload.js";
 
-/** The arms of each section. An arm has its processes to itself, so that nobody inherits another's heap. */
+/** The arms of each section. Each arm has its own processes, so that none inherits another's heap. */
 
 const MEGABYTE = 1024 * 1024;
-/** Opened and left before the memory is measured, so that code and first buffers are not counted. */
+/** Opened before the memory is measured, so that code and first buffers are not counted. */
 const WARM_STREAMS = 100;
 /** The load tool counts in whole seconds. */
 const GRPC_WINDOW_MS = 1_000;
-/** The answer of about this length, when nobody is there to show its own. */
+/** The approximate length of an answer, where no sample is available. */
 const TYPICAL_BYTES = 300;
 
 export interface SectionSettings {
   readonly window: Window;
-  /** So long and so many answers, so that a slow arm is compiled as well as a fast one before it counts. */
+  /** Time and number of answers of the warm-up, so that a slow arm is compiled as well as a fast one. */
   readonly warmUp: Window;
-  /** Only what a quick run is judged on. */
+  /** The part that a quick run is judged on. */
   readonly quick: boolean;
 }
 
-/** The load process asks, the server answers. */
+/** Requests from the load process to the server. */
 export async function serverArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
   const load = stage.startOther("load");
   const one = async (name: string, server: ServerWorker, template: ReturnType<typeof templateOf>): Promise<Arm> => {
@@ -93,7 +93,7 @@ export async function streamArms(stage: Stage, settings: SectionSettings): Promi
   return arms;
 }
 
-/** What a thousand open, idle streams cost the server; a new process each time. */
+/** Server memory of a thousand open, idle streams; a new process each time. */
 export function memoryArms(stage: Stage): readonly Arm[] {
   return (["floor", ...stage.families] as const).map((family) => ({
     name: family,

@@ -3,7 +3,7 @@ import { median } from "../../harness/statistics.js";
 import type { Usage } from "../../harness/worker.js";
 import { type Stage, templateOf } from "./stage.js";
 
-/** `--memory`: does the server's memory go flat while tasks are made? */
+/** `--memory`: whether the server's memory becomes stable while tasks are created. */
 
 const SENDS = 100_000;
 const SAMPLES = 20;
@@ -32,7 +32,7 @@ export async function watchTasksKept(stage: Stage, onStep: (arm: string, sends: 
   return rows;
 }
 
-/** How much the memory of the last quarter stands over that of the third. */
+/** The growth of memory from the third to the last quarter. */
 export function growthOf(rssMb: readonly number[]): number {
   const quarter = Math.floor(rssMb.length / 4);
   return median(rssMb.slice(-quarter)) / median(rssMb.slice(-2 * quarter, -quarter));

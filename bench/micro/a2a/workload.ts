@@ -1,8 +1,8 @@
-/** What is said in every arm: the same bytes in, the same work done, about the same bytes out. */
+/** The workload of every arm: the same bytes in, the same work, about the same bytes out. */
 
 /** Stands at the end of the text, so that only a whole answer holds it. */
 export const MARKER = "and-this-is-the-end-of-the-message";
-/** The place of the number in the message id. */
+/** The placeholder of the number in the message id. */
 export const COUNTER = "0000000000";
 /** Two hundred bytes; with its frame the message is about three hundred. */
 export const TEXT = `${"Please translate the following sentence into French and keep the tone polite. ".repeat(3).slice(0, 200 - MARKER.length)}${MARKER}`;
@@ -13,7 +13,7 @@ export const STREAM_EVENTS = 20;
 export const STREAM_CHUNKS = STREAM_EVENTS - 3;
 export const OPEN_STREAMS = 1000;
 
-/** What the served agent does: answers at once, makes a task with one artifact, streams twenty events, or holds a stream open. */
+/** The modes of the served agent: answer at once, create a task with one artifact, stream twenty events, or hold a stream open. */
 export type Mode = "reply" | "task" | "stream" | "hold";
 
 /** Where a server of the bench listens. */

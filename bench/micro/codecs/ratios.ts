@@ -18,7 +18,7 @@ export const crowdArm = (agents: number): string => `${agents} agents`;
 /** The same with both halves around the codec. */
 export const halvesArm = (agents: number): string => `${agents} agents, halves`;
 
-/** A time of its own, not a ratio. */
+/** An absolute time, not a ratio. */
 interface TimeDefinition {
   readonly key: string;
   readonly section: string;

@@ -20,13 +20,13 @@ export interface CodecsBench {
   readonly sliceMs: number;
   /** Before the first round, for each arm. */
   readonly warmUpMs: number;
-  /** Milliseconds since the epoch: rounds that do not fit before are left out, the first never. */
+  /** Milliseconds since the epoch: rounds that do not fit are skipped, except the first. */
   readonly endAtMs: number;
 }
 
 const HALVES: readonly Work[] = ["json bytes", "json both", "one way", "client", "server", "round trip"];
 
-/** Every protocol in a process of its own, one after the other; the arms of one are interleaved. */
+/** One process per protocol, sequentially; the arms of a protocol are interleaved. */
 export async function runCodecs(
   bench: CodecsBench,
 ): Promise<{ readonly found: readonly Registered[]; readonly rows: readonly Row[] }> {

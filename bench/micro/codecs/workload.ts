@@ -1,4 +1,4 @@
-/** What is said in every arm, and how much of it. */
+/** The workload of every arm, and its sizes. */
 
 /** Lengths of the body of a request, as the wire has it. */
 export const SIZES = { small: 300, medium: 1_024, large: 100 * 1_024 } as const;
@@ -10,7 +10,7 @@ export type Size = keyof typeof SIZES;
  */
 export const CROWDS = [4, 32, 256, 1_024] as const;
 
-/** What one call of an arm does. */
+/** The work of one call of an arm. */
 export type Work =
   /** The text of the codec, parsed and written again: the floor. */
   | "json"
@@ -29,7 +29,7 @@ export type Work =
   /** Both halves: a request there, an answer back. */
   | "round trip";
 
-/** What an arm is measured on: one protocol, one size, one number of agents. */
+/** The parameters of an arm: protocol, size, number of agents. */
 export interface Scene {
   readonly protocol: string;
   readonly size: Size;

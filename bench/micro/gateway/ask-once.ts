@@ -3,7 +3,7 @@ import { request } from "undici";
 import { MARKER } from "../a2a/workload.js";
 import type { Target } from "./load.js";
 
-/** One request by a plain client. Throws unless what was said comes back: a load tool sees less. */
+/** One request by a plain client. Throws unless the text is echoed: a load tool checks less. */
 export async function askOnce({ port, http, sent }: Target): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const answer = http === 1 ? await overHttp1(url, sent) : await overHttp2(url, sent);

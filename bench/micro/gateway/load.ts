@@ -27,7 +27,7 @@ export interface LoadSlice {
 /** Sends one request again and again, `connections` at a time, each waiting for its answer. */
 export type Load = (target: Target, connections: number, window: Window) => Promise<LoadSlice>;
 
-/** By raw sockets of a process of ours: every request has a number of its own, every answer is read. */
+/** Raw sockets in a process of our own: every request has its own number, every answer is read. */
 export function socketLoad(worker: Worker): Load {
   return async ({ port, sent }, connections, window) => {
     const { path, headers, body } = sent;
@@ -38,7 +38,7 @@ export function socketLoad(worker: Worker): Load {
   };
 }
 
-/** A run of the tool that takes longer than this is taken for hung. */
+/** A run of the tool that takes longer is considered hung. */
 const TOOL_MS = 60_000;
 /** No longer is the tool started again to get the answers that were wanted. */
 const PATIENCE_MS = 10_000;
@@ -71,16 +71,16 @@ async function runTool(
     const fields = Object.entries(sent.headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
     const how = ["-t1", `-c${connections}`, "-m1", `-D${ms}ms`, ...(http === 1 ? ["--h1"] : [])];
     const argv = ["h2load", ...how, `--log-file=${log}`, "-d", body, ...fields, `http://127.0.0.1:${port}${sent.path}`];
-    const told = await said(core === undefined ? argv : ["taskset", "-c", `${core}`, ...argv]);
-    if (/ 0 done, 0 succeeded, 0 failed, /.test(told)) return undefined;
-    const { perSecond, completed } = readH2load(told);
+    const output = await outputOf(core === undefined ? argv : ["taskset", "-c", `${core}`, ...argv]);
+    if (/ 0 done, 0 succeeded, 0 failed, /.test(output)) return undefined;
+    const { perSecond, completed } = readH2load(output);
     return { perSecond, completed, p50Us: medianIn(readFileSync(log, "utf8")) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function said([command = "", ...rest]: readonly string[]): Promise<string> {
+function outputOf([command = "", ...rest]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, rest, { timeout: TOOL_MS }, (failed, stdout) => (failed === null ? resolve(stdout) : reject(failed)));
   });

@@ -11,7 +11,7 @@ describe("the options of bench:gateway", () => {
     expect(namesOf(["--quick"])).toEqual(names);
   });
 
-  test("--all takes every ordered pair of the six wires, once", () => {
+  test("--all selects every ordered pair of the six wires, once", () => {
     const names = namesOf(["--all"]);
     expect(names).toHaveLength(36);
     expect(new Set(names).size).toBe(36);

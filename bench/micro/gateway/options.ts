@@ -29,7 +29,7 @@ ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Pri
 Only ratios within one run mean anything. A run whose second proxy is not within 0.95 to 1.05 of the first is inconclusive.
 Pairs with gRPC need h2load (Debian's nghttp2-client).`;
 
-/** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+/** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...argv],

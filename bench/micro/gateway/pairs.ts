@@ -1,7 +1,7 @@
 import { WIRES, wireOf } from "./wires/all.js";
 import type { Wire } from "./wires/wire.js";
 
-/** What callers speak, and what the agent behind the gateway speaks. */
+/** The protocol of the callers and of the upstream. */
 export interface Pair {
   readonly front: Wire;
   readonly behind: Wire;
@@ -27,7 +27,7 @@ export function parsePairs(text: string): readonly Pair[] {
 
 export const ALL_PAIRS: readonly Pair[] = WIRES.flatMap((front) => WIRES.map((behind) => pairOf(front, behind)));
 
-/** One to another protocol, the way back, and one to gRPC, which has a floor of its own. */
+/** One protocol to another, the reverse, and one to gRPC, which has its own baseline. */
 export const FEW_PAIRS: readonly Pair[] = parsePairs("a2a-1.0-jsonrpc:acp,acp:a2a-1.0-jsonrpc,a2a-1.0-jsonrpc:a2a-1.0-grpc");
 
 /** HTTP/2, and bodies that are no text, are loaded by h2load. */

@@ -5,7 +5,7 @@ import { PassThrough, type Readable } from "node:stream";
 import { Pool } from "undici";
 import type { HttpVersion } from "./wires/wire.js";
 
-/** The least that stands between: a reverse proxy that pipes both ways and reads nothing. */
+/** The baseline: a reverse proxy that pipes both directions and parses nothing. */
 export interface ProxyOptions {
   readonly front: HttpVersion;
   readonly behind: HttpVersion;
@@ -33,7 +33,7 @@ export async function startProxy({ front, behind, port }: ProxyOptions): Promise
   };
 }
 
-/** Only what describes the message: the rest belongs to one connection. */
+/** Only headers of the message: the others belong to one connection. */
 type Fields = Readonly<Record<string, string>>;
 
 interface Passing {
@@ -41,7 +41,7 @@ interface Passing {
   readonly path: string;
   readonly fields: Fields;
   readonly body: Readable;
-  /** Begins the answer; what comes is written into what this returns. */
+  /** Starts the response; the body is written to the returned stream. */
   answer(status: number, fields: Fields): ServerResponse | ServerHttp2Stream;
 }
 

@@ -18,8 +18,8 @@ function throughput(arm: string, ...rates: readonly number[]): Row {
   };
 }
 
-describe("what a gateway adds", () => {
-  test("is counted over the direct call, against what the proxy adds, in the same round", () => {
+describe("latency added by a gateway", () => {
+  test("is measured over the direct call, relative to the proxy, in the same round", () => {
     const rows = [latency("direct", 50, 60), latency("proxy", 150, 160), latency("relay", 200, 110)];
     expect(addedRatios(pair, "relay", rows)).toEqual([1.5, 0.5]);
   });
@@ -41,7 +41,7 @@ describe("the conclusion", () => {
     latency("adopt", 210),
   ];
 
-  test("takes each ratio's median, and its own target for each mode", () => {
+  test("uses each ratio's median, and its own target for each mode", () => {
     const { ratios, targets } = concludeGateway([pair], rows);
     expect(ratios["floor_vs_floor"]).toBe(1);
     expect(ratios["acp_to_agora_relay_vs_proxy"]).toBe(0.71);

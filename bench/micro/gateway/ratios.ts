@@ -10,7 +10,7 @@ import {
 import type { Row } from "../../harness/result.js";
 import { hasStreams, type Pair } from "./pairs.js";
 
-/** The numbers of this bench by their published names, and what is wanted of them. */
+/** The published numbers of this benchmark and their targets. */
 
 const RELAY_AT_LEAST = 0.7;
 const ADOPT_AT_LEAST = 0.6;
@@ -45,7 +45,7 @@ function ratiosFor(pair: Pair): readonly RatioDefinition[] {
   ];
 }
 
-/** What an arm adds to a direct call, over what the proxy adds, round by round. Undefined where an arm did not run. */
+/** The latency an arm adds to a direct call, relative to the proxy's, per round. Undefined if an arm did not run. */
 export function addedRatios(pair: Pair, arm: string, rows: readonly Row[]): readonly number[] | undefined {
   const section = sectionOf(pair, "latency");
   const [of, proxy, direct] = [arm, "proxy", "direct"].map((name) => {
@@ -70,7 +70,7 @@ function addedKey({ key }: Pair, arm: string): string {
   return `${key}_${arm}_added_p50_vs_proxy`;
 }
 
-/** Everything that was measured. The proxy against itself, over all pairs, says whether the machine was quiet enough. */
+/** All measurements. The proxy against itself, over all pairs, shows whether the machine was quiet enough. */
 export function concludeGateway(pairs: readonly Pair[], rows: readonly Row[]): Conclusion {
   const definitions = pairs.flatMap(ratiosFor);
   const again = definitions
@@ -81,7 +81,7 @@ export function concludeGateway(pairs: readonly Pair[], rows: readonly Row[]): C
   return [...floors, ...figures].reduce(withFigure, conclude(definitions, rows));
 }
 
-/** What a run over these pairs must decide. */
+/** The targets of a run over these pairs. */
 export function targetsOf(pairs: readonly Pair[]): readonly string[] {
   return pairs.flatMap((pair) => [
     ...ratiosFor(pair).flatMap(({ key, target }) => (target === undefined ? [] : [key])),

@@ -15,7 +15,7 @@ import { hasStreams, needsTool, type Pair } from "./pairs.js";
 import { concludeGateway, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
 import { setStage, type Work } from "./stage.js";
 
-/** What one section of a pair does, and how it gets warm. */
+/** One section of a pair, and its warm-up. */
 const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = {
   throughput: {
     what: "send",

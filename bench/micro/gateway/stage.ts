@@ -17,7 +17,7 @@ export interface StageOptions {
   readonly folder: string | undefined;
 }
 
-/** What one round of an arm does. */
+/** The work of one round of an arm. */
 export interface Work {
   readonly what: "send" | "stream";
   readonly connections: number;
@@ -91,13 +91,13 @@ interface Measuring {
   readonly window: Window;
 }
 
-/** Answers that the agent was never asked for are nobody's speed: both ends must have counted the same. */
+/** Both ends must have counted the same: answers without an upstream request do not count. */
 async function measure({ agent, worker, load, target, connections, window }: Measuring): Promise<Measurement> {
   const before = { messages: await agent.ask<number>("messages"), usage: await worker.usage() };
   const { perSecond, p50Us, completed } = await load(target, connections, window);
   const usage = await worker.usage();
   const came = (await agent.ask<number>("messages")) - before.messages;
-  // A load tool that stops by the clock leaves what is under way, this time and the time before.
+  // A load tool that stops by time leaves requests in flight, in this run and the previous one.
   if (came < completed || came > completed + 2 * connections)
     throw new Error(`${worker.name}: ${completed} answers came, and the agent saw ${came} messages`);
   return { perSecond, p50Us, cpuUs: (usage.cpuUs - before.usage.cpuUs) / completed, requests: completed };

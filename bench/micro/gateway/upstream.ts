@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { nextTurn } from "../a2a/workload.js";
 import type { Answer, Asked, HttpVersion, Ports, Wire } from "./wires/wire.js";
 
-/** The agent behind every arm: bare Node, one protocol, canned but valid answers. It counts what it was asked. */
+/** The upstream of every arm: bare Node, one protocol, canned but valid answers. It counts requests. */
 export interface Upstream {
   readonly ports: Ports;
-  /** Messages so far: what came through, whoever counts at the other end. */
+  /** Messages received so far. */
   messages(): number;
   close(): void;
 }

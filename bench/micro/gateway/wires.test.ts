@@ -33,7 +33,7 @@ const CHUNKS: { readonly [wire: string]: number } = {
 };
 
 describe.each(WIRES.map((wire) => ({ id: wire.id, wire })))("$id", ({ wire }) => {
-  test("is found and understood by a client that knows nothing of it", async () => {
+  test("is discovered by a client without prior knowledge", async () => {
     const upstream = await upstreamOf(wire);
     const peer = await connect(`http://127.0.0.1:${upstream.ports[1]}`, { pin: wire.pin });
     closing.push(() => peer.close());
@@ -47,7 +47,7 @@ describe.each(WIRES.map((wire) => ({ id: wire.id, wire })))("$id", ({ wire }) =>
     expect(upstream.messages()).toBe(2);
   });
 
-  test("its request and its stream are answered by the agent, through a proxy, and by a gateway in front of it", async () => {
+  test("its request and its stream are answered directly, through a proxy, and by a gateway", async () => {
     const upstream = await upstreamOf(wire);
     const { http, send, stream } = wire;
     const bridged = await bridge(`http://127.0.0.1:${upstream.ports[1]}`, { pin: wire.pin, bridge: { name: AGENT } });
@@ -75,7 +75,7 @@ test("a proxy carries a request from either version of HTTP to either", async ()
   expect(upstream.messages()).toBe(4);
 });
 
-test("an answer without what was said is no answer", async () => {
+test("rejects an answer without the echoed text", async () => {
   const silent = createServer((socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   closing.push(() => silent.close());

@@ -5,11 +5,11 @@ import type { Measurement } from "../../harness/result.js";
 import { percentile, variation } from "../../harness/statistics.js";
 import type { Corpus } from "./workload.js";
 
-/** One module as it is asked about: alone in its scenario, so that each decision has a time of its own. */
+/** One module, alone in its scenario, so that each decision is timed separately. */
 export interface Case {
   readonly scenario: Scenario;
   readonly id: string;
-  /** All it says, for the floor. */
+  /** The text of the module, for the baseline. */
   readonly text: string;
 }
 

@@ -2,7 +2,7 @@ import type { Held } from "./workload.js";
 
 const MB = 1024 * 1024;
 
-/** What is held when nothing is left to collect. Twice, because finalizers of the first pass free more. */
+/** Memory in use after garbage collection. Twice, because finalizers of the first pass free more. */
 export async function held(): Promise<Held> {
   globalThis.gc?.();
   await new Promise((resolve) => setImmediate(resolve));

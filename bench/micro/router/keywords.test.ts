@@ -5,6 +5,6 @@ test.each([
   ["The committee has to vote before the edition changes.", "Agora"],
   ["Upload each record, and retry the batch.", "ACP"],
   ["Nothing of the kind.", "A2A"],
-])("counts words of the list: %s", (text, protocol) => {
+])("counts keywords: %s", (text, protocol) => {
   expect(byKeywords(text)).toBe(protocol);
 });

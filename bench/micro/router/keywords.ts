@@ -1,4 +1,4 @@
-/** The floor: what somebody writes in ten minutes. It says how long any reading of the text takes, not what is right. */
+/** The baseline: a keyword count. It measures the cost of reading the text, not correctness. */
 
 const WORDS: { readonly [protocol: string]: readonly string[] } = {
   A2A: ["chat", "dialogue", "conversation", "talk", "turn", "stream", "live", "instant", "voice", "subscribers"],
@@ -10,7 +10,7 @@ const WORDS: { readonly [protocol: string]: readonly string[] } = {
 const PROTOCOLS = Object.keys(WORDS);
 const PLACES = new Map(Object.values(WORDS).flatMap((words, place) => words.map((word) => [word, place] as const)));
 
-/** The protocol with most words in the text; the first of the list where none has any. */
+/** The protocol with the most keywords in the text; the first of the list if there are none. */
 export function byKeywords(text: string): string {
   const counts = PROTOCOLS.map(() => 0);
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {

@@ -62,13 +62,13 @@ describe("concludeRouter()", () => {
   test.each([
     ["plain", "route", 1_100],
     ["semantic", "route with embeddings", 51_000],
-  ])("%s decisions that take longer are missed", (section, arm, p50Us) => {
+  ])("%s slower decisions miss the target", (section, arm, p50Us) => {
     const others = MEASURED.rows.filter((each) => each.section !== section || each.arm !== arm);
     const slow = row(section, arm, [decisions(p50Us), decisions(p50Us), decisions(p50Us)]);
     expect(verdictOf(concludeRouter({ ...MEASURED, rows: [...others, slow] }), TARGETS)).toBe("missed");
   });
 
-  test("without embeddings nothing is said of them, and the run is incomplete", () => {
+  test("without embeddings they are not reported, and the run is incomplete", () => {
     const rows = MEASURED.rows.filter(({ section }) => section !== "semantic");
     const conclusion = concludeRouter({ ...MEASURED, rows, openingsMs: [] });
     expect(Object.keys(conclusion.ratios).filter((key) => /semantic|embeddings/.test(key))).toEqual([]);

@@ -15,7 +15,7 @@ export const ARMS = { floor: "keywords", again: "keywords again", route: "route"
 const MOST_PLAIN_MS = 1;
 const MOST_SEMANTIC_MS = 50;
 
-/** What every run must decide. */
+/** The targets of every run. */
 export const TARGETS = ["decision_ms_plain", "decision_ms_semantic"] as const;
 
 export const TITLES: Titles = {
@@ -44,7 +44,7 @@ const RATIOS: readonly RatioDefinition[] = [
   { key: "decision_vs_keywords", section: PLAIN, of: ARMS.route, over: ARMS.floor, metric: "p50Us" },
 ];
 
-/** Everything that was measured, as medians with their spread. What did not run has no key. */
+/** All measurements, as medians with their spread. Sections that did not run have no key. */
 export function concludeRouter(measured: Measured): Conclusion {
   const { rows, loads, growth, openingsMs } = measured;
   const figures: readonly Figure[] = [
@@ -62,7 +62,7 @@ export function concludeRouter(measured: Measured): Conclusion {
   return figures.filter(({ values }) => values.length > 0).reduce(withFigure, conclude(RATIOS, rows));
 }
 
-/** The key itself is the median decision, and the target is for it; the others tell how far from it decisions get. */
+/** The key itself is the median decision, which has the target; the others show the spread. */
 function decisionFigures(key: string, row: Row | undefined, atMost: number): readonly Figure[] {
   const inMs = (metric: Metric): readonly number[] => valuesIn(row, metric).map((us) => us / 1000);
   const [p50, p95, p99] = [inMs("p50Us"), inMs("p95Us"), inMs("p99Us")];
@@ -76,7 +76,7 @@ function decisionFigures(key: string, row: Row | undefined, atMost: number): rea
   ];
 }
 
-/** Others on the machine only ever add to a time, so the lowest is the nearest to what it takes. */
+/** Other load only adds to a time, so the lowest is the best estimate. */
 function lowest(values: readonly number[]): readonly number[] {
   return values.length === 0 ? [] : [Math.min(...values)];
 }

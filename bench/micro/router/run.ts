@@ -16,14 +16,14 @@ export interface RouterBench {
   readonly cores: Cores;
   readonly progress: Progress;
   readonly rounds: number;
-  /** How long each arm of a round goes on. */
+  /** The duration of each arm of a round. */
   readonly sliceMs: number;
   readonly warmUpMs: number;
-  /** Processes that are started to see how long the first decision takes. */
+  /** Processes started to measure the first decision. */
   readonly loads: number;
   /** Rounds with embeddings, which take longer. */
   readonly semanticRounds: number;
-  /** Milliseconds since the epoch: rounds that do not fit before are left out, the first never. */
+  /** Milliseconds since the epoch: rounds that do not fit are skipped, except the first. */
   readonly endAtMs: number;
 }
 

@@ -1,6 +1,6 @@
-/** What is asked in every arm, and what comes back. */
+/** Requests and results of every arm. */
 
-/** How a decision is come by. */
+/** How a decision is made. */
 export type Work =
   /** Words of a list are counted: the floor. */
   | "keywords"
@@ -16,7 +16,7 @@ export interface Corpus {
 
 export interface Order {
   readonly work: Work;
-  /** The modules are gone through as often as fits, and at least once. */
+  /** All modules, repeated while time is left, at least once. */
   readonly ms: number;
 }
 
@@ -24,18 +24,18 @@ export interface Order {
 export interface Load {
   readonly importMs: number;
   readonly firstDecisionMs: number;
-  /** What is still held after both: of the heap, and of memory altogether. */
+  /** Memory in use after both: heap, and total. */
   readonly heapMb: number;
   readonly rssMb: number;
 }
 
-/** What a process holds when nothing is left to collect. */
+/** Memory of a process after garbage collection. */
 export interface Held {
   readonly heapMb: number;
   readonly rssMb: number;
 }
 
-/** Memory before and after so many decisions of a process that is warm. */
+/** Memory before and after this many decisions of a warm process. */
 export interface Growth {
   readonly decisions: number;
   readonly before: Held;
@@ -45,5 +45,5 @@ export interface Growth {
 /** Whether sentence embeddings can be had, and how long opening them took. */
 export type Opening =
   | { readonly kind: "open"; readonly ms: number }
-  /** Why not, as it is to be said to a person. */
+  /** The reason, for the user. */
   | { readonly kind: "absent"; readonly because: string };

@@ -15,10 +15,10 @@ export const STORE_ARMS = [
   { name: "redis always", kind: "redis", promise: "always" },
 ] as const satisfies readonly StoreArm[];
 
-/** What a store server is started with. */
+/** The parameters of a store server. */
 export interface StartStoreServer {
   readonly arm: StoreArm;
-  /** A folder of its own, for SQLite. */
+  /** Its own folder, for SQLite. */
   readonly folder: string;
   readonly redisUrl?: string;
 }
@@ -27,6 +27,6 @@ export interface StartStoreServer {
 export const EVENTS_PER_TASK = 4;
 /** Sends in flight. */
 export const IN_FLIGHT = 64;
-/** Events of the tasks whose rest is asked for, and how many of them were seen before. */
+/** Events of the resumed tasks, and how many of them were received before. */
 export const RESUME_EVENTS = 20;
 export const RESUME_SEEN = 10;

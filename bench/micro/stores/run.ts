@@ -31,7 +31,7 @@ interface Running {
   readonly template: RequestTemplate;
 }
 
-/** Every store that can be had, in interleaved rounds: sends that make tasks, then streams that are taken up again. */
+/** All available stores, in interleaved rounds: sends that create tasks, then resumed streams. */
 export async function runStores(bench: StoresBench): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "koine-bench-stores-"));
   try {

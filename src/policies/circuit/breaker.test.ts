@@ -72,7 +72,7 @@ describe("circuitBreaker, opening", () => {
     expect(asked()).toBe(4);
   });
 
-  it("forgets what lies behind the window", async () => {
+  it("ignores calls before the window", async () => {
     const { clock, fail, state } = breaker();
     await fail(3);
     await clock.advance(1_000);
@@ -80,7 +80,7 @@ describe("circuitBreaker, opening", () => {
     expect(state()).toMatchObject({ state: "closed", calls: 3, failures: 3 });
   });
 
-  it("opens for slow answers where that is asked for, by the time to the first event", async () => {
+  it("opens for slow answers if configured, by the time to the first event", async () => {
     const { clock, ask, become, state, changes } = breaker({ slow: { ms: 300, share: 1 } });
     become(async () => {
       await clock.sleep(300);
@@ -123,7 +123,7 @@ describe("circuitBreaker, opening", () => {
 
 const FAILURES: readonly ErrorCode[] = ["unavailable", "interrupted", "deadline", "overloaded", "internal", "bad_peer"];
 
-describe("circuitBreaker, what counts", () => {
+describe("circuitBreaker, counted results", () => {
   it.each(Object.keys(ERRORS) as ErrorCode[])("%s", async (code) => {
     const { clock, handler, become, state } = breaker({ minimumCalls: 99, windowMs: 60_000 });
     const counts = async (sent: "no" | "maybe") => {
@@ -145,7 +145,7 @@ describe("circuitBreaker, what counts", () => {
     expect(await counts("no")).toEqual(unreached ? { calls: 1, failures: 1 } : { calls: 0, failures: 0 });
   });
 
-  it("a caller that had no patience says nothing", async () => {
+  it("a call with a short deadline does not count", async () => {
     const { handler, become, state } = breaker();
     become(() => Promise.reject(new AgentError("deadline", "late", { sent: "maybe" })));
     await collect(handler(PING, startCall()));
@@ -188,7 +188,7 @@ describe("circuitBreaker, half-open", () => {
     expect(asked()).toBe(5);
   });
 
-  it("the first event of a stream is enough, however long the stream goes on", async () => {
+  it("the first event of a stream is enough, however long the stream", async () => {
     const { handler, become, state } = await opened();
     become(() => streamOf(working, completed));
     const stream = iterate(handler(send({}, { delivery: "stream" }), startCall()));
@@ -197,7 +197,7 @@ describe("circuitBreaker, half-open", () => {
     await stream.return?.();
   });
 
-  it("a probe that its caller abandons leaves its place to the next", async () => {
+  it("an abandoned probe is replaced by the next call", async () => {
     const { ask, handler, become, state, asked } = await opened();
     become(() => new Promise(() => undefined));
     const cancel = new CancelSource();
@@ -212,14 +212,14 @@ describe("circuitBreaker, half-open", () => {
     expect([asked(), state().state]).toEqual([7, "closed"]);
   });
 
-  it("a probe that hangs has failed after its time, and what it says later counts no more", async () => {
+  it("a probe that hangs fails after its time, and its late answer does not count", async () => {
     const { ask, clock, become, state, changes } = await opened({ probeMs: 800 });
     const { reply, answer } = openReply();
     become(() => reply);
     const probe = collect(ask());
     await clock.advance(800);
     expect((await collect(ask())).thrown).toMatchObject({ code: "unavailable", facts: { retryAfterMs: 5_000 } });
-    expect(changes().at(-1)).toBe("half-open > open: the probe failed: nothing came within 800 ms");
+    expect(changes().at(-1)).toBe("half-open > open: the probe failed: no event within 800 ms");
     answer(PONG);
     await probe;
     expect(state().state).toBe("open");

@@ -6,33 +6,39 @@ import { noteFor, type PolicyContext } from "../notes.js";
 import { type CircuitCallResult, circuitCallResult } from "./call-result.js";
 import { type CircuitTotals, CircuitWindow } from "./window.js";
 
+/** Options of `circuitBreaker`. */
 export interface CircuitBreakerOptions extends PolicyContext {
+  /** The time source. */
   readonly clock: Clock;
-  /** The calls of the last so many milliseconds are judged. Default: 10,000. */
+  /** The length of the sliding window. Default: 10,000. */
   readonly windowMs?: Maybe<number>;
   /** Opens at this share of failures. Default: 0.5. */
   readonly failureShare?: Maybe<number>;
-  /** Fewer calls in the window prove nothing. Default: 10. */
+  /** Minimum number of calls in the window before the circuit can open. Default: 10. */
   readonly minimumCalls?: Maybe<number>;
-  /** How long nobody is let through. Default: 5,000. */
+  /** How long the circuit stays open before a probe. Default: 5,000. */
   readonly openMs?: Maybe<number>;
-  /** A probe that has brought nothing after this time has failed. Default: 10,000. */
+  /** Time limit of a probe's first event. Default: 10,000. */
   readonly probeMs?: Maybe<number>;
-  /** Running out of less time than this says nothing about the peer. Default: 1,000. */
+  /** A deadline shorter than this does not count as a failure of the peer. Default: 1,000. */
   readonly patienceMs?: Maybe<number>;
-  /** Opens also when this share of calls waited `ms` or longer for their first event. Default: nothing is too slow. */
+  /** Also opens when this share of calls waited `ms` or longer for their first event. Default: off. */
   readonly slow?: Maybe<{ readonly ms: number; readonly share: number }>;
 }
 
 /** Current state, for the dashboard and metrics. */
 export interface CircuitSnapshot extends CircuitTotals {
+  /** The state of the circuit. */
   readonly state: CircuitState;
-  /** While open: when the next call is let through. */
+  /** While open: when the next probe is allowed. */
   readonly probeInMs: Maybe<number>;
 }
 
+/** A circuit breaker: its layer and its current state. */
 export interface CircuitBreaker {
+  /** The policy, to be put around a handler. */
   readonly layer: Layer;
+  /** The current state. */
   state(): CircuitSnapshot;
 }
 
@@ -46,9 +52,9 @@ const PATIENCE_MS = 1_000;
 const WHILE_PROBED_MS = 500;
 
 /**
- * Stops calls to a failing peer. Closed: calls pass. Open: calls are rejected with `unavailable` and not
- * sent. Half-open: exactly one call at a time goes through as a probe; its first event closes the circuit, its failure
- * opens it again, and a caller that abandons it leaves the place to the next. Other calls count when they end.
+ * Stops calls to a failing peer. Closed: calls pass. Open: calls are rejected with `unavailable` and not sent. Half-open:
+ * one call at a time goes through as a probe; its first event closes the circuit, its failure opens it again, and an
+ * abandoned probe is replaced by the next call. Other calls count when they end.
  */
 export function circuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   const circuit = new Circuit(options);
@@ -60,12 +66,12 @@ export function circuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   return { layer, state: () => circuit.state() };
 }
 
-/** A call that was let through. */
+/** An admitted call. */
 interface Passing {
   readonly operation: Operation;
   readonly call: Call;
   readonly beganMs: number;
-  /** Until the circuit changes: what belongs to an earlier time counts no more. */
+  /** The state change it belongs to: results from before the latest change are ignored. */
   readonly era: number;
   firstMs: Maybe<number>;
 }
@@ -101,7 +107,7 @@ class Circuit {
     return { state: this.#state, probeInMs, ...this.#window.totals(nowMs) };
   }
 
-  /** Throws the refusal. */
+  /** Throws if the call is rejected. */
   admit(operation: Operation, call: Call): Passing {
     const nowMs = this.#clock.now();
     if (this.#state === "closed") return { operation, call, beganMs: nowMs, era: this.#era, firstMs: undefined };
@@ -124,20 +130,20 @@ class Circuit {
 
   end(passing: Passing, outcome: Outcome): void {
     const error = outcome.kind === "failed" ? outcome.error : undefined;
-    const verdict = error === undefined ? worked(outcome) : this.#verdict(passing, error);
-    if (this.#probe?.passing === passing) this.#endProbe(passing, verdict, error?.code ?? "the probe was answered");
-    else if (verdict !== "nothing" && this.#state === "closed" && passing.era === this.#era) this.#count(passing, verdict);
+    const result = error === undefined ? worked(outcome) : this.#resultOf(passing, error);
+    if (this.#probe?.passing === passing) this.#endProbe(passing, result, error?.code ?? "the probe was answered");
+    else if (result !== "nothing" && this.#state === "closed" && passing.era === this.#era) this.#count(passing, result);
   }
 
-  #verdict(passing: Passing, error: AgentError): CircuitCallResult {
+  #resultOf(passing: Passing, error: AgentError): CircuitCallResult {
     return circuitCallResult(error, this.#clock.now() - passing.beganMs, this.#options.patienceMs ?? PATIENCE_MS);
   }
 
-  #count(passing: Passing, verdict: CircuitCallResult): void {
+  #count(passing: Passing, result: CircuitCallResult): void {
     const { slow, failureShare = FAILURE_SHARE, minimumCalls = MINIMUM_CALLS } = this.#options;
     const nowMs = this.#clock.now();
     const waitedMs = (passing.firstMs ?? nowMs) - passing.beganMs;
-    this.#window.add(nowMs, verdict === "fails", slow !== undefined && waitedMs >= slow.ms);
+    this.#window.add(nowMs, result === "fails", slow !== undefined && waitedMs >= slow.ms);
     const totals = this.#window.totals(nowMs);
     if (totals.calls < minimumCalls) return;
     if (totals.failures >= failureShare * totals.calls && totals.failures > 0)
@@ -149,24 +155,24 @@ class Circuit {
   #startProbe(passing: Passing): void {
     const probe = { passing, forget: (): void => undefined };
     this.#probe = probe;
-    // A caller that leaves without a word to the stream would hold the place for ever.
+    // A caller that abandons the call without reading the stream would otherwise hold the probe forever.
     probe.forget = passing.call.cancel.onCancel((reason) => {
-      if (this.#probe === probe) this.#endProbe(passing, this.#verdict(passing, reason), reason.code);
+      if (this.#probe === probe) this.#endProbe(passing, this.#resultOf(passing, reason), reason.code);
     });
   }
 
-  #endProbe(passing: Passing, verdict: CircuitCallResult, because: string): void {
+  #endProbe(passing: Passing, result: CircuitCallResult, because: string): void {
     this.#probe?.forget();
     this.#probe = undefined;
-    if (verdict === "fails") this.#open(passing, `the probe failed: ${because}`);
-    if (verdict === "works") this.#change("closed", passing, because);
+    if (result === "fails") this.#open(passing, `the probe failed: ${because}`);
+    if (result === "works") this.#change("closed", passing, because);
   }
 
   #giveUpProbe(nowMs: number): void {
     const { probeMs = PROBE_MS } = this.#options;
     const passing = this.#probe?.passing;
     if (passing === undefined || nowMs - passing.beganMs < probeMs) return;
-    this.#endProbe(passing, "fails", `nothing came within ${probeMs} ms`);
+    this.#endProbe(passing, "fails", `no event within ${probeMs} ms`);
   }
 
   #open(passing: Passing, because: string): void {
@@ -187,12 +193,12 @@ class Circuit {
   }
 
   #refusal(retryAfterMs: number): AgentError {
-    const words = `${this.#options.destination} has failed too often and is left alone for now`;
+    const words = `${this.#options.destination} has failed too often; its circuit is open`;
     return new AgentError("unavailable", words, { sent: "no", retryAfterMs });
   }
 }
 
-/** A reader that left says nothing, whatever it had seen. */
+/** An abandoned call says nothing about the peer. */
 function worked(outcome: Outcome): CircuitCallResult {
   return outcome.kind === "stopped" ? "nothing" : "works";
 }

@@ -1,9 +1,9 @@
 import type { AgentError, ErrorCode } from "../../envelope/index.js";
 
-/** What a call that ended says about the peer: it works, it does not, or nothing at all. */
+/** What the result of a call says about the peer: healthy, failing, or nothing. */
 export type CircuitCallResult = "works" | "fails" | "nothing";
 
-/** The peer is not there, does not answer, cannot take more, breaks, or talks nonsense. */
+/** Codes that count as failures of the peer. */
 const FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "unavailable",
   "interrupted",
@@ -12,12 +12,12 @@ const FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "internal",
   "bad_peer",
 ]);
-/** Not even sent, and still about the peer: it could not be reached. */
+/** Codes that count although nothing was sent: the peer could not be reached. */
 const UNREACHED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unavailable", "interrupted"]);
 
 /**
- * An answer that says no is an answer: the caller's mistakes never count against the peer. What was refused on this side
- * of the wire, what the caller gave up, and a caller that had less than `patienceMs` say nothing.
+ * Errors of the caller never count against the peer. Calls rejected locally, abandoned calls, and deadlines shorter than
+ * `patienceMs` say nothing about it.
  */
 export function circuitCallResult({ code, facts }: AgentError, waitedMs: number, patienceMs: number): CircuitCallResult {
   if (code === "cancelled") return "nothing";

@@ -1,4 +1,4 @@
-/** What the calls of the last time came to. */
+/** Totals of the calls in the window. */
 export interface CircuitTotals {
   readonly calls: number;
   readonly failures: number;
@@ -6,14 +6,14 @@ export interface CircuitTotals {
 }
 
 interface Slice {
-  /** Which slice of time since the epoch it counts; what is left of an older one is void. */
+  /** The slice of time since the epoch that this slot counts; older contents are void. */
   id: number;
   calls: number;
   failures: number;
   slow: number;
 }
 
-/** The window moves by one of these at a time. */
+/** The window advances by one slice at a time. */
 const SLICES = 10;
 
 /** Counts over the last `windowMs`, in a fixed number of slices: its size does not depend on the traffic. */

@@ -1,16 +1,16 @@
-/** Second attempts that may be saved up while none are needed. */
+/** Size of the burst of second attempts that can be saved up. */
 const SAVED_AT_MOST = 10;
 
 export interface HedgeBudgetOptions {
-  /** Of all calls that could be hedged, between 0 and 1. */
+  /** Share of the hedgeable calls, between 0 and 1. */
   readonly share: number;
-  /** Second attempts under way at one time. */
+  /** Concurrent second attempts. */
   readonly maxInFlight: number;
 }
 
 /**
- * How often a second attempt is allowed. When everything is slow every call wants one, and the load doubles when it can
- * be borne least; so there are never more than the share of the calls, and a few that were saved up.
+ * Limits second attempts to a share of the calls plus a small burst. Without it, a slow peer would get twice the load when
+ * it can least bear it.
  */
 export class HedgeBudget {
   readonly #options: HedgeBudgetOptions;
@@ -21,12 +21,12 @@ export class HedgeBudget {
     this.#options = options;
   }
 
-  /** A call came that could be hedged. */
+  /** Counts a call that can be hedged. */
   called(): void {
     this.#saved = Math.min(SAVED_AT_MOST, this.#saved + this.#options.share);
   }
 
-  /** True: a second attempt may start now. Then `gaveBack` is owed once it is over. */
+  /** True if a second attempt may start now; `gaveBack` must be called when it ends. */
   take(): boolean {
     const { share, maxInFlight } = this.#options;
     if (share === 0 || this.#saved < 1 || this.#inFlight >= maxInFlight) return false;

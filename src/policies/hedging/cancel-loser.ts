@@ -16,12 +16,12 @@ import { onlyEvent, replyOf } from "../replies/shape.js";
 import { taskIdIn, taskIdOf } from "../task-id.js";
 import type { HedgeAttempt } from "./race.js";
 
-/** What is called off, and by whom. */
+/** The attempt to cancel, and the call it belongs to. */
 export interface CallOff {
   readonly loser: HedgeAttempt;
   readonly operation: Operation;
   readonly call: Call;
-  /** The winner's task, where it has one. */
+  /** The task of the winning attempt, if any. */
   readonly keep: Maybe<string>;
   readonly canceller: Handler;
   readonly clock: Clock;
@@ -29,19 +29,19 @@ export interface CallOff {
 }
 
 /**
- * Ends an attempt that lost. To hang up does not stop work; so where the attempt may have made a task, its first event is
- * waited for, and the task it names is cancelled, unless it is the winner's own: for one key a peer starts one task.
- * Over after `limitMs` at the latest. Gives what went wrong where work may still be going on.
+ * Cancels the losing attempt. Closing the connection does not stop the work: where the attempt may have created a task, its
+ * first event is awaited and the task it names is cancelled, unless it is the winner's own (a peer starts one task per key).
+ * Ends after `limitMs`. Returns the error if work may still be running.
  */
 export async function callOff(off: CallOff): Promise<Maybe<AgentError>> {
   const { loser, operation, clock, limitMs } = off;
   if (!mayMakeTask(operation)) {
-    hangUp(loser);
+    abandon(loser);
     return undefined;
   }
   const late = new CancelSource();
   const cancelTimer = clock.after(limitMs, () =>
-    late.cancel(new AgentError("deadline", `an attempt that lost was not called off within ${limitMs} ms`, { sent: "maybe" })),
+    late.cancel(new AgentError("deadline", `the losing attempt was not cancelled within ${limitMs} ms`, { sent: "maybe" })),
   );
   try {
     const taskId = await unlessLate(runningTask(loser), late);
@@ -52,19 +52,19 @@ export async function callOff(off: CallOff): Promise<Maybe<AgentError>> {
     return HAS_ENDED.has(error.code) ? undefined : error;
   } finally {
     cancelTimer();
-    hangUp(loser);
+    abandon(loser);
   }
 }
 
 /** Refusals to cancel that mean there is nothing to cancel. */
 const HAS_ENDED: ReadonlySet<ErrorCode> = new Set(["not_cancelable", "task_closed", "task_not_found"]);
 
-/** Only a new message makes a task; everything else is about one that others may need. */
+/** Only a new message creates a task; other operations refer to tasks that others may need. */
 function mayMakeTask(operation: Operation): boolean {
   return operation.kind === "send" && taskIdOf(operation) === undefined;
 }
 
-/** The task that the first event names and leaves running. An attempt that failed has left none that could be named. */
+/** The running task that the first event names. A failed attempt names none. */
 async function runningTask({ first }: HedgeAttempt): Promise<Maybe<string>> {
   const step = await first?.catch(() => undefined);
   return step === undefined || step.done === true || hasEnded(step.value) ? undefined : taskIdIn(step.value);
@@ -77,7 +77,7 @@ function hasEnded(event: AgentEvent): boolean {
 
 function cancelTask({ canceller, call, clock, limitMs }: CallOff, taskId: string, late: CancelSource): Promise<AgentEvent> {
   const { agent, caller, credential, via, parameters, hops, floor } = call;
-  // Not derived: the caller's own time and patience end with its answer, and this comes after it.
+  // Not derived from the caller's call: that call may have ended already.
   const own = startCall({
     agent,
     caller,
@@ -92,7 +92,7 @@ function cancelTask({ canceller, call, clock, limitMs }: CallOff, taskId: string
   return onlyEvent(replyOf(canceller, { kind: "task.cancel", taskId }, own));
 }
 
-function hangUp({ cancel, source }: HedgeAttempt): void {
+function abandon({ cancel, source }: HedgeAttempt): void {
   cancel.cancel(new AgentError("cancelled", "another attempt answered first"));
   stopIterator(source);
 }

@@ -138,7 +138,7 @@ describe("hedge, one event", () => {
     expect([test.attempts.length, test.outcomes(), test.clean()]).toEqual([1, [], CLEAN]);
   });
 
-  it("takes whichever answers first, and hangs up on the other", async () => {
+  it("returns the first answer, and cancels the other attempt", async () => {
     const test = setUp();
     const reply = test.one(PING);
     await test.clock.advance(100);
@@ -149,7 +149,7 @@ describe("hedge, one event", () => {
     expect([test.outcomes(), test.clean()]).toEqual([["fired", "won"], CLEAN]);
   });
 
-  it("says so when the second attempt was not needed", async () => {
+  it("reports that the second attempt was not needed", async () => {
     const test = setUp();
     const reply = test.one(PING);
     await test.clock.advance(100);
@@ -159,7 +159,7 @@ describe("hedge, one event", () => {
     expect([test.outcomes(), test.clean()]).toEqual([["fired", "lost"], CLEAN]);
   });
 
-  it("a failure does not win; when both fail, the first one's is told", async () => {
+  it("a failure does not win; if both fail, the first error is thrown", async () => {
     const test = setUp();
     const won = test.one(PING);
     await test.clock.advance(100);
@@ -182,7 +182,7 @@ describe("hedge, one event", () => {
     expect([test.attempts.length, test.clean()]).toEqual([1, CLEAN]);
   });
 
-  it("a caller that gives up is heard at once, by both attempts", async () => {
+  it("a cancel by the caller takes effect at once, in both attempts", async () => {
     const test = setUp();
     const reply = test.one(PING).catch((thrown: unknown) => thrown);
     await test.clock.advance(100);
@@ -193,7 +193,7 @@ describe("hedge, one event", () => {
     expect(test.clock.waiting).toBe(0);
   });
 
-  it("starts nothing at or behind the deadline, and both attempts have it", async () => {
+  it("starts no attempt at or after the deadline, which applies to both", async () => {
     const test = setUp();
     const late = test.one(PING, 100);
     await test.clock.advance(100);
@@ -208,7 +208,7 @@ describe("hedge, one event", () => {
   });
 });
 
-describe("hedge, what may be said twice", () => {
+describe("hedge, safe operations", () => {
   it.each([
     ["task.get", { kind: "task.get", taskId: "t" }, false, 2],
     ["task.subscribe", SUBSCRIBE, false, 2],
@@ -225,7 +225,7 @@ describe("hedge, what may be said twice", () => {
     expect(test.attempts).toHaveLength(attempts);
   });
 
-  it("at most the share of the calls, beside what was saved up; and so many at one time", async () => {
+  it("is limited to the share of calls plus the saved burst, and to a number in flight", async () => {
     const test = setUp({ share: 0.1, maxInFlight: 3 });
     for (let n = 0; n < 5; n++) void test.one(PING);
     await test.clock.advance(100);
@@ -262,7 +262,7 @@ describe("hedge, what may be said twice", () => {
 });
 
 describe("hedge, streams", () => {
-  it("everything comes from the one that delivered first: nothing of the other, nothing twice", async () => {
+  it("all events come from the first to deliver: none from the other, none twice", async () => {
     const test = setUp({}, "many");
     const reader = test.many(SUBSCRIBE);
     const first = reader.next();
@@ -309,7 +309,7 @@ describe("hedge, streams", () => {
   it.each<[string, Handler]>([
     ["fails", async () => Promise.reject(broken)],
     ["hangs", () => new Promise(() => undefined)],
-  ])("a cancel that %s is told and swallowed, and over in time", async (_how, answer) => {
+  ])("a cancel that %s is reported, not thrown, and ends in time", async (_how, answer) => {
     const test = setUp({ callOffMs: 500 }, "many");
     test.onCancel(answer);
     const first = test.many(KEYED).next();
@@ -322,7 +322,7 @@ describe("hedge, streams", () => {
     expect([test.at(0).stopped, test.clock.waiting]).toEqual([true, 0]);
   });
 
-  it("does not wait for ever for a loser that says nothing", async () => {
+  it("does not wait forever for a silent loser", async () => {
     const test = setUp({ callOffMs: 500 }, "many");
     const first = test.many(KEYED).next();
     await test.clock.advance(100);
@@ -346,7 +346,7 @@ describe("hedge, streams", () => {
     expect(test.clean()).toEqual(CLEAN);
   });
 
-  it("a caller that gives up before the first pull is told so there", async () => {
+  it("a caller that cancels before the first pull gets the error there", async () => {
     const test = setUp({}, "many");
     const reader = test.many(SUBSCRIBE);
     const reason = new AgentError("cancelled", "enough");
@@ -355,7 +355,7 @@ describe("hedge, streams", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("after the first event the caller's cancel goes to the one that delivers", async () => {
+  it("after the first event the caller's cancel goes to the delivering attempt", async () => {
     const test = setUp({}, "many");
     const reader = test.many(SUBSCRIBE);
     const first = reader.next();

@@ -3,21 +3,25 @@ import type { Clock } from "../clock.js";
 import type { PolicySink } from "../notes.js";
 import { type HedgeRules, Hedging } from "./pair.js";
 
+/** Options of `hedge`. */
 export interface HedgeOptions extends HedgeRules {
-  /** In notes. */
+  /** The configured name of the destination, for notes. */
   readonly destination: string;
+  /** The protocol of the destination, for notes. */
   readonly protocol?: Maybe<string>;
-  /** The peer starts nothing twice for one key. Asked per call: cards change. */
+  /** Whether the peer deduplicates sends by idempotency key. Called per call, because cards change. */
   idempotentSend?(): boolean;
+  /** The time source. */
   readonly clock: Clock;
+  /** Receives notes. Default: none. */
   readonly notes?: Maybe<PolicySink>;
 }
 
 /**
- * A second attempt at the same destination beside one that is late. Whichever delivers an event first is the answer, from
- * its first event to its last: events of the two are never mixed. Only where saying it twice can do no harm: what changes
- * nothing, and a message with a key to a peer that starts one key once. The loser is hung up on, and a task that it made
- * is cancelled. For a second attempt at another destination see `loadBalancer`.
+ * Starts a second attempt at the same destination when the first is late. The attempt that delivers an event first provides
+ * the whole answer; events of the two are never mixed. Applies only where a repeat is safe: read-only operations, and
+ * messages with a key to a peer that deduplicates by key. The loser is cancelled, and so is a task it created. For a second
+ * attempt at another destination see `loadBalancer`.
  */
 export function hedge(options: HedgeOptions): Layer {
   const { destination, protocol } = options;

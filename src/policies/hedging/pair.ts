@@ -9,24 +9,25 @@ import { HedgeBudget } from "./budget.js";
 import { callOff } from "./cancel-loser.js";
 import { type RaceResult, type RaceRules, race } from "./race.js";
 
-/** As long as most answers take: a second attempt is for those that take longer. */
+/** A delay taken from a percentile of recent latencies. */
 export interface HedgeDelay {
-  /** Between 0 and 1: 0.95 wants a second attempt for about 5 of 100 calls. */
+  /** Between 0 and 1: with 0.95, about 5 of 100 calls get a second attempt. */
   readonly percentile: number;
-  /** Until 20 answers were seen. */
+  /** The delay until 20 answers were measured. */
   readonly untilKnownMs: number;
-  /** Never sooner than this. Default: 1. */
+  /** The shortest delay. Default: 1. */
   readonly atLeastMs?: Maybe<number>;
 }
 
+/** When a second attempt is started. */
 export interface HedgeRules {
-  /** How long the first attempt is alone. */
+  /** How long to wait for the first attempt before the second is started. */
   readonly afterMs: number | HedgeDelay;
-  /** At most this part of the calls gets a second attempt, beside ten that may be saved up. Default: 0.1. */
+  /** The largest share of calls that may be hedged, plus a saved burst of ten. Default: 0.1. */
   readonly share?: Maybe<number>;
-  /** Second attempts under way at one time. Default: 16. */
+  /** Concurrent second attempts. Default: 16. */
   readonly maxInFlight?: Maybe<number>;
-  /** How long it may take to call off a loser that made a task. Default: 5 seconds. */
+  /** Time limit of cancelling the losing attempt's task. Default: 5 s. */
   readonly callOffMs?: Maybe<number>;
 }
 
@@ -34,7 +35,7 @@ const SHARE = 0.1;
 const MAX_IN_FLIGHT = 16;
 const CALL_OFF_MS = 5_000;
 const AT_LEAST_MS = 1;
-/** Latencies a percentile is taken from: at least so many, the last so many, none older. */
+/** The latencies the percentile is taken from: minimum number, window size and age. */
 const ENOUGH = 20;
 const SAMPLES = 256;
 const KEEP_MS = 300_000;
@@ -43,16 +44,16 @@ const KEEP_MS = 300_000;
 export interface HedgePair {
   readonly first: Handler;
   readonly second: Handler;
-  /** Cancels the task of the one that lost. */
+  /** Cancels the task of the losing attempt. */
   readonly canceller: Handler;
-  /** The same message with the same key, said to both, is started once. */
+  /** Whether both attempts deduplicate by the same key. */
   readonly idempotentSend: boolean;
-  /** Of the second attempt, for notes. */
+  /** The destination of the second attempt, for notes. */
   readonly destination: string;
   readonly protocol: Maybe<string>;
 }
 
-/** What the calls of one hedge share: its budget, and the latencies it has seen. */
+/** State shared by the calls of one hedge: the budget and the measured latencies. */
 export class Hedging {
   readonly #afterMs: number | HedgeDelay;
   readonly #latencies: Maybe<LatencyWindow>;
@@ -86,8 +87,8 @@ export class Hedging {
     return race(pair, new HedgedCall(this, pair, operation, call), operation, call);
   }
 
-  /** How long the next first attempt is alone. */
-  patienceMs(): number {
+  /** The current delay before a second attempt. */
+  delayMs(): number {
     if (typeof this.#afterMs === "number") return this.#afterMs;
     const { untilKnownMs, atLeastMs = AT_LEAST_MS } = this.#afterMs;
     return Math.max(atLeastMs, this.#latencies?.value(this.clock.now()) ?? untilKnownMs);
@@ -98,7 +99,7 @@ export class Hedging {
   }
 }
 
-/** One call with up to two attempts: when the second starts, and what is said and done about how it goes. */
+/** One call with up to two attempts: starts the second and reports its outcome. */
 class HedgedCall implements RaceRules {
   readonly clock: Clock;
   readonly afterMs: Maybe<number>;
@@ -106,7 +107,7 @@ class HedgedCall implements RaceRules {
   readonly #pair: HedgePair;
   readonly #operation: Operation;
   readonly #call: Call;
-  readonly #patienceMs: number;
+  readonly #delayMs: number;
   #fired = false;
 
   constructor(hedging: Hedging, pair: HedgePair, operation: Operation, call: Call) {
@@ -115,28 +116,28 @@ class HedgedCall implements RaceRules {
     this.#operation = operation;
     this.#call = call;
     this.clock = hedging.clock;
-    this.#patienceMs = hedging.patienceMs();
+    this.#delayMs = hedging.delayMs();
     const { deadline } = call;
-    // A second attempt that begins at the deadline helps nobody.
-    const inTime = deadline === undefined || this.clock.now() + this.#patienceMs < deadline;
-    this.afterMs = inTime ? this.#patienceMs : undefined;
+    // Too close to the deadline for a second attempt to help.
+    const inTime = deadline === undefined || this.clock.now() + this.#delayMs < deadline;
+    this.afterMs = inTime ? this.#delayMs : undefined;
   }
 
   mayStart(): boolean {
     this.#fired = this.#hedging.budget.take();
-    if (this.#fired) this.#tell("fired");
+    if (this.#fired) this.#report("fired");
     return this.#fired;
   }
 
   decided(result: RaceResult): void {
     this.#hedging.saw(result.elapsedMs);
-    if (this.#fired) this.#tell(result.winner === "second" ? "won" : "lost");
-    if (result.loser === undefined) this.nobody();
+    if (this.#fired) this.#report(result.winner === "second" ? "won" : "lost");
+    if (result.loser === undefined) this.noWinner();
     else void this.#callOff(result.loser, result);
   }
 
-  /** The place of the second attempt is free again. */
-  nobody(): void {
+  /** Frees the slot of the second attempt. */
+  noWinner(): void {
     if (this.#fired) this.#hedging.budget.gaveBack();
   }
 
@@ -145,15 +146,15 @@ class HedgedCall implements RaceRules {
     const keep = step.done === true ? undefined : taskIdIn(step.value);
     const { canceller } = this.#pair;
     const stray = await callOff({ loser, operation: this.#operation, call: this.#call, keep, canceller, clock, limitMs });
-    this.nobody();
-    if (stray !== undefined) this.#tell("stray", stray);
+    this.noWinner();
+    if (stray !== undefined) this.#report("stray", stray);
   }
 
-  #tell(outcome: "fired" | "won" | "lost" | "stray", error?: AgentError): void {
+  #report(outcome: "fired" | "won" | "lost" | "stray", error?: AgentError): void {
     const { notes } = this.#hedging;
     if (notes === undefined) return;
     const { destination, protocol } = this.#pair;
     const traceId = traceIdOf(this.#operation, this.#call);
-    notes({ kind: "hedge", traceId, destination, protocol, outcome, afterMs: this.#patienceMs, error });
+    notes({ kind: "hedge", traceId, destination, protocol, outcome, afterMs: this.#delayMs, error });
   }
 }

@@ -13,34 +13,34 @@ import type { Clock } from "../clock.js";
 import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 
-/** One try, with a cancel of its own. */
+/** One attempt, with its own cancel. */
 export interface HedgeAttempt {
   readonly cancel: CancelSource;
   readonly source: AsyncIterator<AgentEvent>;
-  /** Set once it is asked for. */
+  /** Set once the attempt was started. */
   first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   failed: Maybe<{ readonly thrown: unknown }>;
 }
 
-/** What decides about a second attempt, and is told how the race went. */
+/** Decides about a second attempt, and is notified of the outcome. */
 export interface RaceRules {
   readonly clock: Clock;
-  /** Undefined: there will be no second attempt. */
+  /** The delay of the second attempt; undefined for none. */
   readonly afterMs: Maybe<number>;
-  /** Asked when the time has come; true starts it. */
+  /** Called after the delay; true starts the second attempt. */
   mayStart(): boolean;
-  /** The first event is there, or an end without any. */
+  /** Called with the first event, or an end without any. */
   decided(result: RaceResult): void;
-  /** Nobody won: both failed, or whoever asked has left. */
-  nobody(): void;
+  /** Called if no attempt won: both failed, or the caller left. */
+  noWinner(): void;
 }
 
 export interface RaceResult {
   readonly step: IteratorResult<AgentEvent>;
   readonly winner: "first" | "second";
-  /** Still under way, and no longer needed. */
+  /** The other attempt, if it is still running. */
   readonly loser: Maybe<HedgeAttempt>;
-  /** Since the first attempt was asked for. */
+  /** Milliseconds since the first attempt was started. */
   readonly elapsedMs: number;
 }
 
@@ -49,17 +49,17 @@ export interface Racers {
   readonly second: Handler;
 }
 
-/** Two attempts at one operation. The reply has the shape that the operation, or the first attempt, asks for. */
+/** Runs two attempts at one operation. The reply has the shape of the operation or of the first attempt. */
 export function race(racers: Racers, rules: RaceRules, operation: Operation, call: Call): Reply {
   const raced = new HedgedReply(racers, rules, operation, call);
   if (raced.streams) return raced;
-  // An attempt that answers with a promise is never over before its event.
+  // A promise has no end before its event.
   return raced.next().then((step) => step.value as AgentEvent);
 }
 
 /**
- * Everything comes from the attempt that delivers first, from its first event to its last: events of the two are never
- * mixed, and none comes twice. While nobody has delivered, whoever asked can leave at any moment.
+ * All events come from the attempt that delivers first; events of the two are never mixed. Until then the reader can leave
+ * at any time.
  */
 class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   readonly streams: boolean;
@@ -73,7 +73,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   #racing: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #resolve: (step: IteratorResult<AgentEvent>) => void = nothing;
   #reject: (thrown: unknown) => void = nothing;
-  /** The caller gave up while nobody read. */
+  /** The caller cancelled while no pull was pending. */
   #lost: Maybe<AgentError>;
   #over = false;
   #startedMs = 0;
@@ -116,7 +116,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
     return Promise.resolve(DONE);
   }
 
-  /** The time runs from the first pull: before it, a stream may not even have been asked for. */
+  /** The delay starts with the first pull: before it, a stream may not have been requested. */
   #start(): Promise<IteratorResult<AgentEvent>> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -132,7 +132,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
     if (!this.#rules.mayStart()) return;
     const cancel = new CancelSource();
     const reply = replyOf(this.#racers.second, this.#operation, this.#call.derive({ cancel }));
-    // Where one answer is awaited a stream cannot win: the shape of this reply is settled.
+    // A stream cannot win where a single event is awaited.
     const source = iteratorOf(this.streams ? reply : onlyEvent(reply));
     this.#second = { cancel, source, first: undefined, failed: undefined };
     this.#run(this.#second);
@@ -168,7 +168,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
     const other = attempt === this.#first ? this.#second : this.#first;
     if (other !== undefined && other.failed === undefined) return;
     this.#end();
-    this.#rules.nobody();
+    this.#rules.noWinner();
     this.#reject(this.#first.failed?.thrown);
   }
 
@@ -187,13 +187,13 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
     );
   }
 
-  /** The caller gave up. Once somebody delivers, the source itself hears it and says how it ends. */
+  /** The caller cancelled. Once an attempt delivers, its source receives the cancel and decides how it ends. */
   #giveUp(reason: AgentError): void {
     if (this.#winner !== undefined) {
       this.#winner.cancel.cancel(reason);
       return;
     }
-    // With nobody waiting, the reader learns it at its first pull.
+    // Without a pending pull, the reader gets the error with its first one.
     if (this.#racing === undefined) this.#lost = reason;
     this.#leave(reason);
     this.#reject(reason);
@@ -202,7 +202,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   #leave(reason: AgentError): void {
     const attempts = this.#winner === undefined ? [this.#first, this.#second] : [this.#winner];
     this.#end();
-    if (this.#winner === undefined) this.#rules.nobody();
+    if (this.#winner === undefined) this.#rules.noWinner();
     for (const attempt of attempts) {
       if (attempt === undefined) continue;
       attempt.cancel.cancel(reason);

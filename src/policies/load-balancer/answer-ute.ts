@@ -25,7 +25,7 @@ interface TaskFields {
   readonly metadata: Metadata;
 }
 
-/** The events of a task as messages: content is what was said or made; `metadata.task` has the state, `metadata.artifact` its place. */
+/** The events of a task as messages: `content` has the parts, `metadata.task` the state, `metadata.artifact` the artifact's id. */
 function taskFields(event: AgentEvent): TaskFields {
   switch (event.kind) {
     case "task": {

@@ -84,13 +84,13 @@ function board(peers: readonly { readonly destination: Destination }[], change: 
 }
 
 describe("loadBalancer, failing over", () => {
-  it("passes over who is down, tells each choice, and hands the call on unchanged", async () => {
+  it("skips unavailable destinations, reports each choice, and passes the call unchanged", async () => {
     const [a, b] = [peer("a", [notSent]), peer("b", [task("t")], { protocol: "wire" })];
     const { one, chosen, notes } = board([a, b]);
     const floor: Floor = { encrypted: true, signed: false, endToEnd: false, identity: true };
     const call = startCall({ floor });
     expect(await one(send({ traceId: "tr" }), call)).toEqual(task("t"));
-    expect(chosen()).toEqual(["a: the first in order that fits", "b: a failed: unavailable"]);
+    expect(chosen()).toEqual(["a: the first in order that matches", "b: a failed: unavailable"]);
     expect(notes[1]).toMatchObject({ policy: "first-match", among: ["a", "b"], traceId: "tr", protocol: "wire" });
     expect([a.heard[0]?.call.floor, b.heard[0]?.call.floor]).toEqual([floor, floor]);
   });
@@ -113,7 +113,7 @@ describe("loadBalancer, failing over", () => {
     expect([reply, b.heard.length]).toEqual(goesOn ? [task("t"), 1] : [error, 0]);
   });
 
-  it("a stream goes on elsewhere only while nothing of it was delivered", async () => {
+  it("a stream fails over only until its first event", async () => {
     const whole = [task("t"), task("t", "completed")];
     const early = board([peer("a", [[notSent]]), peer("b", [whole])]);
     expect(await early.many(send({}, "stream"))).toEqual(["task", "task"]);
@@ -123,7 +123,7 @@ describe("loadBalancer, failing over", () => {
     expect(late.heard).toHaveLength(0);
   });
 
-  it("tries nobody else when the caller has gone or its time is over", async () => {
+  it("does not fail over after a cancel or the deadline", async () => {
     const b = peer("b", [task("t")]);
     const { one, clock } = board([peer("a", [notSent]), b]);
     const call = startCall({ deadline: clock.now() });
@@ -134,7 +134,7 @@ describe("loadBalancer, failing over", () => {
     expect(b.heard).toHaveLength(0);
   });
 
-  it("refuses a message that fits nobody, and a list of destinations that cannot be right", async () => {
+  it("rejects a message that matches no destination, and an invalid list of destinations", async () => {
     const { one } = board([peer("a", [task("t")], { tags: ["eu"] })]);
     await expect(one(send({ tags: ["moon"] }))).rejects.toMatchObject({ code: "unsupported", facts: { sent: "no" } });
     expect(() => board([])).toThrow("at least one destination");
@@ -142,7 +142,7 @@ describe("loadBalancer, failing over", () => {
     expect(() => board([peer("a", [], { weight: -1 })])).toThrow("must be a number of at least 0, not -1");
   });
 
-  it("puts layers around each destination, and tells the selector how it went", async () => {
+  it("puts layers around each destination, and reports outcomes to the selector", async () => {
     const layered: string[] = [];
     const clock = fakeClock();
     const selector = latencyAware({ by: "ewma", clock, random: () => 0 });
@@ -166,7 +166,7 @@ describe("loadBalancer, failing over", () => {
 describe("loadBalancer, tasks and sessions", () => {
   const get = (taskId: string): Operation => ({ kind: "task.get", taskId });
 
-  it("asks the one that has the task, whoever would be chosen", async () => {
+  it("uses the destination that has the task, whatever the selector prefers", async () => {
     const [a, b] = [peer("a", [notSent, task("other")]), peer("b", [task("t"), task("t")])];
     const { one, chosen } = board([a, b]);
     await one(send());
@@ -191,7 +191,7 @@ describe("loadBalancer, tasks and sessions", () => {
     expect([a.heard.length, b.heard.length]).toEqual([2, 4]);
   });
 
-  it("does not take one caller's task for another's of the same name", async () => {
+  it("keeps tasks of the same id of different callers apart", async () => {
     const who = (id: string): Principal => ({ id, scheme: "key", scopes: [], owner: ownerOf("key", id) });
     const [ann, ben] = [startCall({ caller: who("ann") }), startCall({ caller: who("ben") })];
     const [a, b] = [peer("a", [task("1"), notSent, task("1")]), peer("b", [task("1")])];
@@ -206,7 +206,7 @@ describe("loadBalancer, tasks and sessions", () => {
     ]);
   });
 
-  it("asks all in order for a task that nobody is known to have", async () => {
+  it("asks all destinations in order for a task without a known destination", async () => {
     const found = board([peer("a", [unknown]), peer("b", [new AgentError("unsupported", "no tasks")]), peer("c", [task("t")])]);
     expect(await found.one(get("t"))).toEqual(task("t"));
     const nowhere = board([peer("a", [unknown]), peer("b", [unknown])]);
@@ -216,7 +216,7 @@ describe("loadBalancer, tasks and sessions", () => {
     await expect(unsure.one(get("t"))).rejects.toBe(notSent);
   });
 
-  it("a task whose place is down is not looked for where it cannot be, unless all share one store", async () => {
+  it("does not look for a task elsewhere if its destination is down, unless all share one store", async () => {
     const script = [task("t"), notSent];
     const alone = board([peer("a", script), peer("b", [unknown])]);
     await alone.one(send());
@@ -226,7 +226,7 @@ describe("loadBalancer, tasks and sessions", () => {
     expect(await replicas.one(get("t"))).toEqual(task("t"));
   });
 
-  it("keeps sessions at one place, and moves only those whose place is down", async () => {
+  it("keeps sessions at one destination, and moves only those of an unavailable one", async () => {
     const selector = consistentHash({ by: "session" });
     const sessions = Array.from({ length: 60 }, (_, n) => `s-${n}`);
     const placesWith = async (peers: ReturnType<typeof peer>[]) => {
@@ -291,13 +291,13 @@ describe("loadBalancer, documents in and out", () => {
     return { kind: "message", message: { ...message, role: "agent" } };
   };
 
-  it("routes a message and gives its answer", async () => {
+  it("routes a message and returns its answer", async () => {
     const a = peer("a", [said("there")]);
     expect(await board([a]).route(ute)).toMatchObject({ id: "r", src: "them", content: { text: "there" }, role: "agent" });
     expect(a.heard[0]?.operation).toMatchObject({ kind: "send", delivery: "answer", envelope: { context: { traceId: "tr" } } });
   });
 
-  it("gives a task as a message that names it, with its state", async () => {
+  it("returns a task as a message with its id and state", async () => {
     const failed: AgentEvent = {
       kind: "task",
       task: {
@@ -340,7 +340,7 @@ describe("loadBalancer, documents in and out", () => {
     ]);
   });
 
-  it("refuses a document that is none, when it is asked for the answer", async () => {
+  it("rejects an invalid document when the answer is read", async () => {
     const { route, routeStreaming } = board([peer("a", [said("there")])]);
     await expect(route({ src: "me" })).rejects.toMatchObject({ code: "invalid_message" });
     await expect(routeStreaming({ src: "me" }).next()).rejects.toMatchObject({ code: "invalid_message" });
@@ -363,7 +363,7 @@ describe("loadBalancer, documents in and out", () => {
     expect(stopped).toBe(true);
   });
 
-  it("tells the health of each", async () => {
+  it("reports the health of each destination", async () => {
     const hangs: Destination = { id: "c", handler: () => new Promise(() => undefined), protocol: "wire" };
     const dumb = peer("b", [new AgentError("unsupported", "no ping")]);
     const { health, clock } = board([peer("a", [{ kind: "done" }]), dumb, { destination: hangs }, peer("d", [notSent])]);

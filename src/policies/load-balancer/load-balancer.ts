@@ -24,13 +24,15 @@ import { healthOf } from "./health.js";
 import { TaskAffinity } from "./task-affinity.js";
 import { watchDestination } from "./watch.js";
 
+/** Options of `loadBalancer`. */
 export interface LoadBalancerOptions {
-  /** At least one, each with an id of its own. */
+  /** At least one, with unique ids. */
   readonly destinations: readonly Destination[];
+  /** Orders the destinations for each call. */
   readonly selector: Selector;
-  /** Around each destination, outermost first: bulkhead, retry, breaker, deadline per try. */
+  /** Policies around each destination, outermost first: bulkhead, retry, breaker, deadline per attempt. */
   layersFor?(destination: Destination): readonly Maybe<Layer>[];
-  /** A second attempt at the next destination beside one that is late. Default: none. */
+  /** Starts a second attempt at the next destination when the first is late. Default: off. */
   readonly hedge?: Maybe<HedgeRules>;
   /**
    * The destinations are replicas over one store: an idempotency key sent to one is known to all. Only then may a message
@@ -39,20 +41,22 @@ export interface LoadBalancerOptions {
   readonly sharedKeys?: Maybe<boolean>;
   /** Tasks whose destination is remembered. Default: 10,000. */
   readonly knownTasks?: Maybe<number>;
+  /** The time source. */
   readonly clock: Clock;
-  /** Names the answers of `route`. */
+  /** Creates the ids of answers of `route`. */
   readonly newId: () => string;
+  /** Receives notes. Default: none. */
   readonly notes?: Maybe<PolicySink>;
 }
 
 /** One handler for many destinations, and the same with UTE documents. */
 export interface LoadBalancer {
   readonly handler: Handler;
-  /** A message as UTE JSON; its answer, or its task when that has ended or asks something, as UTE JSON. */
+  /** Sends a UTE JSON message and returns the answer, or the task once it has ended or requires input, as UTE JSON. */
   route(ute: JsonObject, call?: Call): Promise<JsonObject>;
-  /** The same event by event. */
+  /** The same, one UTE JSON document per event. */
   routeStreaming(ute: JsonObject, call?: Call): AsyncIterableIterator<JsonObject>;
-  /** `status` of the whole, and under `destinations` that of each by its id. */
+  /** The overall status, and that of each destination by id. */
   health(): Promise<JsonObject>;
 }
 

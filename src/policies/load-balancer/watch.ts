@@ -19,7 +19,7 @@ export function watchDestination(destination: Destination, selector: Selector, a
   };
   return around<Watched>({
     begin(_operation, call) {
-      selector.began?.(destination);
+      selector.callStarted?.(destination);
       return { owner: call.caller.owner, sinceMs: clock.now(), begun: false };
     },
     event(watched, event) {

@@ -2,20 +2,22 @@ import { type Layer, type Maybe, RecentMap } from "../../envelope/index.js";
 import { isOrdered, type OrderedBy, orderKey } from "./order-key.js";
 import { SEQUENCE_KEY, withSequenceNumber } from "./sequence-number.js";
 
+/** Options of `numbering`. */
 export interface NumberingOptions {
+  /** What is ordered: sessions or traces. */
   readonly by: OrderedBy;
-  /** Names a sequence: no two senders may ever make the same one. */
+  /** Creates sequence ids; they must be unique across senders. */
   readonly newId: () => string;
-  /** Sessions or traces whose last number is kept; one that was forgotten begins a new sequence. Default: 10,000. */
+  /** Sessions or traces whose last number is kept; an evicted one starts a new sequence. Default: 10,000. */
   readonly keys?: Maybe<number>;
 }
 
 const KEYS = 10_000;
 
 /**
- * The sender's half of `reorder`: each message of a session, or of a trace, goes out with the next number of its sequence,
- * by whatever protocol and connection. Stands outside retry and hedging, so that a repeated message keeps its number.
- * A message that names a task, that has no session (or trace), or that has a number already passes as it is.
+ * The sender's half of `reorder`: numbers the messages of each session or trace, over any protocol and connection. Use it
+ * outside retry and hedging, so that a repeated message keeps its number. Messages that name a task, have no session (or
+ * trace) or already have a number pass unchanged.
  */
 export function numbering({ by, newId, keys = KEYS }: NumberingOptions): Layer {
   const sequences = new RecentMap<{ readonly stream: string; last: number }>(keys);

@@ -19,7 +19,7 @@ const inSession = (sessionId: string, more = {}) => ({ context: { sessionId, ...
 const queued = (notes: readonly PolicyNote[]) => notes.map((note) => (note.kind === "queue" ? note.depth : note.kind));
 
 describe("ordering", () => {
-  test("the next begins when the one before has its first event, not when it ends", async () => {
+  test("the next starts with the first event of the previous one, not with its end", async () => {
     const { agent, handler } = ordered();
     const first = iterate(handler(sendOf("1", { delivery: "stream" }), startCall()));
     const second = iterate(handler(sendOf("2", { delivery: "stream" }), startCall()));
@@ -55,7 +55,7 @@ describe("ordering", () => {
     expect(notes[0]).toMatchObject({ kind: "queue", queue: "ordering", destination: "b" });
   });
 
-  test("what names a task, or no session, or is no message, passes: the input a task waits for never stands behind it", async () => {
+  test("does not queue messages that name a task or no session, and other operations", async () => {
     const { agent, handler } = ordered();
     handler(sendOf("asks"), startCall());
     handler(sendOf("input", inSession("s", { taskId: "t-1" })), startCall());
@@ -89,7 +89,7 @@ describe("ordering", () => {
   test.each([
     ["an error", (agent: ByHand) => agent.fail("1", new AgentError("unavailable", "gone"))],
     ["its caller giving up, although the agent does not hear it", (_: ByHand, cancel: CancelSource) => cancel.cancel(GONE)],
-  ])("%s lets the next one begin", async (_what, end) => {
+  ])("%s starts the next one", async (_what, end) => {
     const { agent, handler } = ordered();
     const cancel = new CancelSource();
     const first = failureOf(handler(sendOf("1"), startCall({ cancel })));
@@ -102,7 +102,7 @@ describe("ordering", () => {
     agent.answer("2");
   });
 
-  test("a handler that throws holds nobody up", async () => {
+  test("a handler that throws does not block the queue", async () => {
     const throwing: Handler = () => {
       throw new AgentError("encode", "no");
     };
@@ -113,7 +113,7 @@ describe("ordering", () => {
     ]);
   });
 
-  test("waiting hears cancel and deadline, and leaves no timer; nothing was sent", async () => {
+  test("cancel and deadline end the wait, and leave no timer; nothing was sent", async () => {
     const { agent, clock, handler, notes } = ordered();
     handler(sendOf("1"), startCall());
     const cancel = new CancelSource();
@@ -153,7 +153,7 @@ describe("ordering", () => {
     expect(agent.begun).toEqual(["1", "a", "b"]);
   });
 
-  test("with few places, sessions of one priority take turns", async () => {
+  test("with few slots, sessions of one priority take turns", async () => {
     const { agent, handler } = ordered({ atOnce: 1 });
     for (const [text, session] of ["a1 a", "a2 a", "a3 a", "b1 b", "b2 b"].map((line) => line.split(" ")))
       handler(sendOf(text ?? "", inSession(session ?? "")), startCall());
@@ -179,7 +179,7 @@ describe("ordering", () => {
     expect(agent.begun).toEqual(["now", "c1", "a1", "a2", "b1", "c2"]);
   });
 
-  test("monotonic under load: whatever the delays, shapes and failures, each session begins in its order", async () => {
+  test("monotonic under load: for any delays, shapes and failures, each session starts in order", async () => {
     const message = fc.record({
       session: fc.constantFrom("x", "y", "z"),
       stream: fc.boolean(),

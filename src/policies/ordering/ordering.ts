@@ -6,14 +6,17 @@ import { isOrdered, type OrderedBy, orderKey } from "./order-key.js";
 import { QueuedSend } from "./queued-send.js";
 import { type Send, startSend } from "./start-send.js";
 
+/** Options of `ordering`. */
 export interface OrderingOptions extends PolicyContext {
+  /** What is ordered: sessions or traces. */
   readonly by: OrderedBy;
+  /** The time source. */
   readonly clock: Clock;
   /** Queued messages per session or trace. Default: 100. */
   readonly waiting?: Maybe<number>;
   /** Sessions or traces with a message in flight. Default: 1,000. */
   readonly keys?: Maybe<number>;
-  /** How many sessions or traces may send at a time; then the most urgent of those that wait comes first. Default: all. */
+  /** Sessions or traces that may send concurrently; the others are queued by priority. Default: all. */
   readonly atOnce?: Maybe<number>;
 }
 
@@ -21,10 +24,9 @@ const WAITING = 100;
 const KEYS = 1_000;
 
 /**
- * The messages of one session, or of one trace, are sent in the order in which they came: each begins when the one
- * before it was accepted (its first event came, or its answer), has failed, or was given up by its caller. Whole answers
- * are not waited for where the message before is a stream. Passes at once: what names a task, what has no session (or
- * trace), and every operation that is not a send.
+ * Sends the messages of one session or trace in order of arrival: each starts when the previous one was accepted (its first
+ * event or its answer arrived), has failed, or was abandoned by its caller. The rest of a stream is not waited for. Messages
+ * that name a task, messages without a session (or trace), and other operations are not queued.
  */
 export function ordering(options: OrderingOptions): Layer {
   const lines = new Lines(options);
@@ -105,10 +107,10 @@ class Lines {
   #release(line: Line): void {
     line.busy = false;
     this.#busy--;
-    // To the end, so that of equally urgent lines each has its turn.
+    // Moved to the end, so that queues of equal priority take turns.
     this.#lines.delete(line.key);
     if (line.waiting.size > 0) this.#lines.set(line.key, line);
-    // Without a limit on places only this line has got one.
+    // Without a limit only this queue was freed.
     const next = this.#atOnce === Number.POSITIVE_INFINITY ? line : this.#mostUrgent();
     if (next !== undefined) this.#beginFirst(next);
   }
@@ -122,7 +124,7 @@ class Lines {
     first.begin(() => this.#release(line));
   }
 
-  /** Only the first of a line can be chosen: priority never overtakes within one session. Of equals the one that waited longest. */
+  /** Only the head of a queue can be chosen: priority never overtakes within one session. Among equals the longest waiting wins. */
   #mostUrgent(): Maybe<Line> {
     let found: Maybe<Line>;
     for (const line of this.#lines.values()) {

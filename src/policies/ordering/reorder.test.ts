@@ -45,14 +45,14 @@ describe("numbering", () => {
     expect(got).toEqual([{ own: true, ...place(1, "id-1") }, place(2, "id-1"), place(1, "id-2")]);
   });
 
-  test("what names a task, has no session, or has a number already goes as it is", () => {
+  test("passes messages that name a task, have no session, or already have a number", () => {
     const agent = new ByHand();
     const handler = numbering({ by: "session", newId: () => "new" })(agent.handler);
     const ofTask = sendOf("a", { context: { sessionId: "s", taskId: "t" } });
     expect(sent(handler, agent, ofTask, sendOf("b", { context: {} }), numbered(7))).toEqual([undefined, undefined, place(7)]);
   });
 
-  test("a session that was forgotten begins a new sequence, so that memory stays bounded", () => {
+  test("an evicted session starts a new sequence, so that memory stays bounded", () => {
     const agent = new ByHand();
     let ids = 0;
     const handler = numbering({ by: "session", newId: () => `id-${++ids}`, keys: 4 })(agent.handler);
@@ -62,7 +62,7 @@ describe("numbering", () => {
 });
 
 describe("reorder", () => {
-  test("begins in the order of the numbers, each when the one before was accepted", async () => {
+  test("starts in order of the numbers, each when the previous one was accepted", async () => {
     const { agent, handler, notes, clock } = received();
     const third = handler(numbered(3), startCall());
     handler(sendOf("2", { delivery: "stream", metadata: place(2) }), startCall());
@@ -80,7 +80,7 @@ describe("reorder", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("what has no number, names a task or is no message passes at once; a number that is none is refused", async () => {
+  test("passes messages without a number, with a task, and other operations; rejects an invalid number", async () => {
     const { agent, handler } = received();
     handler(sendOf("plain"), startCall());
     handler(sendOf("input", { context: { taskId: "t" }, metadata: place(9) }), startCall());
@@ -90,7 +90,7 @@ describe("reorder", () => {
     expect(await failureOf(handler({ kind: "ping" }, startCall()))).toMatchObject({ message: "asked for ping" });
   });
 
-  test("a gap is waited for once, noted and given up; what comes after that is refused", async () => {
+  test("a gap is awaited once, noted and skipped; later arrivals are rejected", async () => {
     const { agent, clock, handler, notes } = received();
     handler(numbered(4), startCall());
     handler(numbered(5), startCall());
@@ -117,7 +117,7 @@ describe("reorder", () => {
     expect(notes.some(({ kind }) => kind === "gap")).toBe(false);
   });
 
-  test("the same number again is replayed; with the same key it gets through to whoever honours the key", async () => {
+  test("the same number again is replayed; with the same key it is passed to a peer that deduplicates", async () => {
     const { agent, handler } = received();
     const twice = async (number: number, key: string | undefined) =>
       (await failureOf(handler(numbered(number, key), startCall())))?.code;
@@ -136,7 +136,7 @@ describe("reorder", () => {
     expect(agent.begun).toEqual(["1", "1"]);
   });
 
-  test("one that failed may come again as long as nobody behind it has begun", async () => {
+  test("a failed message may be sent again until a later one has started", async () => {
     const { agent, handler } = received();
     const failed = failureOf(handler(numbered(1), startCall()));
     agent.fail("1", new AgentError("overloaded", "later"));
@@ -150,7 +150,7 @@ describe("reorder", () => {
     expect(agent.begun).toEqual(["1", "1", "2"]);
   });
 
-  test("waiting hears cancel, deadline and a reader that leaves; the place is free again", async () => {
+  test("cancel, deadline and a leaving reader end the wait, and free the slot", async () => {
     const { agent, clock, handler } = received();
     const cancel = new CancelSource();
     const cancelled = failureOf(handler(numbered(2), startCall({ cancel })));
@@ -186,7 +186,7 @@ describe("reorder", () => {
     expect(agent.begun).toEqual(["2", "2", "2", "1"]);
   });
 
-  test("a sequence that rests takes nobody's place, and goes on where it was", async () => {
+  test("an idle sequence uses no slot, and continues where it was", async () => {
     const { agent, handler } = received({ streams: 2, streamsPerCaller: 1 });
     for (const stream of ["q", "r"]) {
       const reply = handler(numbered(1, undefined, stream), startCall());
@@ -197,7 +197,7 @@ describe("reorder", () => {
     expect(agent.begun).toEqual(["1", "1", "2"]);
   });
 
-  test("sequences of two callers never touch, whatever they are called", () => {
+  test("sequences of two callers are independent, whatever their names", () => {
     const { agent, handler } = received();
     for (const id of ["alice", "bob"]) {
       const caller = { id, scheme: "key", scopes: [], owner: ownerOf("key", id) } as const;
@@ -206,7 +206,7 @@ describe("reorder", () => {
     expect(agent.begun).toEqual(["1", "1"]);
   });
 
-  test("whatever order they come in, what begins has rising numbers, and without a loss all of it begins", async () => {
+  test("for any arrival order, numbers start ascending, and without a loss all of them start", async () => {
     const shuffled = fc.nat({ max: 30 }).chain((length) => {
       const numbers = Array.from({ length }, (_, index) => index + 1);
       return fc.tuple(

@@ -8,14 +8,17 @@ import { Sequence } from "./sequence.js";
 import { type SequenceNumber, sequenceNumberOf } from "./sequence-number.js";
 import type { Send } from "./start-send.js";
 
+/** Options of `reorder`. */
 export interface ReorderOptions extends PolicyContext {
+  /** The time source. */
   readonly clock: Clock;
-  /** How many messages of one sequence wait for an earlier one. Default: 64. */
+  /** Buffered messages per sequence while an earlier one is missing. Default: 64. */
   readonly buffer?: Maybe<number>;
-  /** How long a missing message is waited for. Default: 2 s. */
+  /** How long to wait for a missing message. Default: 2 s. */
   readonly waitMs?: Maybe<number>;
-  /** Sequences with a message under way, of all callers and of one; as many that rest are remembered. Defaults: 1,000 and 100. */
+  /** Active sequences of all callers; as many idle ones are remembered. Default: 1,000. */
   readonly streams?: Maybe<number>;
+  /** Active sequences of one caller. Default: 100. */
   readonly streamsPerCaller?: Maybe<number>;
 }
 
@@ -25,11 +28,11 @@ const STREAMS = 1_000;
 const STREAMS_PER_CALLER = 100;
 
 /**
- * The receiver's half of `numbering`: numbered messages are begun in the order of their numbers, by whatever protocol
- * and connection each came; each begins when the one before it was accepted, as in `ordering`. A number that does not
- * come within `waitMs` is given up, noted, and refused as `expired` should it still come. A number that comes twice is
- * `replayed`, unless both messages have the same idempotency key: then the second gets the answer of the first. What has
- * no number, or names a task, passes at once.
+ * The receiver's half of `numbering`: starts numbered messages in order, over any protocol and connection; each starts when
+ * the previous one was accepted, as in `ordering`. A number that does not arrive within `waitMs` is skipped and noted, and
+ * rejected as `expired` if it arrives later. A number that arrives twice is `replayed`, unless both messages have the same
+ * idempotency key: then the second gets the answer of the first. Messages without a number, or that name a task, are not
+ * queued.
  */
 export function reorder(options: ReorderOptions): Layer {
   const sequences = new Sequences(options);
@@ -62,7 +65,7 @@ class Sequences {
 
   enter({ stream, number }: SequenceNumber, send: Send): Reply {
     const { caller, agent } = send.call;
-    // What a caller writes as the name of a sequence says nothing about the sequences of others.
+    // Keyed by caller, because the stream name is chosen by the caller.
     const key = JSON.stringify([caller.owner, agent, stream]);
     const sequence = this.#busy.get(key) ?? this.#wake(key, caller.owner);
     return sequence instanceof AgentError ? Promise.reject(sequence) : sequence.enter(number, send);
@@ -72,7 +75,7 @@ class Sequences {
     const { streams = STREAMS, streamsPerCaller = STREAMS_PER_CALLER } = this.#options;
     const ofOwner = this.#busyOf.get(owner) ?? 0;
     if (this.#busy.size >= streams || ofOwner >= streamsPerCaller)
-      return overloadedError("too many sequences of messages are under way");
+      return overloadedError("too many message sequences are active");
     const sequence = this.#resting.get(key) ?? this.#begin(key, owner);
     this.#resting.delete(key);
     this.#busy.set(key, sequence);

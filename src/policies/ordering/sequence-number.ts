@@ -1,11 +1,11 @@
 import { AgentError, type Envelope, isObject, type Maybe } from "../../envelope/index.js";
 
-/** Where the number of a message rides: a member of the message's own metadata, which every protocol here carries. */
+/** The metadata member with the number of a message; every protocol carries metadata. */
 export const SEQUENCE_KEY = "koine.sequence";
 
-/** Which place a message has, and among which ones. */
+/** The position of a message in its sequence. */
 export interface SequenceNumber {
-  /** Made anew by each sender for each session or trace, so that two senders, or one that was restarted, never mix. */
+  /** Created by each sender for each session or trace, so that two senders, or one that was restarted, never mix. */
   readonly stream: string;
   /** Counts from 1. */
   readonly number: number;
@@ -13,7 +13,7 @@ export interface SequenceNumber {
 
 const MAX_STREAM_LENGTH = 128;
 
-/** The number a message came with. A member of that name which is none is refused: its sender expects an order. */
+/** The number of a message. An invalid member is rejected: its sender expects an order. */
 export function sequenceNumberOf({ metadata }: Envelope): Maybe<SequenceNumber> {
   const value = metadata?.[SEQUENCE_KEY];
   if (value === undefined) return undefined;

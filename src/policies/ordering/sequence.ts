@@ -142,7 +142,7 @@ function keyOf({ operation }: Send): Maybe<string> {
   return operation.envelope.context.idempotencyKey;
 }
 
-/** The same place twice while the first has not begun to be answered. With one key it is the same message, sent again. */
+/** The same number twice before the first was answered. With the same key it is a repeated message. */
 function repeated(number: number, first: Maybe<string>, second: Maybe<string>): AgentError {
   return first !== undefined && first === second
     ? overloadedError(`message ${number} has already arrived and is queued`)
@@ -150,5 +150,5 @@ function repeated(number: number, first: Maybe<string>, second: Maybe<string>): 
 }
 
 function repeat(number: number): AgentError {
-  return new AgentError("replayed", `message ${number} of this sequence was there before`);
+  return new AgentError("replayed", `message ${number} of this sequence was already received`);
 }

@@ -52,7 +52,7 @@ const priorities = (begun: readonly { readonly operation: Operation }[]) =>
   begun.map(({ operation }) => operation.kind === "send" && operation.envelope.context.priority);
 
 describe("bulkhead, saturation", () => {
-  it("runs so many, keeps so many waiting, refuses the rest, and recovers", async () => {
+  it("runs up to the limit, queues up to the limit, rejects the rest, and recovers", async () => {
     const { handler, begun, state, depths, clock } = narrow({ concurrent: 2 });
     const all = Array.from({ length: 6 }, () => collect(handler(send(), startCall())));
     expect([begun.length, state()]).toEqual([2, { running: 2, waiting: 3 }]);
@@ -66,7 +66,7 @@ describe("bulkhead, saturation", () => {
     expect(depths()).toEqual([1, 2, 3, 2, 1, 0]);
   });
 
-  it("a call that fails, or throws at once, gives its place back", async () => {
+  it("a call that fails, or throws at once, frees its slot", async () => {
     const { layer, state, handler, begun } = narrow();
     const broken = layer(() => {
       throw new AgentError("internal", "broken");
@@ -79,7 +79,7 @@ describe("bulkhead, saturation", () => {
     expect(state().running).toBe(0);
   });
 
-  it("a wait has an end: the limit, the deadline, or the caller leaving; none leaves anything behind", async () => {
+  it("the wait ends with the limit, the deadline or the cancel, and leaves no timer", async () => {
     const { clock, handler, state, begun } = narrow();
     handler(send(), startCall());
     const cancel = new CancelSource();
@@ -100,7 +100,7 @@ describe("bulkhead, saturation", () => {
     begun[0]?.end();
   });
 
-  it("who had its turn is not in the line any more, whatever becomes of its call", async () => {
+  it("a call that got its slot has left the queue, whatever its outcome", async () => {
     const { handler, begun, depths, clock } = narrow();
     const cancel = new CancelSource();
     const first = collect(handler(send(), startCall()));
@@ -113,7 +113,7 @@ describe("bulkhead, saturation", () => {
     expect([depths(), clock.waiting]).toEqual([[1, 0], 0]);
   });
 
-  it("who comes too late or has left already does not wait at all", async () => {
+  it("an expired or cancelled call is not queued", async () => {
     const { clock, handler, state } = narrow();
     handler(send(), startCall());
     expect((await collect(handler(send(), startCall({ deadline: 0 })))).thrown).toMatchObject({ code: "deadline" });
@@ -139,7 +139,7 @@ describe("bulkhead, order", () => {
     expect(priorities(begun)).toEqual([0, 10, 1e9, 2, 2, 0, -1]);
   });
 
-  it("one level of priority is worth so much waiting: nobody is passed for ever", async () => {
+  it("one level of priority equals a time of waiting: no call starves", async () => {
     const { clock, handler, begun } = narrow({ waiting: 10 });
     for (const priority of [0, -1]) void collect(handler(send({ priority }), startCall()));
     await clock.advance(101); // of 100 per level
@@ -149,7 +149,7 @@ describe("bulkhead, order", () => {
     expect(priorities(begun)).toEqual([0, 1, -1, 0]);
   });
 
-  it("what stops work or asks after it never waits behind sends", async () => {
+  it("cancel, get and ping never wait for sends", async () => {
     const { clock, handler, begun, state } = narrow();
     for (let index = 0; index < 4; index++) void collect(handler(send({ priority: 10 }), startCall()));
     const urgent: readonly Operation[] = [{ kind: "task.cancel", taskId: "t" }, { kind: "task.get", taskId: "t" }, PING];
@@ -165,7 +165,7 @@ describe("bulkhead, order", () => {
 });
 
 describe("bulkhead, streams", () => {
-  it("a stream holds its place to its end, and one that waits begins when its turn comes", async () => {
+  it("a stream holds its slot until it ends, and a queued one starts when a slot is free", async () => {
     const { layer, state } = narrow();
     const handler = layer(() => streamOf(working, completed));
     const first = iterate(handler(streamed(), startCall()));
@@ -178,7 +178,7 @@ describe("bulkhead, streams", () => {
     expect(state()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it("a reader that leaves gives its place back, in the line and in the slot", async () => {
+  it("a reader that leaves frees its slot, or its place in the queue", async () => {
     const { layer, state, clock } = narrow();
     const handler = layer(() => streamOf(working, completed));
     const first = iterate(handler(streamed(), startCall()));
@@ -191,7 +191,7 @@ describe("bulkhead, streams", () => {
     expect(state().running).toBe(0);
   });
 
-  it("a reader that is cancelled and never pulls again does not keep its place", () => {
+  it("a cancelled reader that never pulls again does not keep its slot", () => {
     const { layer, state } = narrow();
     const cancel = new CancelSource();
     layer(() => streamOf(working))(streamed(), startCall({ cancel }));
@@ -208,7 +208,7 @@ describe("bulkhead, streams", () => {
     expect(await refused.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("a send that only wants to be accepted frees its place when it is", async () => {
+  it("a send with delivery accepted frees its slot when it is accepted", async () => {
     const { layer, state } = narrow();
     const accepted = send({}, { delivery: "accepted" });
     const events: AsyncIterable<AgentEvent> = streamOf(working, completed);
@@ -221,7 +221,7 @@ describe("bulkhead, streams", () => {
     expect(state().running).toBe(0);
   });
 
-  it("one answer was asked for and a stream came, after the wait: a fault, and no place is lost", async () => {
+  it("a stream instead of one answer, after the wait: an internal error, and no slot is lost", async () => {
     const { layer, state, handler, begun } = narrow();
     const first = collect(handler(send(), startCall()));
     const second = collect(layer(() => streamOf(working))(send(), startCall()));

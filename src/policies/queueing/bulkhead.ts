@@ -6,7 +6,9 @@ import { deferredReply } from "../replies/deferred-reply.js";
 import { wantsStream } from "../replies/shape.js";
 import { Slots } from "./slots.js";
 
+/** Options of `bulkhead`. */
 export interface BulkheadOptions extends PolicyContext {
+  /** The time source. */
   readonly clock: Clock;
   /** Concurrent calls to this destination. Default: 64. */
   readonly concurrent?: Maybe<number>;
@@ -22,12 +24,17 @@ export interface BulkheadOptions extends PolicyContext {
 
 /** Current state, for the dashboard and metrics. */
 export interface BulkheadSnapshot {
+  /** Calls in flight. */
   readonly running: number;
+  /** Queued calls. */
   readonly waiting: number;
 }
 
+/** A bulkhead: its layer and its current load. */
 export interface Bulkhead {
+  /** The policy, to be put around a handler. */
   readonly layer: Layer;
+  /** The current load. */
   state(): BulkheadSnapshot;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PriorityQueue, type QueueEntry } from "./priority-queue.js";
 
 describe("WaitingLine", () => {
-  it("gives by rank, then by arrival, whoever has left in between", () => {
+  it("returns entries by rank, then by arrival, also after removals", () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("join" as const), rank: fc.integer({ min: -20, max: 20 }) }),
       fc.record({ kind: fc.constant("leave" as const), which: fc.nat(50) }),

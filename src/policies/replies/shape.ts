@@ -27,7 +27,7 @@ export function replyOf(handler: Handler, operation: Operation, call: Call): Rep
 export function onlyEvent(reply: Reply): Promise<AgentEvent> {
   if (isPromise(reply)) return reply;
   stopIterator(reply[Symbol.asyncIterator]());
-  return Promise.reject(new AgentError("internal", "one answer was expected and a stream came"));
+  return Promise.reject(new AgentError("internal", "expected a single event, got a stream"));
 }
 
 /** The reply as an iterator, whatever its shape. */

@@ -48,7 +48,7 @@ function counting(): Handler {
 const settled = (clock: ReturnType<typeof fakeClock>) => clock.advance(0);
 
 describe("requestCache, one answer", () => {
-  it("joins what is under way, and answers from memory what was answered", async () => {
+  it("joins requests in flight, and answers repeated ones from the cache", async () => {
     const { reply, answer } = openReply();
     const { ask, calls, from, clock } = cached(() => reply);
     const two = [collect(ask()), collect(ask())];
@@ -59,7 +59,7 @@ describe("requestCache, one answer", () => {
     expect([calls.length, from(), clock.waiting]).toEqual([1, ["under-way", "cache"], 0]);
   });
 
-  it("keeps an answer so long and no longer, and never more than so many", async () => {
+  it("keeps an answer for a limited time, and a limited number of them", async () => {
     const { ask, calls, clock } = cached(counting(), { entries: 4 });
     const first = await collect(ask());
     await clock.advance(999);
@@ -98,7 +98,7 @@ describe("requestCache, one answer", () => {
     expect(calls).toHaveLength(3);
   });
 
-  it("errors are not kept, and all who joined hear them", async () => {
+  it("errors are not cached, and all joined readers get them", async () => {
     const gone = new AgentError("unavailable", "gone");
     let failed = false;
     const { ask, calls } = cached(() => {
@@ -111,7 +111,7 @@ describe("requestCache, one answer", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("lets pass what has no key, what is no send, and a stream that is taken up again", async () => {
+  it("passes requests without a key, other operations, and resumed streams", async () => {
     const { ask, calls } = cached(counting());
     const taken = { ...streamed, after: "5" as NonNullable<typeof streamed.after> }; // the peer's own mark
     for (const operation of [send(), PING, taken]) {
@@ -121,7 +121,7 @@ describe("requestCache, one answer", () => {
     expect(calls).toHaveLength(6);
   });
 
-  it("who leaves ends its own wait only; the call below ends with the last", async () => {
+  it("a leaving reader ends only its own wait; the call ends with the last reader", async () => {
     const { reply } = openReply();
     const { ask, calls, clock } = cached(() => reply);
     const [first, second] = [new CancelSource(), new CancelSource()];
@@ -152,7 +152,7 @@ describe("requestCache, one answer", () => {
     expect(thrown).toMatchObject({ code: "overloaded", facts: { sent: "no", retryAfterMs: 1_000 } });
   });
 
-  it("an answer too long to be kept is refused to the second, or asked of a peer that keeps keys itself", async () => {
+  it("an answer too long to cache is rejected for the second reader, or requested from a peer that deduplicates", async () => {
     const long: AgentEvent = {
       kind: "artifact",
       taskId: "t",
@@ -175,7 +175,7 @@ describe("requestCache, one answer", () => {
 describe("requestCache, streams", () => {
   const status = (at: number): AgentEvent => ({ kind: "status", taskId: "t", contextId: "c", status: { state: "working", at } });
 
-  it("a second reader gets everything from the beginning, each at its own pace, also after the end", async () => {
+  it("a second reader gets everything from the beginning, at its own pace, also after the end", async () => {
     const { ask, calls, from } = cached(() => streamOf(status(1), status(2), completed));
     const slow = iterate(ask(streamed));
     expect((await slow.next()).value).toEqual(status(1));
@@ -188,7 +188,7 @@ describe("requestCache, streams", () => {
     expect([calls.length, from()]).toEqual([1, ["under-way", "cache"]]);
   });
 
-  it("pulls only when somebody has read all there is", async () => {
+  it("pulls only when a reader has read everything cached", async () => {
     let pulled = 0;
     const { ask } = cached(async function* () {
       for (;;) {
@@ -204,7 +204,7 @@ describe("requestCache, streams", () => {
     await Promise.all([one.return?.(), two.return?.()]);
   });
 
-  it("beyond the limit the first goes on, who joined is cut there, and nobody can join any more", async () => {
+  it("beyond the limit the first reader continues, joined ones are cut off, and no more can join", async () => {
     const events = Array.from({ length: 6 }, (_, index) => status(index));
     const { ask, calls } = cached(() => streamOf(...events, completed), { eventsPerEntry: 2 });
     const first = iterate(ask(streamed));
@@ -221,7 +221,7 @@ describe("requestCache, streams", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("who takes over from a first reader that left beyond the limit is cut, not given a gap", async () => {
+  it("the successor of a first reader that left beyond the limit is cut off, without a gap", async () => {
     const events = Array.from({ length: 6 }, (_, index) => status(index));
     const { ask } = cached(() => streamOf(...events, completed), { eventsPerEntry: 2 });
     const first = iterate(ask(streamed));
@@ -234,7 +234,7 @@ describe("requestCache, streams", () => {
     await expect(second.next()).rejects.toMatchObject({ code: "interrupted" });
   });
 
-  it("the first may leave; who joined reads on; with the last the source is stopped", async () => {
+  it("joined readers continue when the first leaves; the source stops with the last", async () => {
     let stopped = 0;
     const { ask, calls } = cached(async function* () {
       try {
@@ -257,7 +257,7 @@ describe("requestCache, streams", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("a reader that leaves after the closing event leaves a complete answer behind", async () => {
+  it("a reader that leaves after the closing event leaves a complete answer", async () => {
     const { ask, calls } = cached(() => streamOf(status(1), completed));
     const first = iterate(ask(streamed));
     await first.next();
@@ -267,7 +267,7 @@ describe("requestCache, streams", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("a reader that leaves before it began begins nothing", async () => {
+  it("a reader that leaves before its first pull starts nothing", async () => {
     const { ask, calls, clock } = cached(counting());
     const stream = iterate(ask(streamed));
     await stream.return?.();

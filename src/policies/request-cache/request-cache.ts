@@ -20,19 +20,21 @@ import { deferredReply } from "../replies/deferred-reply.js";
 import { onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 import { type AnswerReader, SharedAnswer, type SharedAnswerLimits, tooLong } from "./shared-answer.js";
 
+/** Options of `requestCache`. */
 export interface RequestCacheOptions extends PolicyContext {
+  /** The time source. */
   readonly clock: Clock;
-  /** What makes two requests the same. Default: the agent they are for, and what they say, whatever the order of members. */
+  /** The cache key of a request. Default: a digest of the agent and the content, independent of member order. */
   readonly digest?: Maybe<(agent: string, content: readonly Part[]) => Promise<string>>;
   /** Answers kept. Default: 256. */
   readonly entries?: Maybe<number>;
-  /** Requests with a key under way at the same time. Default: 10,000. */
+  /** Concurrent requests with a key. Default: 10,000. */
   readonly underWay?: Maybe<number>;
-  /** After the answer. Default: 10 minutes. */
+  /** How long an answer is kept. Default: 10 minutes. */
   readonly keepMs?: Maybe<number>;
-  /** Default: 1,000. */
+  /** Events kept of one answer. Default: 1,000. */
   readonly eventsPerEntry?: Maybe<number>;
-  /** Of content, measured before the event that goes beyond. Default: 1 MiB. */
+  /** Content bytes kept of one answer, measured before the event that exceeds them. Default: 1 MiB. */
   readonly bytesPerEntry?: Maybe<number>;
   /** True if the peer deduplicates by idempotency key: it is asked again for an answer too long to cache. */
   idempotentSend?(): boolean;
@@ -45,10 +47,10 @@ const EVENTS_PER_ENTRY = 1_000;
 const BYTES_PER_ENTRY = 1024 * 1024;
 
 /**
- * The same request is made once. The same owner, agent, idempotency key and content: while the first is under way the
- * second joins it, with everything from the beginning; when it was answered, the answer comes from memory. The same key
- * for another request is a `conflict`. Errors are not kept, and other operations pass. A joined call lives as long as
- * anybody reads it, within the deadline of who began it; each reader's own cancel and deadline end its own wait.
+ * Makes the same request once. Requests with the same owner, agent, idempotency key and content share one call: while it is
+ * in flight the second joins it from the beginning; afterwards the answer is cached. The same key for another request is a
+ * `conflict`. Errors are not cached, and other operations pass. A shared call lives as long as it has a reader, within the
+ * deadline of the first; each reader's own cancel and deadline end its own wait.
  */
 export function requestCache(options: RequestCacheOptions): Layer {
   const { clock, digest: digestOf = requestDigest } = options;
@@ -81,12 +83,12 @@ interface KeyedRequest {
 
 interface Entry {
   readonly answer: SharedAnswer;
-  /** What was asked, beside the key. */
+  /** The request, apart from its key. */
   readonly request: string;
   endedMs: Maybe<number>;
 }
 
-/** A stream that is taken up again (`after`) is not a new request. */
+/** A resumed stream (`after`) is not a new request. */
 function isKeyed(operation: Operation): operation is Send {
   return operation.kind === "send" && operation.envelope.context.idempotencyKey !== undefined && operation.after === undefined;
 }
@@ -108,7 +110,7 @@ class RequestCache {
     this.#limits = { eventsPerEntry, bytesPerEntry };
   }
 
-  /** `raced` is cancelled when the reader is gone. */
+  /** `raced` is cancelled when the reader has left. */
   answer(keyed: KeyedRequest, raced: Call): Reply {
     const { operation, call, digest } = keyed;
     const { idempotencyKey, taskId = "" } = operation.envelope.context;

@@ -31,9 +31,9 @@ export interface SharedAnswerOptions {
 }
 
 /**
- * One answer and all who read it, each from the beginning and at its own pace; the source is pulled only when somebody
- * has read all there is. Up to the limits everything is kept. Beyond them nobody can join any more, and only the reader
- * who has been there longest goes on; the others are told that their stream was cut there.
+ * One answer with several readers, each from the beginning and at its own pace. The source is pulled only when a reader has
+ * read everything cached. Up to the limits everything is cached. Beyond them nobody can join, and only the first reader
+ * continues; the others get an `interrupted` error.
  */
 export class SharedAnswer {
   readonly #options: SharedAnswerOptions;
@@ -41,7 +41,7 @@ export class SharedAnswer {
   readonly #readers = new Set<AnswerReader>();
   readonly #log: AgentEvent[] = [];
   #bytes = 0;
-  /** Events the first reader had that are not in the log. */
+  /** Events the first reader got that are not in the log. */
   #beyond = 0;
   #pull: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #end: Maybe<AnswerEnd>;
@@ -52,7 +52,7 @@ export class SharedAnswer {
     this.#source = iteratorOf(options.reply);
   }
 
-  /** More came than is kept for a second reader. */
+  /** The answer exceeded the limits of the log. */
   get overflowed(): boolean {
     const { eventsPerEntry, bytesPerEntry } = this.#options.limits;
     return this.#log.length > eventsPerEntry || this.#bytes > bytesPerEntry;
@@ -74,24 +74,24 @@ export class SharedAnswer {
     this.#options.cancel.cancel(left);
   }
 
-  async read(reader: AnswerReader, place: number): Promise<IteratorResult<AgentEvent>> {
+  async read(reader: AnswerReader, position: number): Promise<IteratorResult<AgentEvent>> {
     for (;;) {
-      const kept = this.#log[place];
+      const kept = this.#log[position];
       if (kept !== undefined) return { done: false, value: kept };
       if (this.#end === "complete") return DONE;
       if (this.#end !== undefined) throw this.#thrown;
       if (!this.overflowed) await this.#onePull();
-      else if (this.#isNext(reader, place)) return await this.#onePull();
+      else if (this.#isNext(reader, position)) return await this.#onePull();
       else throw tooLong("interrupted");
     }
   }
 
-  /** Behind the log only the first reader goes on; who takes over from one that left must have missed nothing. */
-  #isNext(reader: AnswerReader, place: number): boolean {
-    return this.#readers.values().next().value === reader && place === this.#log.length + this.#beyond;
+  /** Beyond the log only the first reader continues; a successor must have read all of it. */
+  #isNext(reader: AnswerReader, position: number): boolean {
+    return this.#readers.values().next().value === reader && position === this.#log.length + this.#beyond;
   }
 
-  /** One pull at a time, for all who wait. */
+  /** One pull at a time, shared by all waiting readers. */
   #onePull(): Promise<IteratorResult<AgentEvent>> {
     this.#pull ??= this.#pulled();
     return this.#pull;
@@ -112,7 +112,7 @@ export class SharedAnswer {
     }
   }
 
-  /** The event that goes beyond a limit is the last in the log: those who wait for it get it, and it marks the place. */
+  /** The event that exceeds a limit is the last in the log, so that waiting readers get it. */
   #keep(event: AgentEvent): void {
     if (this.overflowed) {
       this.#beyond += 1;
@@ -133,9 +133,9 @@ export class SharedAnswer {
 /** A reader of a shared answer. */
 export class AnswerReader implements AsyncIterableIterator<AgentEvent> {
   readonly #answer: SharedAnswer;
-  /** One pull after the other, however they are asked for: each is for the next place. */
+  /** Pulls of one reader are serialized: each is for the next position. */
   #turn: Promise<unknown> = Promise.resolve();
-  #place = 0;
+  #position = 0;
   #over = false;
 
   constructor(answer: SharedAnswer) {
@@ -155,8 +155,8 @@ export class AnswerReader implements AsyncIterableIterator<AgentEvent> {
   async #step(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     try {
-      const step = await this.#answer.read(this, this.#place);
-      this.#place += 1;
+      const step = await this.#answer.read(this, this.#position);
+      this.#position += 1;
       if (step.done === true) this.#leave();
       return step;
     } catch (thrown) {
@@ -198,6 +198,6 @@ function partsIn(event: AgentEvent): readonly Part[] {
 }
 
 function partsOfTask({ status, artifacts, history }: Task): readonly Part[] {
-  const said = status.message === undefined ? history : [...history, status.message];
-  return [...said.flatMap(({ content }) => content), ...artifacts.flatMap(({ parts }) => parts)];
+  const messages = status.message === undefined ? history : [...history, status.message];
+  return [...messages.flatMap(({ content }) => content), ...artifacts.flatMap(({ parts }) => parts)];
 }

@@ -1,23 +1,23 @@
 import type { Maybe } from "../../envelope/index.js";
 
 export interface BackoffLimits {
-  /** The longest wait before the second try; doubled with each try after it. */
+  /** The longest delay before the second attempt; doubled with each attempt. */
   readonly firstWaitMs: number;
   readonly longestWaitMs: number;
 }
 
-/** A peer that asks for more than so many times our longest wait is not waited for. */
+/** A `retryAfterMs` of more than this many times the longest delay is not waited for. */
 export const RETRY_AFTER_FACTOR = 4;
 
 /**
- * Full jitter: anything from nothing to the doubled bound, so that callers who failed together do not come back together.
- * `failures` counts the tries so far, from 1; `random` gives 0 to 1.
+ * Full jitter: from zero to the doubled bound, so that callers that failed together do not retry together. `failures` counts
+ * the attempts so far, from 1; `random` returns 0 to 1.
  */
 export function fullJitterMs(failures: number, { firstWaitMs, longestWaitMs }: BackoffLimits, random: () => number): number {
   return random() * Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs);
 }
 
-/** How long to wait before the next try: what the peer asks for, and the jitter on top. Undefined: longer than we wait. */
+/** The delay before the next attempt: the peer's `retryAfterMs` plus jitter. Undefined if it is too long. */
 export function retryWaitMs(
   failures: number,
   retryAfterMs: Maybe<number>,

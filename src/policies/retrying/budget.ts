@@ -1,19 +1,21 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
 
+/** Options of `retryBudget`. */
 export interface RetryBudgetOptions {
+  /** The time source. */
   readonly clock: Clock;
-  /** Retries per call, in the long run. Default: 0.2. */
+  /** Retries per call in the long run. Default: 0.2. */
   readonly share?: Maybe<number>;
-  /** Retries that are always there, so that whoever calls rarely can retry at all. Default: 1. */
+  /** Retries per second that are always allowed, for callers with little traffic. Default: 1. */
   readonly perSecond?: Maybe<number>;
   /** Unused retries kept for later. Default: 100. */
   readonly saved?: Maybe<number>;
 }
 
-/** One per destination, shared by everything that repeats calls to it. */
+/** A retry budget: one per destination, shared by everything that repeats calls to it. */
 export interface RetryBudget {
-  /** A new call begins, not a repeat. */
+  /** Counts a new call, not a retry. */
   called(): void;
   /** Takes one retry; false if none is left. */
   spend(): boolean;
@@ -22,12 +24,12 @@ export interface RetryBudget {
 const SHARE = 0.2;
 const PER_SECOND = 1;
 const SAVED = 100;
-/** What is in it at the start, in seconds of `perSecond`. */
+/** The initial balance, in seconds of `perSecond`. */
 export const BUDGET_START_SECONDS = 10;
 
 /**
- * A token bucket against retry storms: over any time there are at most `share` retries per call, `perSecond` per second,
- * and `BUDGET_START_SECONDS` of those in advance.
+ * A token bucket against retry storms: at most `share` retries per call plus `perSecond` per second, with
+ * `BUDGET_START_SECONDS` of those in advance.
  */
 export function retryBudget(options: RetryBudgetOptions): RetryBudget {
   const { clock, share = SHARE, perSecond = PER_SECOND, saved = SAVED } = options;

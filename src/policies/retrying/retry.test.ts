@@ -46,7 +46,7 @@ async function played(clock: ReturnType<typeof fakeClock>, reply: Reply, forMs =
 }
 
 describe("retry", () => {
-  it("waits with growing jitter between tries, says so, and gives the answer", async () => {
+  it("waits with growing jitter between attempts, reports it, and returns the answer", async () => {
     const { handler, asked } = peer(failing(gone), failing(gone), ponging);
     const { clock, heard, layer } = retrying();
     expect(await played(clock, layer(handler)(PING, startCall()))).toEqual({ events: [PONG] });
@@ -77,7 +77,7 @@ describe("retry", () => {
     expect(await played(clock, layer(handler)(PING, startCall()))).toEqual({ events: [PONG] });
   });
 
-  it("sends the same id and key again, and counts up what the message counted before", async () => {
+  it("sends the same id and key again, and increments the attempt count", async () => {
     const { handler, asked } = peer(failing(gone), failing(gone), ponging);
     const { clock, layer } = retrying();
     const first = send({ idempotencyKey: "k" });
@@ -91,7 +91,7 @@ describe("retry", () => {
     { honours: true, key: undefined, want: "fresh" },
     { honours: true, key: "own", want: "own" },
     { honours: false, key: undefined, want: undefined },
-  ])("gives a message a key only where the peer honours it and it has none: $want", async ({ honours, key, want }) => {
+  ])("adds a key only if the peer deduplicates and the message has none: $want", async ({ honours, key, want }) => {
     const { handler, asked } = peer(ponging);
     const { clock, layer } = retrying({ newKey: () => "fresh", idempotentSend: () => honours });
     await played(clock, layer(handler)(send({ idempotencyKey: key }), startCall()));
@@ -138,7 +138,7 @@ describe("retry categories", () => {
     ];
   });
   it.each(rows)(
-    "$code, sent $sent, $what, keys honoured $honours: again $again",
+    "$code, sent $sent, $what, deduplicates $honours: retried $again",
     async ({ code, sent, operation, honours, again }) => {
       const error = new AgentError(code, "no", sent === undefined ? {} : { sent });
       const { handler, asked } = peer(failing(error), ponging);
@@ -150,7 +150,7 @@ describe("retry categories", () => {
     },
   );
 
-  it("an expired session is tried again once, whatever else fails in between", async () => {
+  it("an expired session is retried once, whatever else fails in between", async () => {
     const expired = new AgentError("session_expired", "again", { sent: "no" });
     const { handler, asked } = peer(failing(expired), failing(gone), failing(expired));
     const { clock, layer } = retrying({ tries: 9 });
@@ -162,7 +162,7 @@ describe("retry categories", () => {
 describe("retry, time", () => {
   const asksFor = (retryAfterMs: number) => new AgentError("overloaded", "later", { sent: "no", retryAfterMs });
 
-  it("waits at least as long as the peer asks for", async () => {
+  it("waits at least `retryAfterMs`", async () => {
     const { handler, asked } = peer(failing(asksFor(2_000)), ponging);
     const { clock, layer } = retrying();
     const result = collect(layer(handler)(PING, startCall()));
@@ -177,7 +177,7 @@ describe("retry, time", () => {
     { name: "a wait behind the deadline", error: asksFor(2_000), deadline: 2_000 },
     { name: "a jitter that ends with the deadline", error: gone, deadline: 50 },
     { name: "a peer that asks for more than we wait", error: asksFor(20_001), deadline: undefined },
-  ])("$name is not begun: the error comes at once", async ({ error, deadline }) => {
+  ])("$name is not started: the error is immediate", async ({ error, deadline }) => {
     const { handler, asked } = peer(failing(error), ponging);
     const { clock, layer } = retrying();
     expect(await collect(layer(handler)(PING, startCall({ deadline })))).toEqual({ events: [], thrown: error });
@@ -217,7 +217,7 @@ describe("retry, time", () => {
 describe("retry, streams", () => {
   const asked = send({}, { delivery: "stream" });
 
-  it("begins anew as long as nothing was delivered, also after a refusal that is no stream", async () => {
+  it("restarts until an event was delivered, also after a rejection without a stream", async () => {
     const { handler } = peer(
       failing(gone),
       () => streamOf(gone),
@@ -227,7 +227,7 @@ describe("retry, streams", () => {
     expect(await played(clock, layer(handler)(asked, startCall()))).toEqual({ events: [working, completed] });
   });
 
-  it("never begins anew after an event was delivered", async () => {
+  it("never restarts after an event was delivered", async () => {
     const cut = new AgentError("interrupted", "cut", { sent: "no" });
     const played1 = peer(
       () => streamOf(working, cut),
@@ -238,7 +238,7 @@ describe("retry, streams", () => {
     expect(played1.asked).toHaveLength(1);
   });
 
-  it("a reader that leaves during the wait ends it, and nothing is asked again", async () => {
+  it("a reader that leaves during the wait ends it, without another request", async () => {
     const { handler, asked: seen } = peer(
       () => streamOf(gone),
       () => streamOf(completed),
@@ -267,7 +267,7 @@ describe("retry, streams", () => {
 });
 
 describe("retry budget", () => {
-  it("a peer that always fails gets little more than the calls themselves", async () => {
+  it("a peer that always fails gets few extra calls", async () => {
     const calls = 1_000;
     const { handler, asked } = peer(failing(gone));
     const { clock, layer } = retrying();
@@ -304,7 +304,7 @@ describe("retry budget", () => {
     expect(spent()).toBe(4);
   });
 
-  it("never gives more than its share, its floor and what it started with", () => {
+  it("never exceeds its share, its floor and its initial balance", () => {
     const step = fc.constantFrom("call", "spend", "spend", "spend", "wait");
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), fc.double({ min: 0, max: 1, noNaN: true }), (steps, share) => {

@@ -20,21 +20,23 @@ import { isRetryable } from "../retry-safety.js";
 import { type BackoffLimits, retryWaitMs } from "./backoff.js";
 import { type RetryBudget, retryBudget } from "./budget.js";
 
+/** Options of `retry`. */
 export interface RetryOptions extends PolicyContext {
+  /** The time source. */
   readonly clock: Clock;
-  /** Between 0 and 1. */
+  /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** All in all, with the first. Default: 3. */
+  /** Attempts including the first. Default: 3. */
   readonly tries?: Maybe<number>;
-  /** Default: 100. */
+  /** The first backoff; doubled with each attempt. Default: 100. */
   readonly firstWaitMs?: Maybe<number>;
-  /** Default: 5,000. */
+  /** The longest backoff. Default: 5,000. */
   readonly longestWaitMs?: Maybe<number>;
-  /** Default: one of its own. Give the same to everything that repeats calls to this destination. */
+  /** The retry budget, shared by everything that repeats calls to this destination. Default: a new one. */
   readonly budget?: Maybe<RetryBudget>;
-  /** The peer starts nothing twice for one idempotency key. Asked per call: cards change. Default: it does not say so. */
+  /** Whether the peer deduplicates sends by idempotency key. Called per call, because cards change. Default: false. */
   idempotentSend?(): boolean;
-  /** Gives a message without an idempotency key one, where the peer honours keys. Default: it stays without. */
+  /** Adds an idempotency key to messages without one, if the peer deduplicates by key. Default: false. */
   newKey?(): string;
 }
 
@@ -43,10 +45,9 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * Tries a failed call again: only if its code allows it, nothing of the answer was delivered, and a second time can do no
- * harm (nothing was sent, the operation is safe, or the peer honours the message's key). It waits with full jitter, at
- * least as long as the peer asks for, never past the deadline, and hears the caller leave while it waits. When there is
- * no other try, the error is the one the last try ended with.
+ * Retries a failed call: only if its code allows it, no event was delivered, and a repeat is safe (nothing was sent, the
+ * operation is read-only, or the peer deduplicates by key). The backoff has full jitter, is at least `retryAfterMs`, never
+ * exceeds the deadline, and ends when the caller cancels. If no retry is left, the error of the last attempt is thrown.
  */
 export function retry(options: RetryOptions): Layer {
   const rules = rulesOf(options);
@@ -91,7 +92,7 @@ function withKey({ newKey, tries, idempotentSend }: Rules, operation: Operation)
   return { ...operation, envelope: { ...envelope, context: { ...envelope.context, idempotencyKey: newKey() } } };
 }
 
-/** The same message with the same id and key, which says how often it was sent before. */
+/** The same message with the same id and key, and its number of earlier attempts. */
 function repeated(operation: Operation, repeats: number): Operation {
   if (operation.kind !== "send") return operation;
   const { envelope } = operation;
@@ -99,14 +100,14 @@ function repeated(operation: Operation, repeats: number): Operation {
   return { ...operation, envelope: { ...envelope, meta: { ...envelope.meta, retryCount } } };
 }
 
-/** All tries of one call. */
+/** All attempts of one call. */
 class Tries {
   readonly call: Call;
   readonly #rules: Rules;
   readonly #next: Handler;
   readonly #operation: Operation;
   #failures = 0;
-  /** A code that may be tried again once was tried again. */
+  /** A code that may be retried once was retried. */
   #onceSpent = false;
 
   constructor(rules: Rules, next: Handler, operation: Operation, call: Call) {
@@ -120,7 +121,7 @@ class Tries {
     return replyOf(this.#next, this.#operation, this.call);
   }
 
-  /** Waits for the time of the next try; throws what was thrown when there is none, and the reason when `cancel` is heard. */
+  /** Waits for the next attempt. Throws the given error if there is none, and the reason when `cancel` is cancelled. */
   async wait(thrown: unknown, cancel: Cancel): Promise<void> {
     const { clock, note } = this.#rules;
     const error = AgentError.from(thrown);
@@ -133,12 +134,12 @@ class Tries {
     note(this.#operation, this.call, { kind: "retry", attempt: this.#failures, error });
   }
 
-  /** The next try, when its time has come. */
+  /** Starts the next attempt when it is due. */
   again(): Reply {
     return replyOf(this.#next, repeated(this.#operation, this.#failures), this.call);
   }
 
-  /** The budget is asked last: what is not tried again for another reason costs nothing. */
+  /** The budget is checked last: a call that is not retried for another reason costs nothing. */
   #waitMs(error: AgentError): Maybe<number> {
     const rules = this.#rules;
     const { cancel, deadline } = this.call;
@@ -162,14 +163,14 @@ async function oneOf(tries: Tries, first: Promise<AgentEvent>): Promise<AgentEve
   }
 }
 
-/** A stream that may begin anew as long as nothing of it was delivered. */
+/** A stream that can be restarted until its first event was delivered. */
 class RetriedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #tries: Tries;
   #source: AsyncIterator<AgentEvent>;
   #first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #begun = false;
   #over = false;
-  /** Ends the wait for the next try. */
+  /** Ends the wait for the next attempt. */
   #stopWaiting: Maybe<(reason: AgentError) => void>;
 
   constructor(tries: Tries, first: Reply) {
@@ -196,7 +197,7 @@ class RetriedStream implements AsyncIterableIterator<AgentEvent> {
     if (this.#over) return DONE;
     this.#over = true;
     stopIterator(this.#source);
-    this.#stopWaiting?.(new AgentError("cancelled", "the reader stopped before the beginning"));
+    this.#stopWaiting?.(new AgentError("cancelled", "the reader stopped before the first event"));
     return DONE;
   }
 
@@ -213,7 +214,7 @@ class RetriedStream implements AsyncIterableIterator<AgentEvent> {
     }
   }
 
-  /** False when the reader left in the meantime. */
+  /** False if the reader left in the meantime. */
   async #waited(thrown: unknown): Promise<boolean> {
     const { source, unlink } = linkedCancel(this.#tries.call.cancel);
     this.#stopWaiting = (reason) => source.cancel(reason);

@@ -24,7 +24,7 @@ const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLe
 const keys = fc.uniqueArray(fc.string({ maxLength: 40 }), { minLength: 1, maxLength: 60 });
 
 describe("consistentHash", () => {
-  it("when one destination goes, only its keys move, whatever the order they are listed in", () => {
+  it("when a destination is removed, only its keys move, in any listing order", () => {
     fc.assert(
       fc.property(names, keys, fc.nat(), (ids, sessions, pick) => {
         const all = ids.map((id) => to(id));
@@ -53,14 +53,14 @@ describe("consistentHash", () => {
     expect(counts["replica-3"]).toBeCloseTo(0.5, 2);
   });
 
-  it("keeps one conversation together, whatever is asked about it", () => {
+  it("keeps one conversation together, for all operations", () => {
     const all = ["a", "b", "c", "d", "e"].map((id) => to(id));
     const place = placeOf(all, send({ sessionId: "s-17" }));
     expect(placeOf(all, { kind: "task.list", contextId: "s-17" })).toBe(place);
     expect(placeOf(all, { kind: "session.close", sessionId: "s-17" })).toBe(place);
   });
 
-  it("takes both spellings of a trace, and one that comes beside the message, for the same", () => {
+  it("treats both spellings of a trace, and one in a header, as the same", () => {
     const all = Array.from({ length: 9 }, (_, n) => to(`d${n}`));
     const hex = "4bf92f3577b34da6a3ce929d0e0e4736";
     const place = placeOf(all, send({ traceId: hex }), byTrace);
@@ -69,14 +69,14 @@ describe("consistentHash", () => {
     expect(byTrace.order(all, { kind: "ping" }, call).order[0]?.id).toBe(place);
   });
 
-  it("spreads messages without a key by their own id, and says so", () => {
+  it("hashes messages without a key by id, and reports it", () => {
     const all = ["a", "b", "c"].map((id) => to(id));
     const choices = Array.from({ length: 50 }, (_, n) => bySession.order(all, send({}, `m-${n}`), startCall()));
     expect(new Set(choices.map(({ order }) => order[0]?.id)).size).toBe(3);
-    expect(choices[0]?.because).toBe("no session to go by; spread by the message's own id");
+    expect(choices[0]?.because).toBe("no session; hashed by message id");
     expect(bySession.order(all, { kind: "ping" }, startCall())).toEqual({
       order: all,
-      because: "no session to go by; the first in order",
+      because: "no session; the first in order",
     });
   });
 });

@@ -3,16 +3,18 @@ import type { Destination } from "../destination.js";
 import { traceIdOf } from "../trace-id.js";
 import { choose, type Selector, sortedBy, weightOf } from "./selector.js";
 
+/** Options of `consistentHash`. */
 export interface ConsistentHashOptions {
+  /** What is hashed: the session or the trace. */
   readonly by: "session" | "trace";
 }
 
 /**
- * The same session, or trace, to the same destination, with nothing remembered: two gateways with the same configuration
- * agree. Rendezvous hashing: every destination has a score for the key, and the order is that of the scores. Hence when
- * one goes, only its keys move, each to its second best; when one comes, it takes only its share; weights count.
- * Load is not bounded on purpose: to move a session away from its memory costs more than an uneven share, and whoever is
- * full says so by its bulkhead. A message without a key is spread by its own id; anything else goes by the order given.
+ * Sends the same session or trace to the same destination, without state: two gateways with the same configuration agree.
+ * Rendezvous hashing: every destination has a weighted score for the key, and the order is that of the scores. When a
+ * destination leaves, only its keys move, each to its second best; a new one takes only its share. Load is deliberately not
+ * bounded: moving a session away from its state costs more than an uneven share, and the bulkhead rejects overload. A
+ * message without a key is hashed by its own id; other operations use the configured order.
  */
 export function consistentHash({ by }: ConsistentHashOptions): Selector {
   return {
@@ -20,9 +22,9 @@ export function consistentHash({ by }: ConsistentHashOptions): Selector {
     order: (usable, operation, call) =>
       choose(usable, operation, (able) => {
         const key = keyOf(by, operation, call);
-        if (key !== undefined) return { order: byScore(able, key), because: `its ${by} belongs there` };
-        if (operation.kind !== "send") return { order: able, because: `no ${by} to go by; the first in order` };
-        return { order: byScore(able, operation.envelope.id), because: `no ${by} to go by; spread by the message's own id` };
+        if (key !== undefined) return { order: byScore(able, key), because: `the ${by} hashes to it` };
+        if (operation.kind !== "send") return { order: able, because: `no ${by}; the first in order` };
+        return { order: byScore(able, operation.envelope.id), because: `no ${by}; hashed by message id` };
       }),
   };
 }
@@ -41,20 +43,20 @@ function sessionOf(operation: Operation): Maybe<string> {
 
 const HASHES = 2 ** 32;
 
-/** The draw of `weighted`, with a hash of key and destination instead of chance. */
+/** The draw of `weighted`, with a hash of key and destination instead of a random number. */
 function byScore(able: readonly Destination[], key: string): readonly Destination[] {
   const keyHash = hash(key);
   return sortedBy(able, (each) => -Math.log((mix(keyHash ^ hash(each.id)) + 0.5) / HASHES) / weightOf(each));
 }
 
-/** FNV-1a over the code units, then mixed: alone it hardly changes the high bits for the last letters. */
+/** FNV-1a over the code units, then mixed: alone it hardly changes the high bits for the last characters. */
 function hash(text: string): number {
   let state = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);
   return mix(state);
 }
 
-/** The finaliser of MurmurHash3: every bit of the input changes every bit of the result with even chance. */
+/** The finaliser of MurmurHash3: every bit of the input changes every bit of the result with equal probability. */
 function mix(value: number): number {
   let state = value ^ (value >>> 16);
   state = Math.imul(state, 0x85ebca6b);

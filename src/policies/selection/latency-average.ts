@@ -1,11 +1,11 @@
 import type { Maybe } from "../../envelope/index.js";
 
-/** What a new latency counts at least, so that many at one moment are still heard. */
+/** The minimum weight of a new latency, so that several at one moment all count. */
 const LEAST_SHARE = 0.1;
 
 /**
- * An average that forgets with time (EWMA on the clock, not on the number of calls): what is `decayMs` old counts a third.
- * It also fades while nothing is heard, so that whoever was slow once is asked again some day.
+ * An exponentially weighted average by time, not by number of calls: a value `decayMs` old counts a third. It also decays
+ * without new values, so that a slow destination is tried again.
  */
 export class LatencyAverage {
   readonly #decayMs: number;
@@ -28,7 +28,7 @@ export class LatencyAverage {
     return this.#ms === undefined ? undefined : this.#ms * this.#faded(nowMs);
   }
 
-  /** What is left of 1 after the time since the last latency. A clock that was set back has let no time pass. */
+  /** The remaining share of 1 since the last latency. A clock that was set back counts as no time. */
   #faded(nowMs: number): number {
     return Math.exp(-Math.max(0, nowMs - this.#atMs) / this.#decayMs);
   }

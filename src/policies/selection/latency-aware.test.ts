@@ -31,7 +31,7 @@ function play(by: LatencyAwareOptions["by"], latencies: Record<string, () => num
     const [first] = selector.order(all, PING, startCall()).order;
     if (first === undefined) throw new Error("somebody is always there");
     counts[first.id] = (counts[first.id] ?? 0) + 1;
-    selector.began?.(first);
+    selector.callStarted?.(first);
     const took = latencies[first.id]?.() ?? 0;
     const afterMs = typeof took === "number" ? took : 1;
     nowMs += afterMs;
@@ -44,13 +44,13 @@ function play(by: LatencyAwareOptions["by"], latencies: Record<string, () => num
 }
 
 describe.each(["ewma", "percentile"] as const)("latencyAware by %s", (by) => {
-  it("gives the fast more than the slow, and never starves the slow", () => {
+  it("sends more to faster destinations, and never starves slow ones", () => {
     const counts = play(by, { fast: () => 50, slow: () => 2_000 }, 2_000);
     expect(counts["slow"]).toBeGreaterThan(1);
     expect(counts["fast"]).toBeGreaterThan((counts["slow"] ?? 0) * 10);
   });
 
-  it("takes failures for slowness, however quickly they come", () => {
+  it("counts failures as slow, however quickly they fail", () => {
     const counts = play(by, { sound: () => 50, broken: () => refused }, 500);
     expect(counts["sound"]).toBeGreaterThan((counts["broken"] ?? 0) * 10);
   });
@@ -62,32 +62,32 @@ describe.each(["ewma", "percentile"] as const)("latencyAware by %s", (by) => {
     expect(counts["healed"]).toBeGreaterThan(1_000);
   });
 
-  it("tries somebody new with one message at a time", () => {
+  it("tries a new destination with one message at a time", () => {
     const selector = latencyAware({ by, clock: fakeClock(), random: seeded(1) });
     const [known, fresh] = [to("known"), to("fresh")];
-    selector.began?.(known);
+    selector.callStarted?.(known);
     selector.observe?.(known, { kind: "answered", afterMs: 100 });
     const first = () => selector.order([known, fresh], PING, startCall());
     expect(first()).toMatchObject({ order: [fresh, known], because: "not known yet" });
-    selector.began?.(fresh);
+    selector.callStarted?.(fresh);
     expect(first().order[0]).toBe(known);
     selector.observe?.(fresh, { kind: "left" });
     expect(first().order[0]).toBe(fresh);
   });
 
-  it("avoids who lets others wait before its first slow answer is there", () => {
+  it("avoids a hanging destination before its first slow answer", () => {
     const selector = latencyAware({ by, clock: fakeClock(), random: seeded(1) });
     const [a, b] = [to("a"), to("b")];
     for (const [each, afterMs] of [
       [a, 50],
       [b, 80],
     ] as const) {
-      selector.began?.(each);
+      selector.callStarted?.(each);
       selector.observe?.(each, { kind: "answered", afterMs });
     }
     const first = () => selector.order([a, b], PING, startCall()).order[0];
     expect(first()).toBe(a);
-    selector.began?.(a);
+    selector.callStarted?.(a);
     expect(first()).toBe(b);
   });
 });
@@ -117,7 +117,7 @@ describe("LatencyWindow", () => {
 });
 
 describe("LatencyAverage", () => {
-  it("counts what is one decay old a third, and fades in silence", () => {
+  it("weights a value one decay old by a third, and decays without new values", () => {
     const average = new LatencyAverage(1_000);
     expect(average.value(0)).toBeUndefined();
     average.add(100, 0);
@@ -126,7 +126,7 @@ describe("LatencyAverage", () => {
     expect(average.value(1_000)).toBeCloseTo(100 / Math.E + 200 * (1 - 1 / Math.E), 6);
   });
 
-  it("hears many at one moment", () => {
+  it("counts all values of one moment", () => {
     const average = new LatencyAverage(1_000);
     average.add(0, 0);
     for (let n = 0; n < 50; n++) average.add(100, 0);

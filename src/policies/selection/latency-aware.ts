@@ -6,20 +6,23 @@ import { LatencyAverage } from "./latency-average.js";
 import { LatencyWindow } from "./latency-window.js";
 import { type Choice, choose, type Observation, type Selector, sortedBy } from "./selector.js";
 
+/** Options of `latencyAware`. */
 export interface LatencyAwareOptions {
-  /** `ewma`: an average that forgets. `percentile`: the slow answers decide, from a sliding window. */
+  /** `ewma`: an exponentially weighted average. `percentile`: a percentile of a sliding window. */
   readonly by: "ewma" | "percentile";
+  /** The time source. */
   readonly clock: Clock;
-  /** From 0 up to, and without, 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
-  /** `ewma`: how fast it forgets. Default: 10 seconds. */
+  /** `ewma`: the decay time. Default: 10 s. */
   readonly decayMs?: Maybe<number>;
   /** `percentile`: which one. Default: 0.95. */
   readonly percentile?: Maybe<number>;
-  /** `percentile`: the window by number and by age. Default: 128 latencies of the last minute. */
+  /** `percentile`: the size of the window. Default: 128 latencies. */
   readonly samples?: Maybe<number>;
+  /** `percentile`: the age of the window. Default: one minute. */
   readonly keepMs?: Maybe<number>;
-  /** A failure counts as an answer that took at least this long. Default: 5 seconds. */
+  /** A failure counts as a latency of at least this. Default: 5 s. */
   readonly failedAsMs?: Maybe<number>;
 }
 
@@ -28,25 +31,25 @@ const PERCENTILE = 0.95;
 const SAMPLES = 128;
 const KEEP_MS = 60_000;
 const FAILED_AS_MS = 5_000;
-/** What somebody new is taken for while its first answer is awaited: it is tried, but not flooded. */
+/** The latency assumed for a new destination until its first answer: it is tried but not flooded. */
 const UNKNOWN_MS = 1_000;
 
 interface Seen {
   readonly latency: LatencyAverage | LatencyWindow;
-  /** Attempts whose first event is awaited. */
+  /** Attempts that wait for their first event. */
   pending: number;
 }
 
 /**
- * Who answers sooner gets more. Latency is the time to the first event; it counts once for each attempt that is still
- * waiting there, so that a destination which hangs is avoided before its first slow answer comes in. Failures count as
- * slow. Of two drawn at random the better one is taken: always taking the best sends everybody, and every other gateway
- * with the same view, to one place until it is the worst. Somebody new goes first when it is drawn, with one message at a
- * time; somebody slow is forgiven with time, so that nobody starves. A stream that is cut later is the breaker's affair.
+ * Prefers destinations that answer sooner. Latency is the time to the first event, counted once for each pending attempt, so
+ * that a hanging destination is avoided before its first slow answer. Failures count as slow. The better of two random
+ * destinations is used: always using the best would send every caller, and every gateway with the same view, to one
+ * destination until it is the worst. A new destination is preferred when drawn, with one message at a time; latencies decay,
+ * so that no destination starves. Streams interrupted later are handled by the circuit breaker.
  */
 export function latencyAware(options: LatencyAwareOptions): Selector {
   const { clock, random, failedAsMs = FAILED_AS_MS } = options;
-  // Not by id: what is no longer configured is forgotten with the configuration.
+  // Keyed by object, not by id: state ends with the configuration it belongs to.
   const seen = new WeakMap<Destination, Seen>();
   const seenOf = (destination: Destination): Seen => {
     const known = seen.get(destination);
@@ -70,7 +73,7 @@ export function latencyAware(options: LatencyAwareOptions): Selector {
         const others = sortedBy(able, (each) => (each === best ? Number.NEGATIVE_INFINITY : scoreOf(each, nowMs)));
         return { order: others, because: reasonFor(seenOf(best), nowMs) } satisfies Choice;
       }),
-    began(destination) {
+    callStarted(destination) {
       seenOf(destination).pending++;
     },
     observe(destination, observation) {
@@ -92,7 +95,7 @@ function latencyOf({ by, decayMs, percentile, samples, keepMs }: LatencyAwareOpt
   });
 }
 
-/** Two different ones, drawn with equal chance. */
+/** Two different destinations, drawn with equal probability. */
 function betterOfTwo(
   able: readonly Destination[],
   random: () => number,
@@ -101,22 +104,22 @@ function betterOfTwo(
   const one = Math.floor(random() * able.length);
   const step = 1 + Math.floor(random() * (able.length - 1));
   const [a, b] = [able[one], able[(one + step) % able.length]];
-  if (a === undefined || b === undefined) throw new RangeError("two are needed to draw two"); // `choose` gives two or more
+  if (a === undefined || b === undefined) throw new RangeError("at least two destinations are needed"); // `choose` gives two or more
   return scoreOf(b) < scoreOf(a) ? b : a;
 }
 
 function reasonFor({ latency, pending }: Seen, nowMs: number): string {
   const knownMs = latency.value(nowMs);
   const waiting = pending === 0 ? "" : `, ${pending} waiting`;
-  return knownMs === undefined ? "not known yet" : `the sooner of two drawn: ${knownMs.toFixed(0)} ms${waiting}`;
+  return knownMs === undefined ? "not known yet" : `the faster of two drawn: ${knownMs.toFixed(0)} ms${waiting}`;
 }
 
-/** A refusal by somebody who is well is an answer as any other; a caller that left has learned nothing. */
+/** A rejection by a healthy peer is an answer; an abandoned call says nothing. */
 function latencyIn(observation: Observation, failedAsMs: number): Maybe<number> {
   if (observation.kind === "left") return undefined;
   const { afterMs } = observation;
   if (observation.kind === "answered") return afterMs;
-  const verdict = circuitCallResult(observation.error, afterMs, 0);
-  if (verdict === "nothing") return undefined;
-  return verdict === "fails" ? Math.max(afterMs, failedAsMs) : afterMs;
+  const result = circuitCallResult(observation.error, afterMs, 0);
+  if (result === "nothing") return undefined;
+  return result === "fails" ? Math.max(afterMs, failedAsMs) : afterMs;
 }

@@ -3,22 +3,22 @@ import type { Maybe } from "../../envelope/index.js";
 export interface LatencyWindowOptions {
   /** Between 0 and 1: 0.95 is the time within which 95 of 100 answered. */
   readonly percentile: number;
-  /** The last so many are kept. */
+  /** Samples kept. */
   readonly samples: number;
-  /** What is older counts no longer. */
+  /** The age limit of samples. */
   readonly keepMs: number;
-  /** With fewer than these there is no value. */
+  /** The minimum number of samples for a value. */
   readonly enough: number;
 }
 
-/** A percentile of the latest latencies, by nearest rank. Bounded by number and by age. */
+/** A percentile of the latest latencies, by nearest rank. Bounded by number and age. */
 export class LatencyWindow {
   readonly #options: LatencyWindowOptions;
   readonly #ms: Float64Array;
   readonly #at: Float64Array;
   #next = 0;
   #count = 0;
-  /** The value and until when it holds: a new sample changes it, and so does the oldest one when it leaves. */
+  /** The value and how long it is valid: a new sample changes it, and so does the expiry of the oldest. */
   #value: Maybe<number>;
   #holdsUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -36,7 +36,7 @@ export class LatencyWindow {
     this.#holdsUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Undefined where too few are fresh. */
+  /** Undefined if there are too few recent samples. */
   value(nowMs: number): Maybe<number> {
     if (nowMs >= this.#holdsUntilMs) this.#measure(nowMs);
     return this.#value;

@@ -21,7 +21,7 @@ function orderOf(destinations: readonly Destination[], operation: Operation): re
     .order.map(({ id }) => id);
 }
 
-describe("firstMatch, and who fits a message", () => {
+describe("firstMatch, and matching destinations", () => {
   const plain = [to("a"), to("b"), to("c")];
   const tagged = [to("a"), to("b", { tags: ["eu"] }), to("c", { tags: ["eu", "gpu"] })];
   const skilled = [to("a", { skills: ["write"] }), to("b", { skills: ["read"] }), to("c", { skills: ["read"], tags: ["eu"] })];
@@ -42,14 +42,14 @@ describe("firstMatch, and who fits a message", () => {
     expect(orderOf(destinations, operation)).toEqual(expected);
   });
 
-  it("puts weight 0 behind all others, and takes it when nobody else fits", () => {
+  it("puts weight 0 last, and uses it when no other matches", () => {
     const spares = [to("spare", { weight: 0, skills: ["read"] }), to("a"), to("b")];
     expect(orderOf(spares, send())).toEqual(["a", "b", "spare"]);
     expect(orderOf(spares, send("read"))).toEqual(["spare"]);
   });
 
-  it("says why, without the words of the message", () => {
+  it("reports the reason, without message content", () => {
     const { because } = firstMatch().order(skilled, send("read"), startCall());
-    expect(because).toBe("has the skill asked for; the first in order that fits");
+    expect(because).toBe("has the skill requested; the first in order that matches");
   });
 });

@@ -8,9 +8,9 @@ export interface Matching {
 }
 
 /**
- * The destinations a message may go to at all, in the order given. As soon as one of them declares tags, a message with
- * tags goes only where all of its tags are known. As soon as one has the skill that the intent names, it goes only to
- * those who have it. Both hold at once, so that nobody may be left. Operations that are no messages fit everywhere.
+ * The destinations that match a message, in the given order. If any destination declares tags, a message with tags goes only
+ * to those with all of its tags. If any has the skill named by the intent, it goes only to those with that skill. Both apply
+ * together, so that none may be left. Operations other than `send` match every destination.
  */
 export function matching(destinations: readonly Destination[], operation: Operation): Matching {
   if (operation.kind !== "send") return { fitting: destinations, because: "" };
@@ -22,7 +22,7 @@ export function matching(destinations: readonly Destination[], operation: Operat
   const fitting = destinations.filter((each) => (!byTags || knowsAll(each, tags)) && (!bySkill || hasSkill(each, intent)));
   // Message content is not repeated: this sentence is logged, and the content is untrusted.
   const asked = byTags && bySkill ? "the tags and the skill" : byTags ? "the tags" : "the skill";
-  return { fitting, because: `has ${asked} asked for` };
+  return { fitting, because: `has ${asked} requested` };
 }
 
 function hasSkill({ skills }: Destination, intent: string): boolean {

@@ -30,7 +30,7 @@ function sharesOf(destinations: readonly Destination[], place: number): Record<s
 }
 
 describe("weighted", () => {
-  it("gives each its share, and weight 0 none", () => {
+  it("gives each destination its share, and weight 0 none", () => {
     const shares = sharesOf([to("a", 6), to("b", 3), to("c"), to("spare", 0)], 0);
     expect(shares["a"]).toBeCloseTo(0.6, 2);
     expect(shares["b"]).toBeCloseTo(0.3, 2);

@@ -1,20 +1,21 @@
 import { choose, type Selector, sortedBy, weightOf } from "./selector.js";
 
+/** Options of `weighted`. */
 export interface WeightedOptions {
-  /** From 0 up to, and without, 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
 }
 
 /**
- * Each gets a share of the messages in proportion to its weight, whatever happened before. The whole order is drawn, not
- * only its head: when the first fails, its share is divided among the others by their weights and does not fall on one.
+ * Spreads messages in proportion to the weights, independent of history. The whole order is drawn: when the first
+ * destination fails, its share is divided among the others by their weights.
  */
 export function weighted({ random }: WeightedOptions): Selector {
   return {
     name: "weighted",
     order: (usable, operation) =>
       choose(usable, operation, (able) => ({
-        // Waiting times of independent arrivals: who arrives first is drawn by weight, and so is each place behind it.
+        // Arrival times of independent processes: the first arrival is drawn by weight, and so is each place after it.
         order: sortedBy(able, (each) => -Math.log(1 - random()) / weightOf(each)),
         because: "drawn by weight",
       })),

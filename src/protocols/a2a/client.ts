@@ -10,9 +10,10 @@ import {
 import { isEventStream } from "../../transport/body.js";
 import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
-import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import type { Limits } from "../../transport/limits.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
-import type { IdSource, Peer } from "../protocol.js";
+import { pollInbox } from "../poll-inbox.js";
+import type { Client, ClientContext, IdSource, Peer } from "../protocol.js";
 import { withOriginal } from "./card/card.js";
 import type { ClientBinding, Outgoing } from "./client/binding.js";
 import { fetchCard } from "./client/fetch-card.js";
@@ -23,10 +24,12 @@ import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
 
 /** The client side: encodes operations as requests and decodes responses. One request per operation, never retried. */
-export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
+export function connect(context: ClientContext): Client {
+  const { link, peer, limits } = context;
   const name = bindingName(peer);
-  const wire: Wire = { link, peer, ids, name, binding: bindingFor(name), dialect: dialectFor(peer.version, name) };
-  return function callPeer(operation, call) {
+  const dialect = dialectFor(peer.version, name);
+  const wire: Wire = { link, peer, ids: context, limits, name, binding: bindingFor(name), dialect };
+  const handler: Handler = (operation, call) => {
     switch (operation.kind) {
       case "ping":
         return ping(wire, call);
@@ -40,6 +43,7 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
         return unary(wire, operation, call);
     }
   };
+  return { handler, receive: pollInbox(context), close: async () => undefined };
 }
 
 function bindingName({ binding }: Peer): ClientBinding["name"] {
@@ -65,6 +69,7 @@ interface Wire {
   readonly link: Link;
   readonly peer: Peer;
   readonly ids: IdSource;
+  readonly limits: Limits;
   readonly name: ClientBinding["name"];
   readonly binding: ClientBinding | Promise<ClientBinding>;
   readonly dialect: Dialect;
@@ -97,6 +102,7 @@ function stream(
   const facts = factsFor(wire, operation, call);
   let readItem: Maybe<ClientBinding["readItem"]>;
   return new PeerEvents({
+    limits: wire.limits,
     async open(): Promise<Source> {
       const binding = wire.binding instanceof Promise ? await wire.binding : wire.binding;
       const response = await wire.link.exchange(binding.write(outgoing));
@@ -122,7 +128,7 @@ function chunksOf({ body }: HttpResponse): AsyncIterator<Chunk> {
 
 /** No A2A binding can read the log of a finished task without following it. */
 async function unfollowed(): Promise<AgentEvent> {
-  throw new AgentError("unsupported_method", "this protocol cannot read a task's log without following it", { sent: "no" });
+  throw new AgentError("unsupported_method", "A2A cannot read the log of a task without subscribing to it", { sent: "no" });
 }
 
 function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean): Outgoing {
@@ -130,8 +136,8 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
     // A server without this filter would ignore it and list all tasks.
     throw new AgentError("unsupported", "this peer cannot find a task by its idempotency key", { sent: "no" });
   }
-  const lose = call.reportLoss.bind(call);
-  const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, lose);
+  const reportLoss = call.reportLoss.bind(call);
+  const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, reportLoss);
   if (encoded === undefined) {
     throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.name}`, {
       sent: "no",
@@ -139,17 +145,27 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
   }
   const { peer, ids } = wire;
   const timeoutMs = call.deadline === undefined ? undefined : call.deadline - ids.now();
-  return { peer, operation, call, streaming, name: encoded.name, params: encoded.params, id: ids.newId(), timeoutMs };
+  return {
+    peer,
+    operation,
+    call,
+    streaming,
+    limits: wire.limits,
+    name: encoded.name,
+    params: encoded.params,
+    id: ids.newId(),
+    timeoutMs,
+  };
 }
 
-function factsFor({ peer, ids }: Wire, operation: Operation, call: Call): DecodeFacts {
+function factsFor({ peer, ids, limits }: Wire, operation: Operation, call: Call): DecodeFacts {
   return {
     now: ids.now(),
     src: peer.card.name,
     dst: call.caller.id,
     parentId: operation.kind === "send" ? operation.envelope.id : undefined,
-    partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-    lose: (loss) => call.reportLoss(loss),
+    partsPerMessage: limits.partsPerMessage,
+    reportLoss: (loss) => call.reportLoss(loss),
   };
 }
 

@@ -1,8 +1,6 @@
 import type { Call, Card, Maybe } from "../../envelope/index.js";
-import type { Link } from "../../transport/exchange.js";
-import type { Finding, IdSource, Peer, Search } from "../protocol.js";
-import { unknownCard } from "../unknown-card.js";
-import { isWider } from "../wider.js";
+import { isWider, unknownCard } from "../discovery.js";
+import type { DiscoveryContext, Finding, IdSource, Peer, Search } from "../protocol.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { probe } from "./client/probe.js";
 import { grpcOrigin } from "./grpc/address.js";
@@ -11,11 +9,16 @@ const VERSIONS = ["1.0", "0.3"] as const;
 const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
 
 /**
- * Finds out whether an address speaks A2A, in which version and binding. The card says where to look; a probe says whether
- * it is true, because cards lie. Without a card the address itself is probed.
+ * Detects A2A at an address, with version and binding. The card lists interfaces; a probe verifies them, because cards can be
+ * wrong. Without a card the address itself is probed.
  */
-export async function discover(link: Link, url: string, call: Call, { known, check }: Search = {}): Promise<Maybe<Finding>> {
-  const found = await fetchCard(link, url, call, known?.etag);
+export async function discover(
+  context: DiscoveryContext,
+  url: string,
+  call: Call,
+  { known, check }: Search = {},
+): Promise<Maybe<Finding>> {
+  const found = await fetchCard(context.link, url, call, known?.etag);
   if (found?.kind === "unchanged" && known !== undefined) {
     return {
       ...known,
@@ -25,30 +28,33 @@ export async function discover(link: Link, url: string, call: Call, { known, che
       ],
     };
   }
-  const ids = probeIds();
+  const prober: DiscoveryContext = { ...context, ...probeIds() };
   await check?.(found?.kind === "card" ? found.card : unknownCard(url, { streaming: true }));
   if (found?.kind === "card") {
     const evidence = [`agent card at ${found.url} (${found.card.name})`];
-    const finding = await proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
+    const finding = await proveCard(prober, found.card, { url, evidence, etag: found.etag, call });
     return finding && { ...finding, wider: isWider(url, found.url, finding.peers) };
   }
-  const evidence = found?.kind === "refused" ? [`something answers at ${found.url}, but gives no card: ${found.because}`] : [];
-  return proveBare(link, url, { evidence, ids, call });
+  const evidence = found?.kind === "refused" ? [`${found.url} responds, but without a card: ${found.because}`] : [];
+  return proveBare(prober, url, { evidence, call });
 }
 
 interface Prospect {
   readonly url: string;
   readonly evidence: string[];
   readonly etag: string | undefined;
-  readonly ids: IdSource;
   readonly call: Call;
 }
 
-async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, call }: Prospect): Promise<Maybe<Finding>> {
-  const claimed = spoken(card, url);
+async function proveCard(
+  context: DiscoveryContext,
+  card: Card,
+  { url, evidence, etag, call }: Prospect,
+): Promise<Maybe<Finding>> {
+  const claimed = supportedPeers(card, url);
   const doubted: Peer[] = [];
   for (const [index, peer] of claimed.entries()) {
-    const result = await probe(link, peer, ids, call);
+    const result = await probe({ ...context, peer }, call);
     if (result.speaks === false) {
       evidence.push(`the card names ${label(peer)}, but a probe there failed: ${result.because}`);
       doubted.push(peer);
@@ -56,32 +62,32 @@ async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, cal
     }
     evidence.push(
       result.speaks === true
-        ? `a probe of ${label(peer)} was answered in that grammar`
+        ? `a probe of ${label(peer)} was answered in that version`
         : `${label(peer)} could not be probed: ${result.because}`,
     );
     const peers = [peer, ...claimed.slice(index + 1), ...doubted];
     return { peers, evidence, proved: result.speaks === true, etag };
   }
-  const other = await proveUnclaimed(link, card, claimed, { url, evidence, etag, ids, call });
+  const other = await proveUnclaimed(context, card, claimed, { url, evidence, etag, call });
   if (other !== undefined) return other;
-  // The agent may be down for now; the card is still the best that is known.
+  // The agent may be temporarily unavailable; the card is still the best evidence.
   return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, doubted: true, etag };
 }
 
 /** The interfaces of the card with the other version: some cards claim 1.0 for servers of 0.3. */
 async function proveUnclaimed(
-  link: Link,
+  context: DiscoveryContext,
   card: Card,
   claimed: readonly Peer[],
-  { evidence, etag, ids, call }: Prospect,
+  { evidence, etag, call }: Prospect,
 ): Promise<Maybe<Finding>> {
   for (const { url, binding, tenant } of claimed) {
     for (const version of VERSIONS) {
       if (claimed.some((peer) => peer.url === url && peer.binding === binding && peer.version === version)) continue;
       const peer: Peer = { url, binding, version, tenant, card };
-      const result = await probe(link, peer, ids, call);
+      const result = await probe({ ...context, peer }, call);
       if (result.speaks !== true) continue;
-      evidence.push(`the card does not name it, but a probe shows that ${label(peer)} is what is spoken`);
+      evidence.push(`the card does not list it, but a probe of ${label(peer)} succeeded`);
       return { peers: [peer], evidence, proved: true, etag };
     }
   }
@@ -89,19 +95,19 @@ async function proveUnclaimed(
 }
 
 async function proveBare(
-  link: Link,
+  context: DiscoveryContext,
   url: string,
-  { evidence, ids, call }: Omit<Prospect, "url" | "etag">,
+  { evidence, call }: Omit<Prospect, "url" | "etag">,
 ): Promise<Maybe<Finding>> {
   const card = unknownCard(url, { streaming: true });
   for (const version of VERSIONS) {
     for (const binding of BINDINGS) {
       const peer: Peer = { url, card, version, binding, tenant: undefined };
-      const result = await probe(link, peer, ids, call);
+      const result = await probe({ ...context, peer }, call);
       if (result.speaks !== true) continue;
       return {
         peers: [peer],
-        evidence: [...evidence, `no card, but a probe of ${label(peer)} was answered in that grammar`],
+        evidence: [...evidence, `no card, but a probe of ${label(peer)} was answered in that version`],
         proved: true,
         etag: undefined,
       };
@@ -111,7 +117,7 @@ async function proveBare(
 }
 
 /** The supported interfaces of the card, in its order of preference; gRPC last, because it is the most expensive. */
-function spoken(card: Card, base: string): readonly Peer[] {
+function supportedPeers(card: Card, base: string): readonly Peer[] {
   const known = card.interfaces.filter(
     ({ protocol, version }) => protocol === "a2a" && VERSIONS.some((each) => each === version),
   );

@@ -34,7 +34,7 @@ const CURRENT = [
   ["unsupported_version", "VERSION_NOT_SUPPORTED", "FAILED_PRECONDITION", 400],
 ];
 
-// The errors A2A leaves to JSON-RPC 2.0, HTTP and gRPC, and those of ours it does not know.
+// The errors that A2A leaves to JSON-RPC 2.0, HTTP and gRPC, and the Koine errors it lacks.
 const GENERIC = [
   ["task_closed", -32004, "FAILED_PRECONDITION", 400],
   ["downgrade_refused", -32004, "FAILED_PRECONDITION", 400],
@@ -81,7 +81,7 @@ describe("ERROR_TABLE", () => {
     expect(others.map(({ code, http }) => [code, http["1.0.0"]])).toEqual(GENERIC.map(([code, , , status]) => [code, status]));
   });
 
-  test("has every code of ours", () => {
+  test("has every Koine error code", () => {
     expect(Object.keys(ERROR_TABLE).sort()).toEqual(Object.keys(ERRORS).sort());
     expect(Object.keys(ERROR_TABLE)).toHaveLength(33);
   });

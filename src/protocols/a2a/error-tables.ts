@@ -5,7 +5,7 @@ import type { ErrorProfile } from "./settings.js";
 export interface ErrorRow {
   /** `ErrorInfo.reason`. */
   readonly reason: string;
-  /** A2A's own errors have a name, a place in its JSON-RPC range, and a type URI; the others are generic. */
+  /** A2A errors have a name, a code in its JSON-RPC range, and a type URI; the others are generic. */
   readonly slug?: string;
   readonly rpc: number;
   readonly grpc: Readonly<Record<ErrorProfile, GrpcStatus>>;
@@ -27,13 +27,13 @@ export type GrpcStatus =
   | "DATA_LOSS"
   | "UNAUTHENTICATED";
 
-/** Domain of A2A's own reasons (§9.5, §11.6); reasons that A2A does not define are in ours. */
+/** Domain of the A2A reasons (§9.5, §11.6); other reasons are in the Koine domain. */
 export const A2A_DOMAIN = "a2a-protocol.org";
 export const OWN_DOMAIN = "koine";
 /** Problem `type` of release candidate and seed (§5.4). */
 export const TYPE_URI = "https://a2a-protocol.org/errors/";
 
-/** JSON-RPC 2.0 §5.1. -32000 is the one server error A2A leaves free (its own are -32001 and below). */
+/** JSON-RPC 2.0 §5.1. -32000 is the one server error that A2A does not use (its own are -32001 and below). */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
@@ -114,7 +114,7 @@ const VERSION_NOT_SUPPORTED: ErrorRow = {
   http: same(400),
 };
 
-/** Every code of ours. The exact code travels beside the A2A error, so that Koine peers get it back. */
+/** All Koine codes. The exact code is sent beside the A2A error, for Koine peers. */
 export const ERROR_TABLE = {
   task_not_found: TASK_NOT_FOUND,
   not_cancelable: TASK_NOT_CANCELABLE,
@@ -158,7 +158,7 @@ export function errorRow(code: ErrorCode): ErrorRow {
   return ERROR_TABLE[code];
 }
 
-/** The table as rows, A2A's own errors first: what `docs/errors.md` is made from. */
+/** The table as rows, A2A errors first: the source of `docs/errors.md`. */
 export function errorRows(): readonly (ErrorRow & { readonly code: ErrorCode })[] {
   const codes = Object.keys(ERROR_TABLE) as ErrorCode[]; // the table has exactly these keys
   return codes.map((code) => ({ code, ...errorRow(code) }));

@@ -23,7 +23,7 @@ const info = (reason: string, code: string, metadata: object = {}) => ({
 
 describe("rpcErrorOf", () => {
   // A2A 1.0 §9.5
-  test("an error of A2A", () => {
+  test("an A2A error", () => {
     expect(rpcErrorOf(finished, "1.0")).toEqual({
       code: -32002,
       message: "task t-91 already finished",
@@ -31,7 +31,7 @@ describe("rpcErrorOf", () => {
     });
   });
 
-  test("a wrong field is named in a BadRequest", () => {
+  test("an invalid field is named in a BadRequest", () => {
     const error = new AgentError("invalid_message", "message.parts must have at least one part", { field: "message.parts" });
     expect(rpcErrorOf(error, "1.0")).toEqual({
       code: -32602,
@@ -53,7 +53,7 @@ describe("rpcErrorOf", () => {
     expect(sent).toEqual([-32004, -32004, -32007, -32700]);
   });
 
-  test("the cause stays here", () => {
+  test("the cause is not sent", () => {
     const error = AgentError.from(new Error("password=hunter2"));
     expect(JSON.stringify(rpcErrorOf(error, "1.0"))).not.toContain("hunter2");
   });
@@ -75,7 +75,7 @@ describe("restErrorOf", () => {
     });
   });
 
-  test("the seed's profile, with the problem beside it", () => {
+  test("the profile of the seed, with the problem members", () => {
     const { status, body } = restErrorOf(finished, "1.0", "1.0.0");
     expect(status).toBe(409);
     expect(body).toMatchObject({
@@ -104,8 +104,8 @@ describe("restErrorOf", () => {
   });
 });
 
-describe("every code of ours comes back", () => {
-  test.each(codes)("%s, by every way", (code) => {
+describe("every error code round-trips", () => {
+  test.each(codes)("%s, through every binding", (code) => {
     const error = new AgentError(code, "words", { field: "message.parts[0]", detail: { taskId: "t" } });
     const old = restErrorOf(error, "1.0", "1.0.0");
     const now = restErrorOf(error, "1.0", "1.0.1");
@@ -123,7 +123,7 @@ describe("every code of ours comes back", () => {
   });
 });
 
-describe("errors of other people", () => {
+describe("errors of other implementations", () => {
   test.each([
     ["json-rpc-1.0", "cancel what is finished", "not_cancelable"],
     ["json-rpc-1.0", "get what is not there", "task_not_found"],
@@ -155,14 +155,14 @@ describe("errors of other people", () => {
     expect(errorFromRest(404, {}).code).toBe("not_found");
   });
 
-  // As the Python SDK 1.3.0 writes and reads it where it speaks 0.3.
+  // As the Python SDK 1.3.0 writes and reads it for 0.3.
   test("0.3 REST of Python names the SDK's class", () => {
     expect(errorFromRest(404, { type: "TaskNotFoundError", message: "no" }).code).toBe("task_not_found");
     expect(errorFromRest(400, { type: "PushNotificationNotSupportedError", message: "no" }).code).toBe("push_unsupported");
     expect(errorFromRest(500, { type: "SurpriseError", message: "no" }).code).toBe("internal");
   });
 
-  test("a reason of another domain is not A2A's", () => {
+  test("a reason of another domain is ignored", () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "TASK_NOT_FOUND", domain: "other.example" }];
     expect(errorFromRest(503, { error: { details } }).code).toBe("unavailable");
   });
@@ -187,12 +187,12 @@ describe("errors of other people", () => {
     expect(errorFromRest(503, {}, { "retry-after": "soon" }).facts.retryAfterMs).toBeUndefined();
   });
 
-  test("a code of ours that does not exist is not believed", () => {
+  test("an unknown Koine code is ignored", () => {
     const data = [info("TASK_NOT_FOUND", "constructor")];
     expect(errorFromRpc({ code: -32603, message: "x", data }).code).toBe("task_not_found");
   });
 
-  test("total: any JSON gives an error of ours", () => {
+  test("total: any JSON results in an error", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 400, max: 599 }), (body, status) => {
         expect(errorFromRpc(body)).toBeInstanceOf(AgentError);

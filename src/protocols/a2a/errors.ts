@@ -20,7 +20,7 @@ const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 /** The member of `ErrorInfo.metadata` with the Koine error code, which is more specific than that of A2A. */
 const CODE_KEY = "koineCode";
 
-// 0.3 stops at -32007: what needs a newer code is an operation it cannot do.
+// 0.3 ends at -32007: newer codes are written as an unsupported operation.
 const LAST_LEGACY_CODE = -32007;
 const UNSUPPORTED_OPERATION = -32004;
 
@@ -44,7 +44,7 @@ export function restErrorOf(
 ): { readonly status: number; readonly body: JsonObject } {
   const row = errorRow(error.code);
   const details = detailsOf(error);
-  // 0.3 fixed no table of its own; its servers answered with what became 1.0.0. JavaScript reads `code`, Python `type`.
+  // 0.3 defined no table; its servers used what became 1.0.0. JavaScript reads `code`, Python `type`.
   if (version === "0.3") {
     const body = { code: legacyCode(row.rpc), type: classOf(row), message: error.message, data: details };
     return { status: row.http["1.0.0"], body };
@@ -55,7 +55,10 @@ export function restErrorOf(
   return { status, body: { error: body, type: typeOf(row), title: titleOf(row), status, detail: error.message } };
 }
 
-/** Status and details of a failed gRPC call. 0.3 had the table that became 1.0.0, as on REST; Python reads the class before the words. */
+/**
+ * Status and details of a failed gRPC call. 0.3 uses the table of 1.0.0, as on REST; Python reads the class name before the
+ * message.
+ */
 export function grpcErrorOf(
   error: AgentError,
   version: "1.0" | "0.3",
@@ -75,7 +78,7 @@ function legacyCode(rpc: number): number {
   return rpc < LAST_LEGACY_CODE && rpc > -32100 ? UNSUPPORTED_OPERATION : rpc;
 }
 
-/** RFC 9457: `about:blank` where the status says it all. */
+/** RFC 9457: `about:blank` if the status is sufficient. */
 function typeOf({ slug }: ErrorRow): string {
   return slug === undefined ? "about:blank" : `${TYPE_URI}${slug}`;
 }
@@ -85,7 +88,7 @@ function titleOf({ reason }: ErrorRow): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** What the SDKs call the error: `TaskNotFoundError`. */
+/** The class name of the error in the SDKs: `TaskNotFoundError`. */
 function classOf({ reason }: ErrorRow): string {
   const words = reason.split("_").map((word) => word.charAt(0) + word.slice(1).toLowerCase());
   return `${words.join("")}Error`;
@@ -141,7 +144,7 @@ const BY_GRPC: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
   ["CANCELLED", "cancelled"],
 ]);
 
-/** A JSON-RPC error object as one of ours. Total: what it does not know becomes `internal` with the peer's words. */
+/** Decodes a JSON-RPC error object. Unknown errors become `internal` with the message of the peer. */
 export function errorFromRpc(error: unknown, status?: number, headers: HttpHeaders = {}): AgentError {
   const object = isObject(error) ? error : {};
   const details = detailsIn(object.data);
@@ -153,7 +156,7 @@ export function errorFromRpc(error: unknown, status?: number, headers: HttpHeade
   );
 }
 
-/** A REST error answer in any of its three published shapes, or none of them. */
+/** Decodes a REST error in any of its three published formats, or in none. */
 export function errorFromRest(status: number, body: unknown, headers: HttpHeaders = {}): AgentError {
   const object = isObject(body) ? body : {};
   const inner = isObject(object.error) ? object.error : object;
@@ -164,26 +167,26 @@ export function errorFromRest(status: number, body: unknown, headers: HttpHeader
     byRpc.get(inner.code) ??
     codeOfTransport(status, inner.status) ??
     "internal";
-  const said = inner.message ?? object.detail ?? object.title;
-  return new AgentError(code, messageOf(said, `the peer answered with HTTP status ${status}`), factsOf(details, status, headers));
+  const text = inner.message ?? object.detail ?? object.title;
+  return new AgentError(code, messageOf(text, `the peer answered with HTTP status ${status}`), factsOf(details, status, headers));
 }
 
 /**
- * A failed gRPC call as one of our errors. Servers of 0.3 say the class before the words, and may say nothing in the details. A status
- * alone means what the operation can mean by it: a path that is not there has a status of its own.
+ * Decodes a failed gRPC call. 0.3 servers put the class name before the message and may omit the details. A bare status is
+ * interpreted by the operation; an unknown path has its own status.
  */
 export function errorFromGrpc(
   { status, message, details }: { readonly status: string; readonly message: string; readonly details: readonly JsonObject[] },
   name: OperationName,
   headers: HttpHeaders = {},
 ): AgentError {
-  const told = detailsIn(details);
+  const infos = detailsIn(details);
   const [, named = "", words = message] = /^(\w+Error): (.*)$/s.exec(message) ?? [];
-  const code = codeOfInfo(told) ?? byClass.get(named) ?? meantBy(status, name) ?? BY_GRPC.get(status) ?? "internal";
+  const code = codeOfInfo(infos) ?? byClass.get(named) ?? meantBy(status, name) ?? BY_GRPC.get(status) ?? "internal";
   return new AgentError(
     code,
     messageOf(words, `the peer answered with gRPC status ${status}`),
-    factsOf(told, undefined, headers),
+    factsOf(infos, undefined, headers),
   );
 }
 
@@ -248,7 +251,7 @@ function fieldIn(details: readonly JsonObject[]): Maybe<string> {
   return isObject(first) && typeof first.field === "string" ? first.field.slice(0, MESSAGE_CHARACTERS) : undefined;
 }
 
-/** The plain facts of the first ErrorInfo, without our code. */
+/** The facts of the first ErrorInfo, without the Koine code. */
 function textsIn(details: readonly JsonObject[]): Maybe<{ readonly [name: string]: string }> {
   const metadata = details.find((detail) => detail["@type"] === ERROR_INFO)?.metadata;
   if (!isObject(metadata)) return undefined;
@@ -265,8 +268,8 @@ function retryDelayIn(details: readonly JsonObject[]): Maybe<number> {
   return typeof seconds === "number" && typeof nanos === "number" ? seconds * 1000 + Math.floor(nanos / 1_000_000) : undefined;
 }
 
-function messageOf(said: unknown, otherwise: string): string {
-  return typeof said === "string" && said !== "" ? said.slice(0, MESSAGE_CHARACTERS) : otherwise;
+function messageOf(text: unknown, otherwise: string): string {
+  return typeof text === "string" && text !== "" ? text.slice(0, MESSAGE_CHARACTERS) : otherwise;
 }
 
 function shown(code: unknown): string {

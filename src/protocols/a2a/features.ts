@@ -1,6 +1,6 @@
 import type { FeatureClaims } from "../features.js";
 
-/** What A2A is for, as the router sees it. */
+/** Input of the router: what A2A is suited for. */
 export const features: FeatureClaims = {
   name: "A2A",
   title: "Agent-to-Agent Protocol",

@@ -20,11 +20,11 @@ const TOKEN_HEADERS: { readonly [K in PushTokenHeader]: readonly string[] } = {
 const WRAPPERS = ["task", "message", "statusUpdate", "status_update", "artifactUpdate", "artifact_update"];
 
 // Losses are declared in advance and not reported per notification.
-const unheard = (): void => undefined;
+const ignoreLoss = (): void => undefined;
 
 /**
- * A2A 1.0 §4.3.3: one StreamResponse. 0.3: the whole task, which is what its servers send and its receivers read, or the
- * bare event when the task is no longer kept. 0.3 on REST registers webhooks too; they get the same form.
+ * A2A 1.0 §4.3.3: one StreamResponse. 0.3: the complete task, as its servers send and its receivers read, or the event if the
+ * task is no longer stored. Webhooks registered on 0.3 REST get the same form.
  */
 export async function writeNotice(
   event: TaskEvent,
@@ -42,10 +42,10 @@ export async function writeNotice(
 }
 
 function noticeOf(dialect: Dialect, event: AgentEvent, headers: Notice["headers"]): Notice {
-  return { headers, body: JSON.stringify(dialect.encodeStreamItem(event, unheard)) };
+  return { headers, body: JSON.stringify(dialect.encodeStreamItem(event, ignoreLoss)) };
 }
 
-/** `Authorization` is a MUST when credentials were given (§4.3.3); the token goes beside it, not instead of it. */
+/** `Authorization` is a MUST if credentials were given (§4.3.3); the token is sent in addition. */
 function secretHeaders({ token, authentication }: PushConfig, tokenHeader: PushTokenHeader): Record<string, string> {
   const headers: Record<string, string> = {};
   if (authentication?.credentials !== undefined)
@@ -65,7 +65,7 @@ export function readNotice(request: HttpRequest, ids: IdSource): Maybe<ReadNotic
     src: "agent",
     dst: "caller",
     partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-    lose: unheard,
+    reportLoss: ignoreLoss,
   };
   return {
     token: request.headers[X_TOKEN] ?? request.headers[PLAIN_TOKEN],

@@ -1,4 +1,4 @@
-/** The eleven operations (A2A 1.0 §5.3), with their names in every version and binding. Data, so that no binding forgets one. */
+/** The eleven operations (A2A 1.0 §5.3), with their names in every version and binding. */
 export const OPERATIONS = {
   SendMessage: { v03: "message/send", streaming: false },
   SendStreamingMessage: { v03: "message/stream", streaming: true },

@@ -3,7 +3,7 @@ import { CONFORMANCE_AREAS } from "../requirement.js";
 import { requirements } from "./requirements.js";
 
 describe("requirements", () => {
-  test("ids are unique and in the one form", () => {
+  test("ids are unique and well formed", () => {
     const ids = requirements.map(({ id }) => id);
     expect(ids.length).toBe(new Set(ids).size);
     expect(ids.filter((id) => !/^a2a:(card|1\.0|0\.3)(:[\w-]+)+$/.test(id))).toEqual([]);
@@ -25,7 +25,7 @@ describe("requirements", () => {
     );
   });
 
-  test("each says where it is written and what a good server does, in one sentence", () => {
+  test("each names its source and describes the behaviour in one sentence", () => {
     expect(requirements.filter(({ behaviour, source }) => !/^[A-Z0-9].*\.$/s.test(behaviour) || source.length < 5)).toEqual([]);
   });
 });

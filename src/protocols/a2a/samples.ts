@@ -3,7 +3,7 @@ import type { SampleCall } from "../protocol.js";
 
 const V1 = { "A2A-Version": "1.0" } as const;
 
-/** A2A 1.0 §3.1.1 and §5.3, A2A 0.3 §7.1, and the seed's plain endpoint, which no card names. */
+/** A2A 1.0 §3.1.1 and §5.3, A2A 0.3 §7.1, and the seed's plain endpoint, which is on no card. */
 export function samples(text: string): readonly SampleCall[] {
   const message: JsonObject = { messageId: "m-1", role: "ROLE_USER", parts: [{ text }] };
   const legacy: JsonObject = { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text }] };

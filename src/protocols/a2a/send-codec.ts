@@ -8,7 +8,7 @@ import type { DecodeFacts } from "./dialect.js";
 
 const ignore = (): void => undefined;
 const RPC_ID = 1;
-const FACTS: DecodeFacts = { now: 0, src: "", dst: "", partsPerMessage: DEFAULT_LIMITS.partsPerMessage, lose: ignore };
+const FACTS: DecodeFacts = { now: 0, src: "", dst: "", partsPerMessage: DEFAULT_LIMITS.partsPerMessage, reportLoss: ignore };
 
 /** `SendMessage` of A2A 1.0 over JSON-RPC. */
 export const sendCodec: SendCodec = {
@@ -24,7 +24,7 @@ export const sendCodec: SendCodec = {
       if (rpc.kind === "fault") throw new AgentError("invalid_message", rpc.message);
       const { method, params } = rpc;
       if (method !== "SendMessage" && method !== "SendStreamingMessage")
-        throw new AgentError("unsupported_method", "the text is no send", { field: "method" });
+        throw new AgentError("unsupported_method", "the text is not a send", { field: "method" });
       const operation = v1.decodeRequest(method, params, FACTS);
       if (operation.kind !== "send") throw new AgentError("internal", `a send was read as ${operation.kind}`);
       return operation;

@@ -2,8 +2,7 @@ import { AgentError, type Card, type Interface, type JsonObject, type Maybe } fr
 import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
-import { signedCard } from "./card/signed-card.js";
-import { verbatimBytes, verbatimDocument } from "./card/verbatim-card.js";
+import { signedCard, verbatimBytes, verbatimDocument } from "./card/served-card.js";
 import { isGrpc, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
@@ -24,7 +23,7 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/message" },
   ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
   // Outranks other protocols at the root, and answers requests that cannot be parsed.
-  { method: "POST", path: "/", rank: 10, when: looksLikeJsonRpc },
+  { method: "POST", path: "/", rank: 10, whose: looksLikeJsonRpc },
 ];
 
 /** Path segments that are operations or versions, and cannot name an agent or a tenant. */
@@ -42,7 +41,7 @@ export function serve(host: Host): Served {
   const settings = readSettings(host.settings("a2a"));
   for (const { name } of host.cards()) {
     if (RESERVED.has(name))
-      throw new AgentError("conflict", `an agent cannot be called ${JSON.stringify(name)}: the name is part of the A2A paths`);
+      throw new AgentError("conflict", `an agent cannot be named ${JSON.stringify(name)}: the name is reserved by the A2A paths`);
   }
 
   // Detects cards that cannot be signed at start.
@@ -161,6 +160,6 @@ function postOnly(): HttpResponse {
   return {
     status: 405,
     headers: { allow: "POST", "content-type": "application/json" },
-    body: '{"error":{"code":405,"message":"JSON-RPC is spoken by POST here"}}',
+    body: '{"error":{"code":405,"message":"JSON-RPC requires POST"}}',
   };
 }

@@ -2,9 +2,9 @@ import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js
 import type { SettingInfo } from "../protocol.js";
 
 /**
- * The two published error tables (A2A 1.0.0 and 1.0.1) differ in six cells, and a patch version is not negotiated, so a
- * server has to choose. `1.0.1` is current and the default; `1.0.0` is the table of the seed and also writes the problem
- * members (`type`, `title`, `status`, `detail`) beside `error`.
+ * The two published error tables (A2A 1.0.0 and 1.0.1) differ in six cells, and patch versions are not negotiated. `1.0.1` is
+ * current and the default; `1.0.0` is the table of the seed, and also writes the problem members (`type`, `title`, `status`,
+ * `detail`) beside `error`.
  */
 export const ERROR_PROFILES = ["1.0.1", "1.0.0"] as const;
 export type ErrorProfile = (typeof ERROR_PROFILES)[number];
@@ -21,8 +21,8 @@ const PUSH_TOKEN_HEADERS = ["x", "plain", "both"] as const;
 export type PushTokenHeader = (typeof PUSH_TOKEN_HEADERS)[number];
 
 /**
- * How a card writes where gRPC of 0.3 is answered: the official SDKs dial what is written and need `host:port`, while the
- * specification of 0.3 asks for an absolute URL, and so does its compatibility kit.
+ * The format of 0.3 gRPC addresses on cards: the official SDKs need `host:port`; the specification of 0.3 and its compatibility
+ * kit require an absolute URL.
  */
 export const LEGACY_GRPC_ADDRESSES = ["authority", "url"] as const;
 export type LegacyGrpcAddress = (typeof LEGACY_GRPC_ADDRESSES)[number];
@@ -34,13 +34,13 @@ export interface A2aSettings {
   readonly pushTokenHeader: PushTokenHeader;
 }
 
-/** What people can set, for help texts. */
+/** The settings, for help texts. */
 export const SETTINGS: readonly SettingInfo[] = [
   {
     name: "errorProfile",
     kind: "text",
     example: "1.0.0",
-    about: "which published A2A error table is written: 1.0.1 is current and the default; 1.0.0 also writes problem type URIs",
+    about: "the published A2A error table: 1.0.1 (current, the default), or 1.0.0, which also writes problem type URIs",
   },
   {
     name: "pushTokenHeader",
@@ -52,17 +52,17 @@ export const SETTINGS: readonly SettingInfo[] = [
     name: "cardForm",
     kind: "text",
     example: "1.0",
-    about: "the card for who names no version: both is the default and readers of 1.0 and 0.3 understand it; or 1.0, or 0.3",
+    about: "the card format for requests without a version: both (the default, for readers of 1.0 and 0.3), 1.0, or 0.3",
   },
   {
     name: "legacyGrpcAddress",
     kind: "text",
     example: "url",
-    about: "gRPC addresses on 0.3 cards as http://host:port; authority writes host:port and is the default",
+    about: "gRPC addresses on 0.3 cards: host:port (authority, the default) or http://host:port (url)",
   },
 ];
 
-/** The user's settings for this protocol, checked at start. */
+/** The settings of the user, validated at start. */
 export function readSettings(given: Maybe<JsonObject>): A2aSettings {
   return {
     errorProfile: oneOf(ERROR_PROFILES, given, "errorProfile"),
@@ -72,7 +72,7 @@ export function readSettings(given: Maybe<JsonObject>): A2aSettings {
   };
 }
 
-/** The value given, or the first of the known ones. */
+/** The given value, or the first of the known ones. */
 function oneOf<T extends string>(known: readonly [T, ...T[]], given: Maybe<JsonObject>, field: string): T {
   const value = given?.[field] ?? known[0];
   const found = known.find((one) => one === value);

@@ -1,32 +1,32 @@
 import type { JsonObject, Maybe, Metadata } from "../../envelope/index.js";
 import { DecodeProblem, kindOf, readInteger, readObject, readString, readStrings } from "../../transport/fields.js";
 
-/** The whole of a request's params: absent or null reads as an object without members. */
+/** The params of a request: absent or null is read as an empty object. */
 export function readParams(params: unknown): JsonObject {
   return params === undefined || params === null ? NO_PARAMS : readObject(params, "params");
 }
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** An ordinary string: ProtoJSON makes no difference between absent, null and empty. */
+/** A plain string: ProtoJSON does not distinguish absent, null and empty. */
 export function plain(value: unknown, path: string): Maybe<string> {
   if (value === undefined || value === null) return undefined;
   const text = readString(value, path);
   return text === "" ? undefined : text;
 }
 
-/** A repeated string: empty and absent are the same. */
+/** A repeated string: empty and absent are equivalent. */
 export function plainStrings(value: unknown, path: string): Maybe<readonly string[]> {
   if (value === undefined || value === null) return undefined;
   const items = readStrings(value, path);
   return items.length === 0 ? undefined : items;
 }
 
-/** A list to write: an empty one is left out. */
+/** A list to write: omitted if empty. */
 export function someOf<T>(items: Maybe<readonly T[]>): Maybe<readonly T[]> {
   return items === undefined || items.length === 0 ? undefined : items;
 }
 
-/** An empty string is left out, as proto3 does with defaults. */
+/** Omitted if empty, like proto3 defaults. */
 export function someText(text: Maybe<string>): Maybe<string> {
   return text === "" ? undefined : text;
 }
@@ -43,7 +43,7 @@ export function flag(value: unknown, path: string): Maybe<boolean> {
   throw new DecodeProblem(path, "must be true or false");
 }
 
-/** `optional int32`: zero is not the same as absent (A2A 1.0 §5.7). */
+/** `optional int32`: zero and absent are different (A2A 1.0 §5.7). */
 export function whole(value: unknown, path: string): Maybe<number> {
   return value === undefined || value === null ? undefined : readInteger(value, path);
 }
@@ -55,7 +55,7 @@ export function historyLengthOf(value: unknown, path: string): Maybe<number> {
   return length;
 }
 
-/** What a peer wrote, for an error message: bounded, and never a whole document. */
+/** A peer's value for an error message, truncated. */
 export function shown(value: unknown): string {
   if (value === undefined) return "nothing";
   return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : kindOf(value);

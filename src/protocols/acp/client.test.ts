@@ -10,6 +10,7 @@ import {
   startCall,
 } from "../../envelope/index.js";
 import type { Chunk, HttpRequest, HttpResponse } from "../../transport/exchange.js";
+import { createClientContext } from "../client-context.js";
 import { connect } from "./client.js";
 import { decodeManifest } from "./codec.js";
 
@@ -18,7 +19,7 @@ const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 const JSON_TYPE = { "content-type": "application/json" };
 const SSE = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** As the SDK's server writes it, nulls and all. */
+/** As the SDK server writes it, including nulls. */
 function run(status: string, more: object = {}): object {
   return {
     run_id: RUN,
@@ -41,15 +42,15 @@ const part = (content: string): object => ({
   content_url: null,
   metadata: null,
 });
-const said = (content: string): object => ({ role: "agent/echo", parts: [part(content)], created_at: null, completed_at: null });
+const sent = (content: string): object => ({ role: "agent/echo", parts: [part(content)], created_at: null, completed_at: null });
 const CREATED = { type: "run.created", run: run("created") };
 const WORKING = { type: "run.in-progress", run: run("in-progress") };
 const PIECES = [
-  { type: "message.created", message: { ...said(""), parts: [] } },
+  { type: "message.created", message: { ...sent(""), parts: [] } },
   { type: "message.part", part: part("one ") },
   { type: "message.part", part: part("two") },
 ];
-const DONE = { type: "run.completed", run: run("completed", { output: [{ ...said(""), parts: [part("one "), part("two")] }] }) };
+const DONE = { type: "run.completed", run: run("completed", { output: [{ ...sent(""), parts: [part("one "), part("two")] }] }) };
 
 const json = (body: unknown, status = 200): HttpResponse => ({ status, headers: JSON_TYPE, body: JSON.stringify(body) });
 const sse = (...items: readonly object[]): HttpResponse => ({
@@ -62,11 +63,13 @@ function peer(
   answer: (request: HttpRequest, count: number) => HttpResponse | Promise<HttpResponse>,
   url = "http://acp.example/base",
 ) {
-  const asked: HttpRequest[] = [];
-  const exchange = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => answer(request, asked.push(request));
-  const way = { url, card: decodeManifest({ name: "echo" }), version: "0.2", binding: "REST" };
-  const handler = connect({ exchange, close: async () => undefined }, way, { now: () => 1_000, newId: () => "id" });
-  return { handler, asked };
+  const requests: HttpRequest[] = [];
+  const exchange = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => answer(request, requests.push(request));
+  const iface = { url, card: decodeManifest({ name: "echo" }), version: "0.2", binding: "REST" };
+  const link = { exchange, close: async () => undefined };
+  const context = createClientContext({ link, ids: { now: () => 1_000, newId: () => "id" } });
+  const { handler } = connect({ ...context, peer: iface });
+  return { handler, asked: requests };
 }
 
 const send = (delivery: OperationOf<"send">["delivery"], context = {}): OperationOf<"send"> => ({
@@ -102,8 +105,8 @@ async function outcome(
   return events;
 }
 
-/** What a stream told, in a few words. */
-function told(events: readonly (AgentEvent | string)[]): readonly string[] {
+/** The events of a stream, abbreviated. */
+function notified(events: readonly (AgentEvent | string)[]): readonly string[] {
   return events.map((event) => {
     if (typeof event === "string") return event;
     if (event.kind === "task") return `task ${event.task.status.state}`;
@@ -116,18 +119,18 @@ function told(events: readonly (AgentEvent | string)[]): readonly string[] {
 
 const bodyOf = (request: HttpRequest | undefined): unknown => JSON.parse(Buffer.from(request?.body ?? []).toString());
 
-describe("what is sent", () => {
+describe("requests", () => {
   test.each([
     ["answer", "sync"],
     ["accepted", "async"],
     ["stream", "stream"],
   ] as const)("%s is the mode %s", async (delivery, mode) => {
-    const { handler, asked } = peer(() => json(run("completed")));
+    const { handler, asked: requests } = peer(() => json(run("completed")));
     const reply = handler(send(delivery, { sessionId: SESSION, idempotencyKey: "k-1" }), startCall());
     await (isPromise(reply) ? reply : reply[Symbol.asyncIterator]().next());
-    expect(asked[0]).toMatchObject({ method: "POST", target: "http://acp.example/base/runs" });
-    expect(asked[0]?.headers).toMatchObject({ "content-type": "application/json", "idempotency-key": "k-1" });
-    expect(bodyOf(asked[0])).toEqual({
+    expect(requests[0]).toMatchObject({ method: "POST", target: "http://acp.example/base/runs" });
+    expect(requests[0]?.headers).toMatchObject({ "content-type": "application/json", "idempotency-key": "k-1" });
+    expect(bodyOf(requests[0])).toEqual({
       agent_name: "echo",
       input: [
         { role: "user", parts: [part("hi")], created_at: "2026-01-02T03:04:05.120Z", completed_at: "2026-01-02T03:04:05.120Z" },
@@ -137,7 +140,7 @@ describe("what is sent", () => {
     });
   });
 
-  test("a key that the peer may ignore is told as lost", async () => {
+  test("a key that the peer may ignore is reported as lost", async () => {
     const { handler } = peer(() => json(run("completed")));
     const losses: Loss[] = [];
     const call = startCall({ reportLoss: (loss) => losses.push(loss) });
@@ -147,34 +150,37 @@ describe("what is sent", () => {
   });
 
   test("a message to a task answers its question", async () => {
-    const { handler, asked } = peer(() => json(run("completed")));
+    const { handler, asked: requests } = peer(() => json(run("completed")));
     await handler(send("answer", { taskId: RUN }), startCall());
-    expect(asked[0]?.target).toBe(`http://acp.example/base/runs/${RUN}`);
-    expect(bodyOf(asked[0])).toMatchObject({ await_resume: { type: "message", message: { parts: [part("hi")] } }, mode: "sync" });
+    expect(requests[0]?.target).toBe(`http://acp.example/base/runs/${RUN}`);
+    expect(bodyOf(requests[0])).toMatchObject({
+      await_resume: { type: "message", message: { parts: [part("hi")] } },
+      mode: "sync",
+    });
   });
 
-  test("the agent that the address names", async () => {
-    const { handler, asked } = peer(() => json(run("completed")), "http://acp.example/base/agents/other%20one");
+  test("use the agent of the address", async () => {
+    const { handler, asked: requests } = peer(() => json(run("completed")), "http://acp.example/base/agents/other%20one");
     await handler(send("answer"), startCall());
-    expect(bodyOf(asked[0])).toMatchObject({ agent_name: "other one" });
+    expect(bodyOf(requests[0])).toMatchObject({ agent_name: "other one" });
   });
 
-  test("a session with another id gets a UUID of its own for each caller, and its own name back", async () => {
-    const lost: Loss[] = [];
-    const { handler, asked } = peer((request) =>
+  test("a session id that is not a UUID is mapped per caller, and restored", async () => {
+    const losses: Loss[] = [];
+    const { handler, asked: requests } = peer((request) =>
       json(run("completed", { session_id: (bodyOf(request) as { session_id: string }).session_id })),
     );
     const as = (owner: string) =>
-      startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, reportLoss: (loss) => lost.push(loss) });
+      startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, reportLoss: (loss) => losses.push(loss) });
     const answers = [as("a"), as("a"), as("b")].map(
       async (call) => handler(send("answer", { sessionId: "c-1" }), call) as Promise<AgentEvent>,
     ); // one answer each
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ task: { contextId: "c-1" } });
-    const [first, second, third] = asked.map((request) => (bodyOf(request) as { session_id: string }).session_id);
+    const [first, second, third] = requests.map((request) => (bodyOf(request) as { session_id: string }).session_id);
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     expect(second).toBe(first);
     expect(third).not.toBe(first);
-    expect(lost.map(({ path }) => path)).toEqual(["context.sessionId", "context.sessionId", "context.sessionId"]);
+    expect(losses.map(({ path }) => path)).toEqual(["context.sessionId", "context.sessionId", "context.sessionId"]);
   });
 
   test.each<[Operation, string]>([
@@ -183,15 +189,15 @@ describe("what is sent", () => {
     [{ kind: "push.list", taskId: RUN }, "push_unsupported"],
     [{ kind: "card", extended: true }, "card_not_configured"],
     [{ ...send("answer"), push: { taskId: "", id: "p", url: "https://hook.example" } }, "push_unsupported"],
-  ])("nothing, for what ACP does not have: %o", async (operation, code) => {
-    const { handler, asked } = peer(() => json({}));
+  ])("are not sent for unsupported operations: %o", async (operation, code) => {
+    const { handler, asked: requests } = peer(() => json({}));
     await expect((async () => handler(operation, startCall()))()).rejects.toMatchObject({ code, facts: { sent: "no" } });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
-describe("what comes back", () => {
-  test("a run that failed is an answer", async () => {
+describe("responses", () => {
+  test("a failed run is a result", async () => {
     const failed = run("failed", { error: { code: "invalid_input", message: "no", data: null } });
     expect(await outcome(() => json(failed), send("answer"))).toMatchObject([
       {
@@ -201,21 +207,21 @@ describe("what comes back", () => {
     ]);
   });
 
-  test.each(["task.get", "task.cancel"] as const)("another run than %s asked for is no answer", async (kind) => {
+  test.each(["task.get", "task.cancel"] as const)("another run than the requested one (%s) is rejected", async (kind) => {
     const other = { ...run("completed"), run_id: "00000000-0000-4000-8000-000000000001" };
     const { handler } = peer(() => json(other));
     await expect(handler({ kind, taskId: RUN }, startCall())).rejects.toMatchObject({ code: "bad_peer" });
   });
 
-  test("a cancellation as far as it is", async () => {
-    const { handler, asked } = peer(() => json(run("cancelling"), 202));
+  test("a cancellation returns the current run", async () => {
+    const { handler, asked: requests } = peer(() => json(run("cancelling"), 202));
     expect(await handler({ kind: "task.cancel", taskId: RUN }, startCall())).toMatchObject({
       task: { status: { state: "canceling" } },
     });
-    expect(asked[0]).toMatchObject({ method: "POST", target: `http://acp.example/base/runs/${RUN}/cancel` });
+    expect(requests[0]).toMatchObject({ method: "POST", target: `http://acp.example/base/runs/${RUN}/cancel` });
   });
 
-  // Statuses and codes as the SDK's server answers.
+  // Statuses and codes of the SDK server.
   test.each<[Operation, number, string, string]>([
     [send("answer"), 404, "not_found", "not_found"],
     [send("stream"), 404, "not_found", "not_found"],
@@ -226,11 +232,11 @@ describe("what comes back", () => {
     [send("answer", { taskId: RUN }), 403, "server_error", "task_closed"],
     [{ kind: "task.subscribe", taskId: RUN, follow: true }, 404, "not_found", "task_not_found"],
     [{ kind: "task.subscribe", taskId: RUN, follow: false }, 404, "not_found", "task_not_found"],
-  ])("%o refused with %i %s is %s", async (operation, status, code, ours) => {
+  ])("%o rejected with %i %s is %s", async (operation, status, code, ours) => {
     expect(await outcome(() => json({ code, message: "no", data: null }, status), operation)).toEqual([ours]);
   });
 
-  test("403 of something that stands before the server is no word about the run", async () => {
+  test("403 of a proxy says nothing about the run", async () => {
     expect(await outcome(() => json("denied", 403), { kind: "task.cancel", taskId: RUN })).toEqual(["forbidden"]);
   });
 
@@ -246,19 +252,19 @@ describe("what comes back", () => {
 });
 
 describe("a stream", () => {
-  test("is the task, and what happens to it", async () => {
+  test("is the task, then its events", async () => {
     const events = await outcome(
       () => sse(CREATED, WORKING, { type: "generic", generic: { thought: "hm" } }, ...PIECES, DONE),
       send("stream"),
     );
-    expect(told(events)).toEqual(["task submitted", "working", "working", "one ", "+two", "completed"]);
+    expect(notified(events)).toEqual(["task submitted", "working", "working", "one ", "+two", "completed"]);
     expect(events[2]).toMatchObject({ metadata: { thought: "hm" } });
   });
 
-  test("ends well at a question", async () => {
-    const awaiting = run("awaiting", { await_request: { type: "message", message: said("which city?") } });
+  test("ends normally at a question", async () => {
+    const awaiting = run("awaiting", { await_request: { type: "message", message: sent("which city?") } });
     const events = await outcome(() => sse(CREATED, WORKING, { type: "run.awaiting", run: awaiting }), send("stream"));
-    expect(told(events)).toEqual(["task submitted", "working", "input-required"]);
+    expect(notified(events)).toEqual(["task submitted", "working", "input-required"]);
   });
 
   test.each<[string, readonly object[]]>([
@@ -269,25 +275,25 @@ describe("a stream", () => {
     expect((await outcome(() => sse(...items), send("stream"))).at(-1)).toBe("interrupted");
   });
 
-  test("that tells an error ends with it", async () => {
+  test("with an error event ends with that error", async () => {
     const error = { code: "server_error", message: "busy", data: { code: "overloaded" } };
-    expect(told(await outcome(() => sse(CREATED, { type: "error", error }), send("stream")))).toEqual([
+    expect(notified(await outcome(() => sse(CREATED, { type: "error", error }), send("stream")))).toEqual([
       "task submitted",
       "overloaded",
     ]);
   });
 
-  test("that begins with a piece is the peer's fault", async () => {
+  test("that begins with a part is the peer's fault", async () => {
     expect(await outcome(() => sse(...PIECES), send("stream"))).toEqual(["bad_peer"]);
   });
 
-  test("of a peer that does not stream is its run at once", async () => {
-    expect(told(await outcome(() => json(run("completed", { output: [said("all")] })), send("stream")))).toEqual([
+  test("of a peer that does not stream is its run", async () => {
+    expect(notified(await outcome(() => json(run("completed", { output: [sent("all")] })), send("stream")))).toEqual([
       "task completed",
     ]);
   });
 
-  test("lets go of the connection when its reader leaves", async () => {
+  test("closes the connection when its reader leaves", async () => {
     let letGo = false;
     async function* chunks(): AsyncGenerator<Chunk, void, void> {
       try {
@@ -307,24 +313,24 @@ describe("a stream", () => {
 describe("following a task", () => {
   const follow: Operation = { kind: "task.subscribe", taskId: RUN, follow: true };
 
-  test("listens where the peer can be listened to, from a place on", async () => {
-    const { handler, asked } = peer(() => sse(WORKING, DONE));
+  test("subscribes at a cursor if the peer supports it", async () => {
+    const { handler, asked: requests } = peer(() => sse(WORKING, DONE));
     const events: AgentEvent[] = [];
     for await (const event of handler({ ...follow, after: "7.x" as never }, startCall()) as AsyncIterable<AgentEvent>)
       events.push(event); // it streams
-    expect(told(events)).toEqual(["task working", "one ", "completed"]);
-    expect(asked[0]?.headers).toMatchObject({ "last-event-id": "7.x" });
-    expect(asked[0]?.headers["accept"]).toMatch(/^text\/event-stream/);
+    expect(notified(events)).toEqual(["task working", "one ", "completed"]);
+    expect(requests[0]?.headers).toMatchObject({ "last-event-id": "7.x" });
+    expect(requests[0]?.headers["accept"]).toMatch(/^text\/event-stream/);
   });
 
-  test("reads the log again where it cannot, and tells nothing twice", async () => {
+  test("polls the log otherwise, without duplicates", async () => {
     const logs = [
       [CREATED, WORKING],
       [CREATED, WORKING, ...PIECES],
       [CREATED, WORKING, ...PIECES, DONE],
     ];
     const events = await outcome((_, count) => json({ events: logs[count - 1] }), follow);
-    expect(told(events)).toEqual(["task submitted", "working", "one ", "+two", "completed"]);
+    expect(notified(events)).toEqual(["task submitted", "working", "one ", "+two", "completed"]);
   });
 
   test("ends with the call", async () => {
@@ -337,28 +343,28 @@ describe("following a task", () => {
       follow,
       startCall({ cancel }),
     );
-    expect(told(events)).toEqual(["task submitted", "working", "cancelled"]);
+    expect(notified(events)).toEqual(["task submitted", "working", "cancelled"]);
   });
 
-  test("ends when its time is over", async () => {
-    expect(told(await outcome(() => json({ events: [CREATED] }), follow, startCall({ deadline: 1_000 })))).toEqual([
+  test("ends at its deadline", async () => {
+    expect(notified(await outcome(() => json({ events: [CREATED] }), follow, startCall({ deadline: 1_000 })))).toEqual([
       "task submitted",
       "deadline",
     ]);
   });
 
-  test("ends at once when its reader leaves in a pause", async () => {
-    const { handler, asked } = peer(() => json({ events: [CREATED] }));
+  test("ends at once when its reader leaves during a delay", async () => {
+    const { handler, asked: requests } = peer(() => json({ events: [CREATED] }));
     const events = (handler(follow, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // it streams
     await events.next();
     const waiting = events.next();
     await events.return?.();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 
-  test("not following is the log as it is", async () => {
-    expect(told(await outcome(() => json({ events: [CREATED, WORKING] }), { ...follow, follow: false }))).toEqual([
+  test("without following returns the current log", async () => {
+    expect(notified(await outcome(() => json({ events: [CREATED, WORKING] }), { ...follow, follow: false }))).toEqual([
       "task submitted",
       "working",
     ]);
@@ -367,16 +373,16 @@ describe("following a task", () => {
       follow: false,
       after: "log-4" as never,
     });
-    expect(told(rest)).toEqual(["+two"]);
+    expect(notified(rest)).toEqual(["+two"]);
   });
 });
 
 describe("ping", () => {
   const manifest = { name: "echo", description: null };
   test("is answered by the server and for the agent", async () => {
-    const { handler, asked } = peer(({ target }) => json(target.endsWith("/ping") ? {} : manifest));
+    const { handler, asked: requests } = peer(({ target }) => json(target.endsWith("/ping") ? {} : manifest));
     expect(await handler({ kind: "ping" }, startCall())).toEqual({ kind: "done" });
-    expect(asked.map(({ target }) => target)).toEqual(["http://acp.example/base/ping", "http://acp.example/base/agents/echo"]);
+    expect(requests.map(({ target }) => target)).toEqual(["http://acp.example/base/ping", "http://acp.example/base/agents/echo"]);
   });
 
   test.each<[string, (request: HttpRequest) => HttpResponse, string]>([
@@ -387,7 +393,7 @@ describe("ping", () => {
       "not_found",
     ],
     ["another agent", ({ target }) => json(target.endsWith("/ping") ? {} : { name: "other" }), "bad_peer"],
-  ])("%s is none", async (_, answer, code) => {
+  ])("%s is not", async (_, answer, code) => {
     expect(await outcome(answer, { kind: "ping" })).toEqual([code]);
   });
 });

@@ -3,8 +3,8 @@ import {
   type AgentEvent,
   type Call,
   type ErrorCode,
-  type Handler,
   isObject,
+  type Operation,
   type OperationOf,
   type Reply,
 } from "../../envelope/index.js";
@@ -12,15 +12,16 @@ import { encodeSegment } from "../../transport/address-parts.js";
 import { isEventStream } from "../../transport/body.js";
 import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame, readArray, readObject } from "../../transport/fields.js";
-import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import type { Limits } from "../../transport/limits.js";
 import { badPeer } from "../../transport/peer-answer.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
-import type { IdSource, Peer } from "../protocol.js";
+import { pollInbox } from "../poll-inbox.js";
+import type { Client, ClientContext, IdSource } from "../protocol.js";
 import { agentAddress, agentUrl } from "./client/address.js";
 import { answerIn, ask, checkStatus, EVENTS, type Question, requestFor } from "./client/ask.js";
 import { fetchManifest } from "./client/fetch-manifest.js";
-import { PolledLog, seenAt } from "./client/polled-log.js";
-import { SessionNames } from "./client/session-names.js";
+import { deliveredAt, PolledLog } from "./client/polled-log.js";
+import { SessionIds } from "./client/session-ids.js";
 import { type CodecFacts, decodeAnswer, decodeRun, encodeResume, encodeRunRequest, RunEventReader } from "./codec.js";
 import { errorFromWire } from "./errors.js";
 
@@ -28,13 +29,14 @@ type Send = OperationOf<"send">;
 type Subscribe = OperationOf<"task.subscribe">;
 
 /** The client side: encodes operations as requests, decodes runs as tasks. Never retries; a log that cannot be streamed is polled. */
-export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
+export function connect(context: ClientContext): Client {
+  const { link, peer, limits } = context;
   if (peer.binding !== "REST")
-    throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
+    throw new AgentError("unsupported", `the binding ${peer.binding} is not supported`, { sent: "no" });
   const { base, agentName = peer.card.name } = agentAddress(peer.url);
-  const keepsKeys = peer.card.capabilities.idempotentSend;
-  const wire: Wire = { link, ids, base, agentName, keepsKeys, sessions: new SessionNames() };
-  return function callPeer(operation, call): Reply {
+  const supportsKeys = peer.card.capabilities.idempotentSend;
+  const wire: Wire = { link, ids: context, limits, base, agentName, supportsKeys, sessions: new SessionIds() };
+  const handler = (operation: Operation, call: Call): Reply => {
     switch (operation.kind) {
       case "send":
         return send(wire, operation, call);
@@ -56,7 +58,7 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
       case "task.list":
         return refused("unsupported_method", "no list of runs");
       case "session.close":
-        return refused("unsupported_method", "no way to close a session");
+        return refused("unsupported_method", "no operation to close a session");
       case "push.set":
       case "push.get":
       case "push.list":
@@ -66,20 +68,22 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
         return operation satisfies never;
     }
   };
+  return { handler, receive: pollInbox(context), close: async () => undefined };
 }
 
 interface Wire {
   readonly link: Link;
   readonly ids: IdSource;
+  readonly limits: Limits;
   readonly base: string;
   readonly agentName: string;
   /** The peer supports idempotency keys. */
-  readonly keepsKeys: boolean;
-  readonly sessions: SessionNames;
+  readonly supportsKeys: boolean;
+  readonly sessions: SessionIds;
 }
 
 type Meant = ReadonlyMap<number, ErrorCode>;
-/** Without a body, all that a server can find wrong is the id: no run has one that is no UUID. */
+/** A request without a body: the only thing to reject is the id, because a run id must be a UUID. */
 const OF_A_RUN: Meant = new Map<number, ErrorCode>([
   [404, "task_not_found"],
   [422, "task_not_found"],
@@ -100,31 +104,31 @@ function runUrl({ base }: Wire, taskId: string): string {
   return `${base}/runs/${encodeSegment(taskId, "taskId")}`;
 }
 
-/** A message to a task goes on with its run; any other starts one. */
+/** A message to a task resumes its run; any other starts a run. */
 function send(wire: Wire, operation: Send, call: Call): Reply {
   if (operation.after !== undefined)
-    throw new AgentError("unsupported", "a stream is taken up by its task, not by sending its message again", { sent: "no" });
+    throw new AgentError("unsupported", "a stream is resumed with its task id, not by sending the message again", { sent: "no" });
   const question = questionOf(wire, operation, call);
   if (operation.delivery !== "stream") return oneRun(wire, question, call, operation);
   return events(wire, { ...question, accept: EVENTS }, call, operation);
 }
 
 function questionOf(wire: Wire, operation: Send, call: Call): Question {
-  const lose = call.reportLoss.bind(call);
+  const reportLoss = call.reportLoss.bind(call);
   const { taskId, sessionId, idempotencyKey } = operation.envelope.context;
-  if (idempotencyKey !== undefined && !wire.keepsKeys)
-    lose({
+  if (idempotencyKey !== undefined && !wire.supportsKeys)
+    reportLoss({
       protocol: "acp",
       path: "context.idempotencyKey",
       valueKind: "string",
-      reason: "this peer does not say that it keeps to keys",
+      reason: "this peer does not declare support for idempotency keys",
     });
   if (taskId !== undefined) {
-    const { body, headers } = encodeResume(operation, taskId, lose);
+    const { body, headers } = encodeResume(operation, taskId, reportLoss);
     return { method: "POST", url: runUrl(wire, taskId), body, headers, meant: OF_A_RESUME };
   }
-  const session = wire.sessions.uuidFor(call.caller.owner, sessionId, lose);
-  const { body, headers } = encodeRunRequest(operation, wire.agentName, session, lose);
+  const session = wire.sessions.uuidFor(call.caller.owner, sessionId, reportLoss);
+  const { body, headers } = encodeRunRequest(operation, wire.agentName, session, reportLoss);
   return { method: "POST", url: `${wire.base}/runs`, body, headers };
 }
 
@@ -140,21 +144,21 @@ async function oneRun(
   const event = decoded(
     (): AgentEvent => (send === undefined ? { kind: "task", task: decodeRun(run, facts) } : decodeAnswer(run, facts)),
   );
-  const asked = operation.kind === "send" ? operation.envelope.context.taskId : operation.taskId;
-  if (event.kind === "task" && asked !== undefined && event.task.id.toLowerCase() !== asked.toLowerCase())
-    throw new AgentError("bad_peer", "asked for one run, the server shows another");
+  const expected = operation.kind === "send" ? operation.envelope.context.taskId : operation.taskId;
+  if (event.kind === "task" && expected !== undefined && event.task.id.toLowerCase() !== expected.toLowerCase())
+    throw new AgentError("bad_peer", "the server returned another run than requested");
   return event;
 }
 
-function factsFor({ ids, agentName, sessions }: Wire, call: Call, run: unknown, operation?: Send): CodecFacts {
+function factsFor({ ids, limits, agentName, sessions }: Wire, call: Call, run: unknown, operation?: Send): CodecFacts {
   const session = isObject(run) ? run["session_id"] : undefined;
   return {
     now: ids.now(),
     newId: () => ids.newId(),
     src: agentName,
     dst: call.caller.id,
-    partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-    lose: (loss) => call.reportLoss(loss),
+    partsPerMessage: limits.partsPerMessage,
+    reportLoss: (loss) => call.reportLoss(loss),
     contextId: operation?.envelope.context.sessionId ?? sessions.nameOf(call.caller.owner, session),
     parentId: operation?.envelope.id,
   };
@@ -162,7 +166,7 @@ function factsFor({ ids, agentName, sessions }: Wire, call: Call, run: unknown, 
 
 /** Reads a stream of events. A peer may answer with the complete run instead. */
 function events(wire: Wire, question: Question, call: Call, operation: Send): AsyncIterable<AgentEvent> {
-  return peerEvents(readerFor(wire, call, operation), async () => {
+  return peerEvents(wire, readerFor(wire, call, operation), async () => {
     const response = await wire.link.exchange(requestFor(question, call));
     if (response.status < 300 && isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
     const run = answerIn(response, question);
@@ -172,11 +176,11 @@ function events(wire: Wire, question: Question, call: Call, operation: Send): As
 
 type ReadItem = (item: unknown) => readonly AgentEvent[];
 
-function peerEvents(read: ReadItem, open: () => Promise<Source>, taskFirst = true): PeerEvents {
-  return new PeerEvents({ open, read: unlessError, taskFirst, decode: (item) => decoded(() => read(item)) });
+function peerEvents({ limits }: Wire, read: ReadItem, open: () => Promise<Source>, taskFirst = true): PeerEvents {
+  return new PeerEvents({ limits, open, read: unlessError, taskFirst, decode: (item) => decoded(() => read(item)) });
 }
 
-/** One run's events. Its session is known by the first of them. */
+/** The events of one run. The first event determines its session. */
 function readerFor(wire: Wire, call: Call, operation: Send | Subscribe): ReadItem {
   let reader: RunEventReader | undefined;
   return (item) => {
@@ -191,40 +195,46 @@ function unlessError(item: unknown): unknown {
   return item;
 }
 
-/** Koine servers can resume a stream at a cursor; from others the whole log is read until the run has ended. */
+/** Koine servers can resume a stream at a cursor; from others the whole log is polled until the run has ended. */
 function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<AgentEvent> {
   const question = logQuestion(wire, operation, EVENTS);
   const read = readerFor(wire, call, operation);
-  const seen = seenAt(operation.after);
+  const delivered = deliveredAt(operation.after);
   const open = async (): Promise<Source> => {
     const response = await wire.link.exchange(requestFor(question, call));
     checkStatus(response, question.meant);
     if (isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
     const again = { ...question, accept: "application/json" };
     const first = eventsIn(answerIn(response, question));
-    // What its reader has had is read, so that what follows makes sense.
-    for (const item of first.slice(0, seen ?? 0)) decoded(() => read(item));
+    // Earlier events are decoded too, because later ones depend on their state.
+    for (const item of first.slice(0, delivered ?? 0)) decoded(() => read(item));
     const now = (): number => wire.ids.now();
     return {
-      items: new PolledLog({ first, seen: seen ?? 0, read: async () => eventsIn(await ask(wire.link, again, call)), call, now }),
+      items: new PolledLog({
+        first,
+        delivered: delivered ?? 0,
+        read: async () => eventsIn(await ask(wire.link, again, call)),
+        call,
+        now,
+      }),
     };
   };
-  return peerEvents(read, open, seen === undefined);
+  return peerEvents(wire, read, open, delivered === undefined);
 }
 
 /** The log after a cursor. Earlier events are decoded for their state, but not emitted. */
 async function* wholeLog(wire: Wire, operation: Subscribe, call: Call): AsyncGenerator<AgentEvent, void, void> {
   const log = eventsIn(await ask(wire.link, logQuestion(wire, operation, "application/json"), call));
   const read = readerFor(wire, call, operation);
-  const seen = seenAt(operation.after) ?? 0;
+  const delivered = deliveredAt(operation.after) ?? 0;
   for (const [index, item] of log.entries()) {
-    const told = decoded(() => read(item));
-    if (index >= seen) yield* told;
+    const events = decoded(() => read(item));
+    if (index >= delivered) yield* events;
   }
 }
 
 function logQuestion(wire: Wire, { taskId, after }: Subscribe, accept: string): Question {
-  const headers = after === undefined || seenAt(after) !== undefined ? undefined : { "last-event-id": after };
+  const headers = after === undefined || deliveredAt(after) !== undefined ? undefined : { "last-event-id": after };
   return { method: "GET", url: `${runUrl(wire, taskId)}/events`, accept, headers, meant: OF_A_RUN };
 }
 
@@ -254,11 +264,11 @@ async function card({ link, base, agentName }: Wire, call: Call): Promise<AgentE
   return { kind: "card", card: found };
 }
 
-/** The server answers, and it still has this agent. */
+/** The server responds, and still has this agent. */
 async function ping({ link, base, agentName }: Wire, call: Call): Promise<AgentEvent> {
   const response = await link.exchange(requestFor({ method: "GET", url: `${base}/ping` }, call));
   answerIn(response, {});
   const { card: found } = await fetchManifest(link, agentUrl(base, agentName), call);
-  if (found.name !== agentName) throw badPeer(response, `asked for the agent ${agentName}, the server shows ${found.name}`);
+  if (found.name !== agentName) throw badPeer(response, `the server returned the agent ${found.name} instead of ${agentName}`);
   return { kind: "done" };
 }

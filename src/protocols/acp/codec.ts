@@ -1,13 +1,13 @@
 /**
- * Between BeeAI ACP and the envelope, both ways. Pure: clock, ids and names come as `CodecFacts`, losses go to its sink, and
- * what is wrong is thrown as a DecodeProblem that blames nobody.
+ * Converts between BeeAI ACP and the envelope. Pure: clock, ids and names come as `CodecFacts`, losses go to its sink, and
+ * invalid input throws DecodeProblem.
  *
  *   server   decodeRunRequest(body, facts) → RunRequest      decodeResume(body, facts) → { mode, message }
  *            sendOf(request) → { envelope }                  encodeRun(task, runFacts) → WireRun
  *            new RunEventWriter(runFacts, opening?).write(event) → WireEvent[]
  *            encodeManifest(card) → WireManifest             encodeMessage(envelope, agentName) → WireMessage
- *   client   encodeRunRequest(operation, agentName, sessionId, lose) → { body, headers }
- *            encodeResume(operation, runId, lose) → { body, headers }
+ *   client   encodeRunRequest(operation, agentName, sessionId, reportLoss) → { body, headers }
+ *            encodeResume(operation, runId, reportLoss) → { body, headers }
  *            decodeRun(wire, facts) → Task                   new RunEventReader(facts).read(item) → Event[]
  *            decodeManifest(wire) → Card
  */

@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, startCall } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
+import { createClientContext } from "../client-context.js";
 import { discover } from "./discover.js";
 
 const json = (body: unknown, status = 200, headers = {}): HttpResponse => ({ status, headers, body: JSON.stringify(body) });
-const link = (answer: (request: HttpRequest) => HttpResponse) => ({ exchange: answer, close: async () => undefined });
+const contextTo = (answer: (request: HttpRequest) => HttpResponse) =>
+  createClientContext({
+    link: { exchange: answer, close: async () => undefined },
+    ids: { now: () => 0, newId: () => "id" },
+  });
 
-/** A server as the SDK makes it: every optional member is null. */
+/** A server as the SDK creates it: every optional member is null. */
 function server(agents: readonly unknown[], base = ""): (request: HttpRequest) => HttpResponse {
   return ({ path }) => {
     if (path === `${base}/ping`) return json({});
@@ -29,8 +34,8 @@ const manifest = (name: string): object => ({
 });
 
 describe("a server", () => {
-  test("of one agent is that agent", async () => {
-    const found = await discover(link(server([manifest("echo")])), "http://acp.example/", startCall());
+  test("of one agent resolves to that agent", async () => {
+    const found = await discover(contextTo(server([manifest("echo")])), "http://acp.example/", startCall());
     expect(found).toMatchObject({
       peers: [{ url: "http://acp.example", version: "0.2", binding: "REST", card: { name: "echo", inputModes: ["text/plain"] } }],
       proved: true,
@@ -40,37 +45,41 @@ describe("a server", () => {
     ]);
   });
 
-  test("of several means the first, and says so", async () => {
-    const found = await discover(link(server([manifest("a"), manifest("b")])), "http://acp.example", startCall());
+  test("of several resolves to the first, and reports it", async () => {
+    const found = await discover(contextTo(server([manifest("a"), manifest("b")])), "http://acp.example", startCall());
     expect(found?.peers.map(({ card }) => card.name)).toEqual(["a"]);
-    expect(found?.evidence.join()).toContain("the first, a, is meant");
+    expect(found?.evidence.join()).toContain("the first, a, is used");
   });
 
-  test("keeps the path below which it is", async () => {
-    const found = await discover(link(server([manifest("a")], "/base")), "http://acp.example/base", startCall());
+  test("keeps the path of a mounted server", async () => {
+    const found = await discover(contextTo(server([manifest("a")], "/base")), "http://acp.example/base", startCall());
     expect(found?.peers[0]?.url).toBe("http://acp.example/base");
   });
 
-  test("with one broken manifest has the others", async () => {
-    const found = await discover(link(server([{ description: "nameless" }, manifest("b")])), "http://acp.example", startCall());
+  test("with one invalid manifest has the others", async () => {
+    const found = await discover(
+      contextTo(server([{ description: "nameless" }, manifest("b")])),
+      "http://acp.example",
+      startCall(),
+    );
     expect(found?.peers[0]?.card.name).toBe("b");
     expect(found?.evidence.join()).toContain("1 of them cannot be read: name is missing");
   });
 });
 
 describe("an address that names an agent", () => {
-  test("means that one", async () => {
+  test("resolves to that agent", async () => {
     const agents = [manifest("a"), manifest("b")];
-    const found = await discover(link(server(agents, "/base")), "http://acp.example/base/agents/b", startCall());
+    const found = await discover(contextTo(server(agents, "/base")), "http://acp.example/base/agents/b", startCall());
     expect(found?.peers[0]).toMatchObject({ url: "http://acp.example/base", card: { name: "b" } });
   });
 
-  test("means none where the server has no such agent", async () => {
-    expect(await discover(link(server([manifest("a")])), "http://acp.example/agents/b", startCall())).toBeUndefined();
+  test("resolves to nothing if the server has no such agent", async () => {
+    expect(await discover(contextTo(server([manifest("a")])), "http://acp.example/agents/b", startCall())).toBeUndefined();
   });
 
-  test("is found, and not proved, where it wants credentials", async () => {
-    const guarded = link(({ path }) => (path === "/ping" ? json({}) : json("who?", 401)));
+  test("is found without verification if it requires credentials", async () => {
+    const guarded = contextTo(({ path }) => (path === "/ping" ? json({}) : json("who?", 401)));
     const found = await discover(guarded, "http://acp.example/agents/b", startCall());
     expect(found).toMatchObject({ peers: [{ card: { name: "b" } }], proved: false });
   });
@@ -82,12 +91,12 @@ test.each<[string, (request: HttpRequest) => HttpResponse]>([
   ["another JSON", () => json({ jsonrpc: "2.0" })],
   ["an empty list", ({ path }) => json(path === "/ping" ? {} : { agents: [] })],
   ["a list without a ping", ({ path }) => (path === "/ping" ? json("no", 404) : json({ agents: [manifest("a")] }))],
-])("%s is another protocol's", async (_, answer) => {
-  expect(await discover(link(answer), "http://acp.example", startCall())).toBeUndefined();
+])("%s belongs to another protocol", async (_, answer) => {
+  expect(await discover(contextTo(answer), "http://acp.example", startCall())).toBeUndefined();
 });
 
-test("what is known is confirmed by its validator", async () => {
-  const tagged = link((request) => {
+test("a previous result is revalidated by its ETag", async () => {
+  const tagged = contextTo((request) => {
     if (request.path === "/ping") return json({});
     const known = request.headers["if-none-match"] === '"v1"';
     return known ? { status: 304, headers: {}, body: undefined } : json({ agents: [manifest("a")] }, 200, { etag: '"v1"' });
@@ -99,11 +108,11 @@ test("what is known is confirmed by its validator", async () => {
   expect(again?.peers).toEqual(known?.peers);
 });
 
-test("a card that is refused ends it", async () => {
+test("a rejected card ends discovery", async () => {
   const check = (): never => {
     throw new AgentError("forbidden", "not trusted");
   };
-  await expect(discover(link(server([manifest("a")])), "http://acp.example", startCall(), { check })).rejects.toThrow(
+  await expect(discover(contextTo(server([manifest("a")])), "http://acp.example", startCall(), { check })).rejects.toThrow(
     "not trusted",
   );
 });

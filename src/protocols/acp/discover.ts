@@ -1,7 +1,7 @@
 import { AgentError, type Call, type Card, isObject, type Maybe } from "../../envelope/index.js";
 import type { HttpResponse, Link } from "../../transport/exchange.js";
 import { jsonBody } from "../../transport/peer-answer.js";
-import type { Finding, Peer, Search } from "../protocol.js";
+import type { DiscoveryContext, Finding, Peer, Search } from "../protocol.js";
 import { agentAddress, agentUrl } from "./client/address.js";
 import { requestFor } from "./client/ask.js";
 import { manifestIn } from "./client/fetch-manifest.js";
@@ -11,10 +11,15 @@ const VERSION = "0.2";
 const BINDING = "REST";
 
 /**
- * Finds out whether an address speaks BeeAI ACP: `/ping` answers an object, and `/agents` shows manifests. On a server with
- * several agents the first is meant, unless the address names one (`…/agents/name`).
+ * Detects BeeAI ACP: `/ping` returns an object, and `/agents` lists manifests. On a server with several agents the first is used,
+ * unless the address names one (`…/agents/name`).
  */
-export async function discover(link: Link, url: string, call: Call, { known, check }: Search = {}): Promise<Maybe<Finding>> {
+export async function discover(
+  { link }: DiscoveryContext,
+  url: string,
+  call: Call,
+  { known, check }: Search = {},
+): Promise<Maybe<Finding>> {
   const { base, agentName } = agentAddress(url);
   const pinged = await get(link, `${base}/ping`, call);
   if (!isObject(contentOf(pinged))) return undefined;
@@ -31,7 +36,7 @@ export async function discover(link: Link, url: string, call: Call, { known, che
   if (agentName === undefined || (response.status !== 401 && response.status !== 403)) return undefined;
   const peer = peerOf(base, decodeManifest({ name: agentName }));
   await check?.(peer.card);
-  const evidence = [`GET ${base}/ping was answered, but ${where} wants credentials (HTTP ${response.status})`];
+  const evidence = [`GET ${base}/ping was answered, but ${where} requires credentials (HTTP ${response.status})`];
   return { peers: [peer], evidence, proved: false, etag: undefined };
 }
 
@@ -40,7 +45,7 @@ function get(link: Link, url: string, call: Call, etag?: Maybe<string>): HttpRes
   return link.exchange(requestFor({ method: "GET", url, headers }, call));
 }
 
-/** Undefined for anything that is no JSON or no success: something else answers here. */
+/** Undefined unless the response is successful JSON: the server uses another protocol. */
 function contentOf(response: HttpResponse): unknown {
   if (response.status !== 200) return undefined;
   try {
@@ -71,7 +76,7 @@ function namedIn(response: HttpResponse, where: string): Maybe<Shown> {
   }
 }
 
-/** The first manifest that can be read: a broken one does not hide the others. */
+/** The first valid manifest: an invalid one does not hide the others. */
 function firstOf(response: HttpResponse, where: string): Maybe<Shown> {
   const body = contentOf(response);
   const listed: readonly unknown[] = isObject(body) && Array.isArray(body["agents"]) ? body["agents"] : [];
@@ -92,7 +97,7 @@ function firstOf(response: HttpResponse, where: string): Maybe<Shown> {
     evidence: [
       `${where} lists ${listed.length === 1 ? "one agent" : `${listed.length} agents`}`,
       ...(broken.length === 0 ? [] : [`${broken.length} of them cannot be read: ${broken[0]}`]),
-      ...(others === 0 ? [] : [`the first, ${card.name}, is meant; any other has its own address, ${where}/<name>`]),
+      ...(others === 0 ? [] : [`the first, ${card.name}, is used; address another as ${where}/<name>`]),
     ],
   };
 }

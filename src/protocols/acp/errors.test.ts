@@ -5,8 +5,8 @@ import { WIRE_ERROR_CODES } from "./wire.js";
 
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
-describe("every code of ours", () => {
-  test.each(codes)("%s comes back as itself, said with a code that the TypeScript client knows", (code) => {
+describe("every error code", () => {
+  test.each(codes)("%s round-trips, with a code that the TypeScript client knows", (code) => {
     const error = new AgentError(code, "because", { field: "input[0]", detail: { task: "t" } });
     const body = JSON.parse(JSON.stringify(wireErrorOf(error)));
     expect(WIRE_ERROR_CODES).toContain(body.code);
@@ -16,7 +16,7 @@ describe("every code of ours", () => {
   });
 });
 
-// As the SDK's server answers.
+// As the SDK server answers.
 test.each<[ErrorCode, number, string]>([
   ["not_found", 404, "not_found"],
   ["task_not_found", 404, "not_found"],
@@ -26,9 +26,9 @@ test.each<[ErrorCode, number, string]>([
   ["task_closed", 403, "server_error"],
   ["unsupported_method", 405, "server_error"],
   ["internal", 500, "server_error"],
-])("%s is HTTP %i and %s", (code, status, said) => {
+])("%s is HTTP %i and %s", (code, status, sent) => {
   const error = new AgentError(code, "x");
-  expect([errorStatus(error), wireErrorOf(error).code]).toEqual([status, said]);
+  expect([errorStatus(error), wireErrorOf(error).code]).toEqual([status, sent]);
 });
 
 test("two sessions in one request are HTTP 400", () => {
@@ -38,31 +38,31 @@ test("two sessions in one request are HTTP 400", () => {
   ]);
 });
 
-describe("a stranger's error", () => {
+describe("an error of another implementation", () => {
   test.each<[string, unknown, number | undefined, string]>([
     ["by its code", { code: "invalid_input", message: "no" }, undefined, "invalid_message"],
     ["by its status", "<html>", 503, "unavailable"],
     ["by neither", null, 500, "internal"],
-    ["with a code nobody knows", { code: "teapot", message: "no", data: { code: "teapot" } }, 418, "invalid_message"],
+    ["with an unknown code", { code: "teapot", message: "no", data: { code: "teapot" } }, 418, "invalid_message"],
     ["with a code of an object's own", { code: "server_error", data: { code: "constructor" } }, 500, "internal"],
   ])("%s", (_, body, status, code) => {
     expect(errorFromWire(body, status).code).toBe(code);
   });
 
-  test("keeps its words within bounds, and when to come back", () => {
+  test("is truncated, and keeps its retry delay", () => {
     const error = errorFromWire({ code: "server_error", message: "x".repeat(9_999) }, 429, { "retry-after": "2" });
     expect([error.code, error.message.length, error.facts.retryAfterMs]).toEqual(["overloaded", 2_000, 2_000]);
   });
 
-  test("of a run is why it failed", () => {
-    const lost: string[] = [];
-    const lose = ({ path }: { readonly path: string }): void => void lost.push(path);
+  test("of a run is the reason of its failure", () => {
+    const losses: string[] = [];
+    const reportLoss = ({ path }: { readonly path: string }): void => void losses.push(path);
     const plain = { code: "not_found", message: "no file" };
-    expect(failureFrom({ ...plain, data: null }, lose)).toEqual(plain);
-    expect(failureFrom({ ...plain, data: { code: "not_found" } }, lose)).toEqual(plain);
-    expect(failureFrom({}, lose)).toEqual({ code: "internal", message: "the run failed" });
-    expect(lost).toEqual([]);
-    expect(failureFrom({ ...plain, data: { path: "a.txt" } }, lose)).toEqual(plain);
-    expect(lost).toEqual(["task.status.error"]);
+    expect(failureFrom({ ...plain, data: null }, reportLoss)).toEqual(plain);
+    expect(failureFrom({ ...plain, data: { code: "not_found" } }, reportLoss)).toEqual(plain);
+    expect(failureFrom({}, reportLoss)).toEqual({ code: "internal", message: "the run failed" });
+    expect(losses).toEqual([]);
+    expect(failureFrom({ ...plain, data: { path: "a.txt" } }, reportLoss)).toEqual(plain);
+    expect(losses).toEqual(["task.status.error"]);
   });
 });

@@ -59,24 +59,24 @@ export const ERROR_TABLE = {
   internal: row(500, "server_error"),
 } as const satisfies Record<ErrorCode, ErrorRow>;
 
-/** A session that is named twice and differently: the SDK's server answers 400 here, and 422 to everything else it cannot read. */
+/** Two different session ids in one request: the SDK server answers 400 here, and 422 to other invalid requests. */
 export function sessionMismatch(): AgentError {
   return new AgentError("invalid_message", "Session ID mismatch", { field: "session_id", status: 400 });
 }
 
-/** HTTP status of an error answer. */
+/** The HTTP status of an error response. */
 export function errorStatus({ code, facts }: AgentError): number {
   return code === "invalid_message" && facts.status === 400 ? 400 : ERROR_TABLE[code].http;
 }
 
-/** The body of an error answer, and the `error` event of a stream that broke. */
+/** The body of an error response, and the `error` event of a broken stream. */
 export function wireErrorOf(error: AgentError): WireError {
   const { field, detail } = error.facts;
-  const told = field === undefined || field === "" ? detail : { ...detail, field };
-  return { code: ERROR_TABLE[error.code].code, message: error.message, data: { ...told, code: error.code } };
+  const details = field === undefined || field === "" ? detail : { ...detail, field };
+  return { code: ERROR_TABLE[error.code].code, message: error.message, data: { ...details, code: error.code } };
 }
 
-/** The `error` of a run that failed. */
+/** The `error` of a failed run. */
 export function wireErrorOfFailure({ code, message }: Failure): WireError {
   return { code: ERROR_TABLE[code].code, message, data: { code } };
 }
@@ -91,16 +91,16 @@ const BY_WIRE_CODE: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode
 ]);
 
 /** The error of a failed run. Unknown codes are mapped to the nearest, with the message of the peer. */
-export function failureFrom(error: JsonObject, lose: LossSink): Failure {
+export function failureFrom(error: JsonObject, reportLoss: LossSink): Failure {
   const code = ownCode(error) ?? BY_WIRE_CODE.get(error.code) ?? "internal";
   if (isObject(error.data) && Object.keys(error.data).some((name) => name !== "code"))
-    lose({ protocol: "acp", path: "task.status.error", valueKind: "object", reason: "a failure has no place for details" });
+    reportLoss({ protocol: "acp", path: "task.status.error", valueKind: "object", reason: "a failure carries no details" });
   return { code, message: messageOf(error.message, "the run failed") };
 }
 
 /**
- * An error answer, or the `error` event of a stream, as one of ours. `meant` is what the peer means by a status that says
- * several things, for the operation that was asked.
+ * Decodes an error response, or the `error` event of a stream. `meant` gives the meaning of an ambiguous status for the
+ * operation.
  */
 export function errorFromWire(
   body: unknown,
@@ -117,7 +117,8 @@ export function errorFromWire(
     CODE_OF_STATUS.get(status) ??
     BY_WIRE_CODE.get(error.code) ??
     (status !== undefined && status >= 400 && status < 500 ? "invalid_message" : "internal");
-  const otherwise = status === undefined ? "the run's stream broke" : `the peer answered with HTTP status ${status}`;
+  const otherwise =
+    status === undefined ? "the stream of the run was interrupted" : `the peer answered with HTTP status ${status}`;
   return new AgentError(code, messageOf(error.message, otherwise), factsOf(error.data, status, headers));
 }
 
@@ -146,6 +147,6 @@ function textsIn(data: unknown): Maybe<{ readonly [name: string]: string }> {
   return texts.length === 0 ? undefined : Object.fromEntries(texts);
 }
 
-function messageOf(said: unknown, otherwise: string): string {
-  return typeof said === "string" && said !== "" ? said.slice(0, MESSAGE_CHARACTERS) : otherwise;
+function messageOf(text: unknown, otherwise: string): string {
+  return typeof text === "string" && text !== "" ? text.slice(0, MESSAGE_CHARACTERS) : otherwise;
 }

@@ -1,6 +1,6 @@
 import type { FeatureClaims } from "../features.js";
 
-/** What ACP is for, as the router sees it. */
+/** Input of the router: what ACP is suited for. */
 export const features: FeatureClaims = {
   name: "ACP",
   title: "Agent Communication Protocol",

@@ -4,7 +4,7 @@ import { agent, type Credentials, connect, DiscoveryCache, serve } from "../../i
 import { type Admission, apiKeys, bearerTokens, jwtTokens } from "../../public/auth.js";
 import { acp } from "./index.js";
 
-/** A server that lets only known callers in, found and spoken to by this protocol alone: its manifest says where a key belongs. */
+/** A protected server that is used through ACP only: its manifest declares where the key belongs. */
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -24,19 +24,19 @@ async function ask(admission: Admission, credentials: Credentials): Promise<stri
 }
 
 describe("a guarded server", () => {
-  test.each(["header", "query", "cookie"] as const)("takes an API key in the %s its manifest names", async (location) => {
+  test.each(["header", "query", "cookie"] as const)("accepts an API key in the %s its manifest names", async (location) => {
     const admission = apiKeys(callers, { location, name: "x-agent-key" });
     expect(await ask(admission, { apiKey: SECRET })).toBe("ada");
     await expect(ask(admission, {})).rejects.toMatchObject({ code: "unauthenticated" });
     await expect(ask(admission, { apiKey: "k-another" })).rejects.toMatchObject({ code: "unauthenticated" });
   });
 
-  test("takes a bearer token", async () => {
+  test("accepts a bearer token", async () => {
     expect(await ask(bearerTokens(callers), { bearer: SECRET })).toBe("ada");
     await expect(ask(bearerTokens(callers), {})).rejects.toMatchObject({ code: "unauthenticated" });
   });
 
-  test("takes a token that an issuer signed", async () => {
+  test("accepts a token signed by an issuer", async () => {
     const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
     const keys = [{ ...(await exportJWK(publicKey)), kid: "one" }] as never;
     const admission = jwtTokens({ issuer: "https://issuer.example", audience: "koine", jwks: { keys } });

@@ -1,28 +1,28 @@
 import type { Requirement } from "../requirement.js";
-import { awaitDuties } from "./requirements/awaiting.js";
-import { edgeDuties } from "./requirements/edge-cases.js";
-import { longRunningDuties } from "./requirements/long-running.js";
-import { manifestDuties } from "./requirements/manifests.js";
-import { partDuties } from "./requirements/parts.js";
+import { awaitRequirements } from "./requirements/awaiting.js";
+import { edgeRequirements } from "./requirements/edge-cases.js";
+import { longRunningRequirements } from "./requirements/long-running.js";
+import { manifestRequirements } from "./requirements/manifests.js";
+import { partRequirements } from "./requirements/parts.js";
 import { plainRequirements } from "./requirements/plain.js";
 import { onRuns } from "./requirements/probe.js";
-import { runDuties } from "./requirements/runs.js";
-import { sessionDuties } from "./requirements/sessions.js";
-import { streamingDuties } from "./requirements/streaming.js";
-import { validationDuties } from "./requirements/validation.js";
+import { runRequirements } from "./requirements/runs.js";
+import { sessionRequirements } from "./requirements/sessions.js";
+import { streamingRequirements } from "./requirements/streaming.js";
+import { validationRequirements } from "./requirements/validation.js";
 
 /** The requirements for BeeAI ACP servers, cheap ones first. */
 export const requirements: readonly Requirement[] = [
   ...onRuns([
-    ...manifestDuties,
-    ...runDuties,
-    ...partDuties,
-    ...longRunningDuties,
-    ...streamingDuties,
-    ...awaitDuties,
-    ...sessionDuties,
-    ...validationDuties,
-    ...edgeDuties,
+    ...manifestRequirements,
+    ...runRequirements,
+    ...partRequirements,
+    ...longRunningRequirements,
+    ...streamingRequirements,
+    ...awaitRequirements,
+    ...sessionRequirements,
+    ...validationRequirements,
+    ...edgeRequirements,
   ]),
   ...plainRequirements,
 ];

@@ -1,7 +1,7 @@
 import type { Card } from "../../envelope/index.js";
 import type { SampleCall } from "../protocol.js";
 
-/** The released wire, and the seed's plain endpoint beside it. */
+/** The released protocol, and the seed's plain endpoint. */
 export function samples(text: string, { name }: Card): readonly SampleCall[] {
   return [
     {

@@ -24,7 +24,7 @@ export const sendCodec: SendCodec = {
         src: "",
         dst: readText(readObject(body, "body").agent_name, "agent_name"),
         partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-        lose: ignore,
+        reportLoss: ignore,
         headers: optional(headers, "headers", readHeaders),
       };
       const request = decodeRunRequest(body, facts);
@@ -39,5 +39,5 @@ export const sendCodec: SendCodec = {
 function readHeaders(value: unknown, path: string): { readonly [name: string]: string } {
   const headers = readObject(value, path);
   for (const name in headers) readText(headers[name], `${path}.${name}`);
-  return headers as { readonly [name: string]: string }; // each was just read as one
+  return headers as { readonly [name: string]: string }; // each was just read as a string
 }

@@ -1,16 +1,16 @@
-import type { Interface, JsonObject, Maybe } from "../../envelope/index.js";
+import { AgentError, type Interface, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
-import { jsonResponse } from "../../transport/response.js";
-import { answerable } from "../answerable.js";
+import { errorHeaders, jsonResponse } from "../../transport/response.js";
+import { callerError } from "../host.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
+import { errorStatus, wireErrorOf } from "./errors.js";
 import { defaultAgent } from "./server/agents.js";
-import { type Asked, admit } from "./server/asked.js";
 import { listAgents, showAgent, showDiscovery } from "./server/manifests.js";
 import { DISCOVERY_PATH, matchPath, type PathMatch, type Wanted } from "./server/paths.js";
 import { answerMessage } from "./server/plain.js";
 import { plainMethodNotAllowed } from "./server/plain-reply.js";
 import { FEATURES, showCapabilities, showStatus } from "./server/plain-status.js";
-import { methodNotAllowed, nobodyHere, refuse } from "./server/refuse.js";
+import { admit, type RequestContext } from "./server/request-context.js";
 import { showEvents } from "./server/run-events.js";
 import { cancelRun, createRun, readRun, resumeRun } from "./server/runs.js";
 import { showResource, showSession } from "./server/sessions.js";
@@ -20,7 +20,7 @@ const MESSAGE_PATH = "/acp/message";
 const CAPABILITIES_PATH = "/acp/capabilities";
 const STATUS_PATH = "/acp/status";
 
-/** Every method, so that a wrong one is refused in this protocol's form too. */
+/** All methods, so that an unsupported one is also rejected in ACP format. */
 export const routes: readonly Route[] = [
   "/ping",
   "/agents",
@@ -40,8 +40,8 @@ export function serve(host: Host): Served {
   const settings = readSettings(host.settings("acp"));
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
-    const asked: Asked = { host, settings, request };
-    const response = await (request.path.startsWith("/acp/") ? answerPlain(asked) : answerRest(asked));
+    const context: RequestContext = { host, settings, request };
+    const response = await (request.path.startsWith("/acp/") ? answerPlain(context) : answerRest(context));
     return request.method === "HEAD" ? { ...response, body: undefined } : response;
   }
 
@@ -59,68 +59,68 @@ export function serve(host: Host): Served {
   return { exchange, interfaces, contributions: [wellKnown(host)] };
 }
 
-async function answerRest(asked: Asked): Promise<HttpResponse> {
-  const { request } = asked;
+async function answerRest(context: RequestContext): Promise<HttpResponse> {
+  const { request } = context;
   try {
-    const matched = await pathOf(asked);
-    if (matched === undefined) return nobodyHere(request);
-    return "allow" in matched ? methodNotAllowed(request, matched.allow) : await answerWanted(asked, matched);
+    const matched = await pathOf(context);
+    if (matched === undefined) return noRoute(request);
+    return "allow" in matched ? methodNotAllowed(request, matched.allow) : await answerWanted(context, matched);
   } catch (thrown) {
-    return refuse(answerable(asked.host, thrown));
+    return refuse(callerError(context.host, thrown));
   }
 }
 
 /** Ids are validated only after authentication. */
-async function pathOf(asked: Asked): Promise<Maybe<PathMatch>> {
-  const { method, path } = asked.request;
+async function pathOf(context: RequestContext): Promise<Maybe<PathMatch>> {
+  const { method, path } = context.request;
   try {
     return matchPath(method === "HEAD" ? "GET" : method, path);
   } catch (thrown) {
-    await admit(asked);
+    await admit(context);
     throw thrown;
   }
 }
 
 /** Card data is public; everything else requires authentication. */
-async function answerWanted(asked: Asked, wanted: Wanted): Promise<HttpResponse> {
+async function answerWanted(context: RequestContext, wanted: Wanted): Promise<HttpResponse> {
   switch (wanted.kind) {
     case "ping":
       return jsonResponse(200, "{}");
     case "agents":
-      return listAgents(asked);
+      return listAgents(context);
     case "agent":
-      return showAgent(asked, wanted.name);
+      return showAgent(context, wanted.name);
     case "discovery":
-      return showDiscovery(asked);
+      return showDiscovery(context);
     case "run.create":
-      return createRun(await admit(asked));
+      return createRun(await admit(context));
     case "run.read":
-      return readRun(await admit(asked), wanted.runId);
+      return readRun(await admit(context), wanted.runId);
     case "run.resume":
-      return resumeRun(await admit(asked), wanted.runId);
+      return resumeRun(await admit(context), wanted.runId);
     case "run.cancel":
-      return cancelRun(await admit(asked), wanted.runId);
+      return cancelRun(await admit(context), wanted.runId);
     case "run.events":
-      return showEvents(await admit(asked), wanted.runId);
+      return showEvents(await admit(context), wanted.runId);
     case "session":
-      return showSession(await admit(asked), wanted.sessionId);
+      return showSession(await admit(context), wanted.sessionId);
     case "resource":
-      return showResource(await admit(asked), wanted.runId, wanted.index);
+      return showResource(await admit(context), wanted.runId, wanted.index);
     default:
       return wanted satisfies never;
   }
 }
 
-function answerPlain(asked: Asked): HttpResponse | Promise<HttpResponse> {
-  const { method, path } = asked.request;
-  if (path === MESSAGE_PATH) return method === "POST" ? answerMessage(asked) : plainMethodNotAllowed(method, ["POST"]);
+function answerPlain(context: RequestContext): HttpResponse | Promise<HttpResponse> {
+  const { method, path } = context.request;
+  if (path === MESSAGE_PATH) return method === "POST" ? answerMessage(context) : plainMethodNotAllowed(method, ["POST"]);
   if (method !== "GET" && method !== "HEAD") return plainMethodNotAllowed(method, ["GET", "HEAD"]);
-  return path === STATUS_PATH ? showStatus(asked) : showCapabilities(asked);
+  return path === STATUS_PATH ? showStatus(context) : showCapabilities(context);
 }
 
 /**
- * What the seed's readers look for in `/.well-known/agent.json`. Its `capabilities` is a list there and an object for
- * readers of the card, so it is told at `/acp/capabilities` only.
+ * The members that the seed's readers expect in `/.well-known/agent.json`. `capabilities` is a list there and an object in a
+ * card, so it is served at `/acp/capabilities` only.
  */
 function wellKnown(host: Host): Contribution {
   function members(request: HttpRequest): JsonObject {
@@ -137,4 +137,18 @@ function wellKnown(host: Host): Contribution {
     return { name, description, agent_id: name, endpoints, features: Object.fromEntries(FEATURES.map((each) => [each, true])) };
   }
   return { path: "/.well-known/agent.json", vary: [], members };
+}
+
+/** The error response in ACP format. */
+function refuse(error: AgentError): HttpResponse {
+  return jsonResponse(errorStatus(error), JSON.stringify(wireErrorOf(error)), errorHeaders(error));
+}
+
+function methodNotAllowed(request: HttpRequest, allow: readonly string[]): HttpResponse {
+  const error = new AgentError("unsupported_method", `${request.method} is not allowed here; use ${allow.join(", ")}`);
+  return jsonResponse(405, JSON.stringify(wireErrorOf(error)), { allow: allow.join(", ") });
+}
+
+function noRoute(request: HttpRequest): HttpResponse {
+  return refuse(new AgentError("not_found", `No route for ${request.method} ${request.path}`));
 }

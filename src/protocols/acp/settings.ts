@@ -9,17 +9,17 @@ export interface AcpSettings {
 const DEFAULT_SESSION_RUNS = 1_000;
 const MOST_SESSION_RUNS = 100_000;
 
-/** What people can set, for help texts. */
+/** The settings, for help texts. */
 export const SETTINGS: readonly SettingInfo[] = [
   {
     name: "sessionRuns",
     kind: "number",
     example: "100",
-    about: `of how many of its newest runs a session is told, at most ${MOST_SESSION_RUNS}; ${DEFAULT_SESSION_RUNS} by default`,
+    about: `number of newest runs listed in a session, at most ${MOST_SESSION_RUNS}; ${DEFAULT_SESSION_RUNS} by default`,
   },
 ];
 
-/** The user's settings for this protocol, checked at start. */
+/** The settings of the user, validated at start. */
 export function readSettings(given: Maybe<JsonObject>): AcpSettings {
   return { sessionRuns: count(given, "sessionRuns", DEFAULT_SESSION_RUNS, MOST_SESSION_RUNS) };
 }

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Maybe } from "../../envelope/index.js";
 
 /**
- * The shapes of BeeAI ACP 0.2.0 as its SDK 1.0.3 reads and writes them. Where the OpenAPI document and the SDK differ, the
- * SDK counts: it is what every deployed peer speaks. `null` and absent are the same thing everywhere.
+ * The types of BeeAI ACP 0.2.0 as its SDK 1.0.3 reads and writes them. Where the OpenAPI document and the SDK differ, the SDK is
+ * followed, because deployed peers use it. `null` and absent are equivalent.
  */
 
 /** `RunMode`: wait for the result, poll, or stream. */
@@ -13,7 +13,7 @@ export type RunMode = (typeof RUN_MODES)[number];
 export const RUN_STATUSES = ["created", "in-progress", "awaiting", "cancelling", "cancelled", "completed", "failed"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** `MessagePart`. Content or a URL, never both, and neither is allowed. Members we do not know stay where they are. */
+/** `MessagePart`. Content or a URL, or neither, never both. Unknown members are kept. */
 export interface WirePart {
   /** A part with a name is an artifact. */
   readonly name: Maybe<string | null>;
@@ -25,7 +25,7 @@ export interface WirePart {
   readonly [extra: string]: Maybe<Json>;
 }
 
-/** The only two kinds; both SDKs refuse any other. */
+/** The only two kinds; both SDKs reject others. */
 export type WirePartMetadata = JsonObject & { readonly kind: "citation" | "trajectory" };
 
 /** `Message`. The SDKs drop other members, so extensions cannot be carried here. */
@@ -37,13 +37,13 @@ export interface WireMessage {
   readonly completed_at: Maybe<string | null>;
 }
 
-/** `AwaitRequest` and `AwaitResume`: the SDKs know this one kind. */
+/** `AwaitRequest` and `AwaitResume`: the SDKs support this one kind. */
 export interface WireAwait {
   readonly type: "message";
   readonly message: WireMessage;
 }
 
-/** `Error`. The TypeScript client knows these three codes only. */
+/** `Error`. The TypeScript client supports only these three codes. */
 export const WIRE_ERROR_CODES = ["server_error", "invalid_input", "not_found"] as const;
 export type WireErrorCode = (typeof WIRE_ERROR_CODES)[number];
 export interface WireError {
@@ -76,7 +76,7 @@ export type WireEvent =
   | { readonly type: "generic"; readonly generic: JsonObject }
   | { readonly type: "error"; readonly error: WireError };
 
-/** `Session`: where its messages are, not the messages. */
+/** `Session`: the URLs of its messages, not the messages. */
 export interface WireSession {
   readonly id: string;
   readonly history: readonly string[];

@@ -16,13 +16,14 @@ import {
   textOf,
 } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse, Link } from "../../transport/exchange.js";
+import { createClientContext } from "../client-context.js";
+import { unknownCard } from "../discovery.js";
 import type { Peer } from "../protocol.js";
-import { unknownCard } from "../unknown-card.js";
 import { type ClientOptions, connectWith } from "./client.js";
 
 const URL_OF_PEER = "http://peer.example";
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
-/** Both by the library's own functions. */
+/** Both computed by the library. */
 const ECHO_HASH = "L9xl1shodRYEKdIIT3ydYkazG8M=";
 const ECHO_URI =
   "data:text/plain;charset=utf-8,---%0Aname%3A%20Echo%0Adescription%3A%20ECHO%20protocol%0Amultiround%3A%20false%0A---%0AECHO%20the%20JSON%20body%20back.%0A";
@@ -48,7 +49,7 @@ function peerWith(script: Script, card: Card = plain, options: ClientOptions = {
     close: async () => undefined,
   };
   const peer: Peer = { url: card === ours ? `${URL_OF_PEER}/agora` : URL_OF_PEER, card, version: "0.2", binding: "HTTP" };
-  const handler = connectWith(options)(link, peer, ids);
+  const { handler } = connectWith(options)({ ...createClientContext({ link, ids }), peer });
   const losses: Loss[] = [];
   async function run(operation: Operation, more: Parameters<typeof startCall>[0] = {}): Promise<AgentEvent> {
     return (await handler(operation, startCall({ reportLoss: (loss) => losses.push(loss), ...more }))) as AgentEvent; // one answer each
@@ -97,7 +98,7 @@ describe("a reply", () => {
       json({ status: "error", message: "m", body: "m", metadata: { koine: 1, code: "overloaded" } }, 429),
       "overloaded",
     ],
-    ["a code nobody knows", json({ status: "error", message: "m", metadata: { code: "constructor" } }), "bad_peer"],
+    ["an unknown code", json({ status: "error", message: "m", metadata: { code: "constructor" } }), "bad_peer"],
     ["401 without a reply", page(401), "unauthenticated"],
     ["404 without a reply", page(404), "not_found"],
     ["500 with a page", page(500), "bad_peer"],
@@ -108,7 +109,7 @@ describe("a reply", () => {
     ["no JSON", { status: 200, headers: {}, body: "{" }, "bad_peer"],
     ["nothing", { status: 200, headers: {}, body: "" }, "bad_peer"],
     ["a list", json([]), "bad_peer"],
-    ["a status nobody writes", json({ status: "maybe", body: "x" }), "bad_peer"],
+    ["an unknown status", json({ status: "maybe", body: "x" }), "bad_peer"],
     ["a body that is no text", json({ status: "success", body: { a: 1 } }), "bad_peer"],
   ];
   for (const [what, reply, code] of TABLE)
@@ -118,10 +119,10 @@ describe("a reply", () => {
       expect(lines()).toEqual(["POST /"]);
     });
 
-  it("that is a success is the answer, with its place in the trace", async () => {
+  it("that is a success is the answer, with trace and parent", async () => {
     const { run } = peerWith(() => json({ status: "success", body: "you said: hello" }));
     const operation = send("hello");
-    const event = await run(operation, { caller: somebody("alice") });
+    const event = await run(operation, { caller: thirdParty("alice") });
     expect(event).toMatchObject({
       kind: "message",
       message: { role: "agent", src: "peer.example", dst: "alice", content: [{ kind: "text", text: "you said: hello" }] },
@@ -131,13 +132,13 @@ describe("a reply", () => {
     );
   });
 
-  it("says when to come back", async () => {
+  it("includes the retry delay", async () => {
     const { run } = peerWith(() => ({ ...page(503), headers: { "retry-after": "3" } }));
     expect((await errorOf(run(send("hello")))).facts).toMatchObject({ retryAfterMs: 3_000, status: 503, sent: "maybe" });
   });
 });
 
-function somebody(id: string): Principal {
+function thirdParty(id: string): Principal {
   return { id, scheme: "bearer", scopes: [], owner: `bearer:${id}` };
 }
 
@@ -158,7 +159,7 @@ describe("a request", () => {
     expect(wordsOf(await run(send("hello"), { parameters: { traceparent } }))).toBe(traceparent);
   });
 
-  it("names the document of a skill by its hash, with the text in it, and data as its JSON", async () => {
+  it("names the document of a skill by its hash, with its text, and sends data as JSON", async () => {
     const skill = { id: "echo", name: "Echo", description: "", tags: [], document: ECHO };
     const { run, bodies, losses } = peerWith(() => json({ status: "success", body: "{}" }), { ...plain, skills: [skill] });
     const envelope = newEnvelope({ content: { a: 1 }, src: "me", dst: "it", context: {}, intent: "echo" }, ids);
@@ -168,20 +169,20 @@ describe("a request", () => {
   });
 
   for (const intent of [ECHO_HASH, "Echo"])
-    it(`finds a document this side was given by ${intent}`, async () => {
+    it(`finds a configured document by ${intent}`, async () => {
       const { run, bodies } = peerWith(() => json({ status: "success", body: "{}" }), plain, { documents: [ECHO] });
       await run(send("{}", { intent }));
       expect(bodies()[0]).toMatchObject({ protocolHash: ECHO_HASH, protocolSources: [ECHO_URI] });
     });
 
-  it("goes in natural language where the intent names no document, and says that the intent is lost", async () => {
+  it("uses natural language if the intent names no document, and reports the lost intent", async () => {
     const { run, bodies, losses } = peerWith(() => json({ status: "success", body: "" }));
     await run(send("hello", { intent: "unheard-of" }));
     expect(bodies()[0]).toMatchObject({ protocolHash: null });
     expect(losses.map(({ path }) => path)).toEqual(["message.intent"]);
   });
 
-  it("says what this wire does not do", async () => {
+  it("reports unsupported options", async () => {
     const { run, losses } = peerWith(() => json({ status: "success", body: "" }));
     await run(send("hello", { key: "k-1" }));
     expect(losses.splice(0).map(({ path }) => path)).toEqual(["message.context.idempotencyKey"]);
@@ -194,7 +195,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("opens a conversation for a session, goes on in it and ends it", async () => {
+  it("opens a conversation for a session, continues and ends it", async () => {
     const { run, lines, bodies, losses } = peerWith(() => json({ status: "success", body: "", conversationId: "c-1" }));
     await run(send("one", { session: "s" }));
     await run(send("two", { session: "s" }));
@@ -204,7 +205,7 @@ describe("a request", () => {
     expect(losses.map(({ path }) => path)).toEqual(["message.context.sessionId", "message.context.sessionId"]);
   });
 
-  it("says that a session is lost on a peer that opens no conversations", async () => {
+  it("reports a lost session if the peer opens no conversations", async () => {
     const { run, lines, losses } = peerWith(() => json({ status: "success", body: "" }));
     await run(send("one", { session: "s" }));
     await run(send("two", { session: "s" }));
@@ -212,7 +213,7 @@ describe("a request", () => {
     expect(losses.map(({ path }) => path)).toEqual(["message.context.sessionId", "message.context.sessionId"]);
   });
 
-  it("is stopped with its call", async () => {
+  it("is cancelled with its call", async () => {
     const cancel = new CancelSource();
     const { run } = peerWith(
       (request) =>
@@ -234,14 +235,14 @@ describe("other operations", () => {
     { kind: "push.list", taskId: "t" },
     { kind: "card", extended: true },
   ] as const satisfies readonly Operation[])
-    it(`${operation.kind} is refused before anything is sent`, async () => {
+    it(`${operation.kind} is rejected before anything is sent`, async () => {
       const { run, lines } = peerWith(() => json({ status: "success" }));
       const error = await errorOf(run(operation));
       expect(error.code).toMatch(/unsupported|card_not_configured/);
       expect([error.facts.sent, lines().length]).toEqual(["no", 0]);
     });
 
-  it("ping ends a conversation that never was", async () => {
+  it("ping ends an unknown conversation", async () => {
     const { run, lines } = peerWith(() => json({ status: "success" }));
     await expect(run({ kind: "ping" })).resolves.toEqual({ kind: "done" });
     expect(lines()[0]).toMatch(/^DELETE \/conversations\/id-\d+$/);
@@ -249,11 +250,11 @@ describe("other operations", () => {
   });
 });
 
-describe("a receipt of a peer of ours", () => {
+describe("a receipt of a Koine peer", () => {
   const receipt = (state: string, body = "The work goes on.") =>
     json({ status: "success", body, metadata: { koine: 1, receipt: { id: "t-1", state } } });
 
-  it("is asked for, and is the task, where only acceptance is waited for", async () => {
+  it("is requested, and is the task, if delivery is accepted", async () => {
     const { run, bodies, losses } = peerWith(() => receipt("working"), ours);
     const event = await run(send("hello", { delivery: "accepted" }));
     expect(event).toMatchObject({ kind: "task", task: { id: "t-1", status: { state: "working" } } });
@@ -261,7 +262,7 @@ describe("a receipt of a peer of ours", () => {
     expect(losses).toEqual([]);
   });
 
-  it("is collected where the answer is waited for", async () => {
+  it("is collected if the answer is waited for", async () => {
     const { run, lines, bodies } = peerWith(
       (_request, number) => (number < 3 ? receipt("working") : receipt("completed", "done")),
       ours,
@@ -271,7 +272,7 @@ describe("a receipt of a peer of ours", () => {
     expect(bodies()[2]).toMatchObject({ body: "", metadata: { koine: 1, receipt: { id: "t-1" } } });
   });
 
-  it("leads what is said to its work into the conversation it belongs to, under its document, for its owner alone", async () => {
+  it("routes messages to its task into its conversation, under its document, for its owner only", async () => {
     const { run, lines, bodies } = peerWith(
       (_request, number) =>
         json({
@@ -301,7 +302,7 @@ describe("a receipt of a peer of ours", () => {
     ]);
   });
 
-  it("is spoken to alone where its conversation is over, but the work may still wait", async () => {
+  it("falls back to a message without a conversation if that has expired", async () => {
     const { run, lines } = peerWith((_request, number) => {
       if (number === 2) return json({ status: "error", message: "Conversation not found." }, 404);
       const state = number === 1 ? "input-required" : "completed";
@@ -314,7 +315,7 @@ describe("a receipt of a peer of ours", () => {
     expect(lines()).toEqual(["POST /agora", "POST /conversations/c-1", "POST /agora"]);
   });
 
-  it("stops being collected with its call", async () => {
+  it("stops polling with its call", async () => {
     const cancel = new CancelSource();
     const { run, lines } = peerWith(() => {
       queueMicrotask(() => setTimeout(() => cancel.cancel(new AgentError("deadline", "time is up")), 1));
@@ -324,14 +325,14 @@ describe("a receipt of a peer of ours", () => {
     expect(lines()).toEqual(["POST /agora"]);
   });
 
-  it("that asks something is a task that waits for the caller", async () => {
+  it("of a task with a question is a task that waits for the caller", async () => {
     const { run } = peerWith(() => receipt("input-required", "Which city?"), ours);
     const event = await run(send("hello"));
     expect(event).toMatchObject({ kind: "task", task: { status: { state: "input-required" } } });
     expect(event.kind === "task" && textOf(event.task.status.message?.content ?? [])).toBe("Which city?");
   });
 
-  it("of work that failed is a task that failed, not an error that would be tried again", async () => {
+  it("of a failed task is a failed task, not a retryable error", async () => {
     const metadata = { koine: 1, code: "too_large", receipt: { id: "t-1", state: "failed" } };
     const { run } = peerWith(() => json({ status: "error", message: "too much", body: "too much", metadata }, 413), ours);
     expect(await run(send("hello"))).toMatchObject({
@@ -352,7 +353,7 @@ describe("a receipt of a peer of ours", () => {
     expect(bodies()).toMatchObject([{ metadata: { receipt: { id: "t-1" } } }, { metadata: { cancel: "t-1" } }]);
   });
 
-  it("of other work is not taken for the one asked about", async () => {
+  it("of another task is rejected", async () => {
     const { run } = peerWith(() => receipt("completed"), ours);
     expect((await errorOf(run({ kind: "task.get", taskId: "t-2" }))).code).toBe("bad_peer");
   });

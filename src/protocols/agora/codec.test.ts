@@ -69,11 +69,11 @@ const REPLY_FACTS = {
   traceId: "t",
 };
 
-/** What `toEqual` cannot tell from absent is absent. */
+/** Removes members that `toEqual` treats as absent. */
 const shown = (value: Envelope): unknown => ({ ...value, context: overTheWire(value.context), meta: overTheWire(value.meta) });
 
 describe("bodyOf()", () => {
-  it("is all the text there is, or the JSON that stands alone", () => {
+  it("is all text, or the JSON of a lone data part", () => {
     expect(bodyOf([textPart("a"), url, textPart("b"), dataPart(1)])).toBe("a\nb");
     expect(bodyOf([dataPart({ a: [1, null] })])).toBe('{"a":[1,null]}');
     expect(bodyOf([raw])).toBe("");
@@ -82,7 +82,7 @@ describe("bodyOf()", () => {
 });
 
 describe("a request", () => {
-  it("is written as the library's sender writes it, and our members are beside that", () => {
+  it("is encoded like that of the library's sender, with additional members", () => {
     const wire = overTheWire(
       encodeRequest(envelope([textPart("hi")], { context: { traceId: "t", sessionId: "s" } }), FORM, noLoss),
     );
@@ -95,16 +95,16 @@ describe("a request", () => {
     expect(encodeRequest(envelope([textPart("hi")]), { ...FORM, multiround: true }, noLoss).multiround).toBe(true);
   });
 
-  it("brings everything to a peer of ours", () => {
+  it("carries everything to a Koine peer", () => {
     const wire = overTheWire(encodeRequest(EVERYTHING, { ...FORM, whole: true }, noLoss));
     expect(shown(decodeRequest(readRequest(wire), FACTS))).toEqual(shown(EVERYTHING));
   });
 
-  it("says what it does not bring to any other", () => {
-    const lost: Loss[] = [];
-    const wire = encodeRequest(EVERYTHING, FORM, (loss) => lost.push(loss));
+  it("reports its losses for other peers", () => {
+    const losses: Loss[] = [];
+    const wire = encodeRequest(EVERYTHING, FORM, (loss) => losses.push(loss));
     expect(overTheWire(wire)).not.toHaveProperty("metadata.envelope");
-    expect(lost.map(({ path }) => path)).toEqual([
+    expect(losses.map(({ path }) => path)).toEqual([
       "message.parts[1]",
       "message.parts[2]",
       "message.parts[3]",
@@ -127,7 +127,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("loses nothing of JSON where the document wants JSON, and of one plain text", () => {
+  it("has no losses for JSON if the document requires JSON, and for a single text", () => {
     const form = { ...FORM, hash: "L9xl1shodRYEKdIIT3ydYkazG8M=", json: true };
     const wire = encodeRequest(envelope([dataPart({ a: 1 })], { intent: "echo" }), form, noLoss);
     expect(wire.body).toBe('{"a":1}');
@@ -137,24 +137,24 @@ describe("a request", () => {
     });
   });
 
-  it("says what becomes of names, and of a second text", () => {
-    const lost: string[] = [];
+  it("reports lost names and a second text", () => {
+    const losses: string[] = [];
     const named: Part = { kind: "text", text: "a", name: "a.txt", mediaType: "text/markdown" };
-    encodeRequest(envelope([named, textPart("b")]), FORM, ({ path, reason }) => lost.push(`${path}: ${reason}`));
-    expect(lost).toEqual([
-      "message.parts[0].name: a body has nothing beside it",
-      "message.parts[0].mediaType: a body has nothing beside it",
-      "message.parts[1]: Agora has one body: the text becomes a further line of it",
+    encodeRequest(envelope([named, textPart("b")]), FORM, ({ path, reason }) => losses.push(`${path}: ${reason}`));
+    expect(losses).toEqual([
+      "message.parts[0].name: a body has no additional members",
+      "message.parts[0].mediaType: a body has no additional members",
+      "message.parts[1]: Agora has a single text body: the text is appended as a further line",
     ]);
   });
 
-  it("believes the body when the envelope beside it says something else", () => {
+  it("uses the body if it differs from the envelope", () => {
     const wire = encodeRequest(envelope([textPart("hi"), url]), { ...FORM, whole: true }, noLoss);
     const changed = readRequest({ ...(overTheWire(wire) as object), body: "changed on the way" });
     expect(decodeRequest(changed, FACTS).content).toEqual([textPart("changed on the way")]);
   });
 
-  it("takes its place from the conversation, not from the caller's own names", () => {
+  it("takes its ids from the conversation, not from the caller's members", () => {
     const read = readRequest(
       overTheWire(encodeRequest(envelope([textPart("x")], { context: { sessionId: "mine" } }), FORM, noLoss)),
     );
@@ -165,7 +165,7 @@ describe("a request", () => {
     });
   });
 
-  it("fills in what a plain peer does not say", () => {
+  it("fills in what a plain peer omits", () => {
     expect(decodeRequest(readRequest({ protocolHash: null, body: "x" }), FACTS)).toMatchObject({
       id: "new",
       ts: 5,
@@ -186,7 +186,7 @@ describe("a reply", () => {
     expect(JSON.stringify(wire)).toBe('{"status":"success","conversationId":"c-1","body":"hi"}');
   });
 
-  it("brings everything to a caller of ours, and says the rest to others", () => {
+  it("carries everything to a Koine caller, and reports losses for others", () => {
     const message = answer([textPart("hi"), url], { metadata: { own: 1 } });
     const read = readReply(overTheWire(encodeReply(message, REPLY_FORM, noLoss)));
     expect(decodeReply(read, REPLY_FACTS)).toMatchObject({
@@ -195,9 +195,9 @@ describe("a reply", () => {
       metadata: { own: 1 },
       context: { sessionId: "s", parentId: "m-1", traceId: "t" },
     });
-    const lost: string[] = [];
-    encodeReply(message, { ...REPLY_FORM, whole: false }, ({ path }) => lost.push(path));
-    expect(lost).toEqual(["message.parts[1]", "message.metadata"]);
+    const losses: string[] = [];
+    encodeReply(message, { ...REPLY_FORM, whole: false }, ({ path }) => losses.push(path));
+    expect(losses).toEqual(["message.parts[1]", "message.metadata"]);
   });
 
   const DONE: Task = {
@@ -208,13 +208,13 @@ describe("a reply", () => {
     history: [],
   };
 
-  it("needs no envelope for one text, its parent and its place", () => {
+  it("needs no envelope for a single text", () => {
     const wire = encodeReply(answer([textPart("hi")]), { ...REPLY_FORM, task: DONE }, noLoss);
     expect(wire.metadata?.envelope).toBeUndefined();
     expect(decodeReply(readReply(overTheWire(wire)), REPLY_FACTS).context).toMatchObject({ taskId: "t-1", parentId: "m-1" });
   });
 
-  it("is read in every dialect's form", () => {
+  it("is decoded in every dialect", () => {
     expect(readReply({ status: "error", message: "m" }).body).toBe("m");
     expect(readReply({ status: "failure", body: "b" }).body).toBe("b");
     expect(readReply({ status: "rejected" }).body).toBe("");

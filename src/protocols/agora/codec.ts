@@ -18,4 +18,4 @@ export {
   readRequest,
   taskNamedIn,
 } from "./codec/request.js";
-export { loseTask, readTask, shownParts, stateOf } from "./codec/task.js";
+export { readTask, reportTaskLosses as loseTask, shownParts, stateOf } from "./codec/task.js";

@@ -1,20 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { AgentError, CancelSource, type JsonObject, startCall } from "../../envelope/index.js";
 import type { HttpResponse, Link } from "../../transport/exchange.js";
+import { createClientContext } from "../client-context.js";
 import { discover, probe } from "./discover.js";
 
+const contextTo = (link: Link) => createClientContext({ link, ids: { now: () => 0, newId: () => "id" } });
+
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
-/** Both by the library's own functions. */
+/** Both computed by the library. */
 const ECHO_HASH = "L9xl1shodRYEKdIIT3ydYkazG8M=";
 const ECHO_URI =
   "data:text/plain;charset=utf-8,---%0Aname%3A%20Echo%0Adescription%3A%20ECHO%20protocol%0Amultiround%3A%20false%0A---%0AECHO%20the%20JSON%20body%20back.%0A";
 
 /** A server by its paths; `DELETE` is the answer to a probe. */
 function serving(paths: { readonly [path: string]: JsonObject | string | HttpResponse }) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const link: Link = {
     async exchange({ method, path, headers }) {
-      asked.push(`${method} ${path.replace(/[0-9a-f-]{36}$/, "{id}")}`);
+      requests.push(`${method} ${path.replace(/[0-9a-f-]{36}$/, "{id}")}`);
       const found = paths[method === "DELETE" ? "DELETE" : path];
       if (found === undefined) return { status: 404, headers: {}, body: "<!doctype html>" };
       if (typeof found === "string") return { status: 200, headers: {}, body: found };
@@ -24,26 +27,26 @@ function serving(paths: { readonly [path: string]: JsonObject | string | HttpRes
     },
     close: async () => undefined,
   };
-  const ask = () => probe(link, "http://peer.example", startCall());
-  return { asked, find: (url = "http://peer.example") => discover(link, url, startCall()), ask, link };
+  const ask = () => probe(contextTo(link), "http://peer.example", startCall());
+  return { asked: requests, find: (url = "http://peer.example") => discover(contextTo(link), url, startCall()), ask, link };
 }
 
 const OWN = { koine: 1, name: "echo", description: "echoes", version: "1.0.0", protocols: {} } as const;
 const SUCCESS = { status: "success" } as const;
 
 describe("discover()", () => {
-  it("finds the library by its one harmless answer, and never sends a message", async () => {
-    const { find, ask, asked } = serving({ DELETE: SUCCESS });
+  it("detects the library by a request without side effects, and never sends a message", async () => {
+    const { find, ask, asked: requests } = serving({ DELETE: SUCCESS });
     await expect(find()).resolves.toBeUndefined();
-    expect(asked.splice(0)).toEqual(["GET /.well-known/agora", "GET /.wellknown", "GET /wellknown"]);
+    expect(requests.splice(0)).toEqual(["GET /.well-known/agora", "GET /.wellknown", "GET /wellknown"]);
     await expect(ask()).resolves.toMatchObject({
       proved: true,
       peers: [{ url: "http://peer.example", version: "0.2", binding: "HTTP" }],
     });
-    expect(asked).toEqual(["DELETE /conversations/{id}"]);
+    expect(requests).toEqual(["DELETE /conversations/{id}"]);
   });
 
-  it("reads our own document, with the texts it lists at the same host", async () => {
+  it("reads the Koine document, with the texts it lists on the same host", async () => {
     const source = `http://peer.example/protocols/${encodeURIComponent(ECHO_HASH)}`;
     const protocols = { [ECHO_HASH]: { sources: [source], name: "Echo", description: "ECHO protocol", skill: "echo" } };
     const { find } = serving({
@@ -73,12 +76,16 @@ describe("discover()", () => {
       expect(found?.peers[0]?.card.skills).toMatchObject([{ id: ECHO_HASH, document: ECHO }]);
     });
 
-  it("takes no text that has another hash, and fetches none from elsewhere", async () => {
+  it("accepts no text with another hash, and fetches none from other hosts", async () => {
     const protocols = { [ECHO_HASH]: { sources: ["http://other.example/x", `${ECHO_URI}tampered`, "http://peer.example/lies"] } };
-    const { find, asked } = serving({ "/.well-known/agora": { ...OWN, protocols }, "/lies": "something else", DELETE: SUCCESS });
+    const { find, asked: requests } = serving({
+      "/.well-known/agora": { ...OWN, protocols },
+      "/lies": "something else",
+      DELETE: SUCCESS,
+    });
     expect((await find())?.peers[0]?.card.skills).toEqual([]);
-    expect(asked).toContain("GET /lies");
-    expect(asked).not.toContain("GET /x");
+    expect(requests).toContain("GET /lies");
+    expect(requests).not.toContain("GET /x");
   });
 
   it("does not follow an entry to another host", async () => {
@@ -86,13 +93,13 @@ describe("discover()", () => {
     expect((await find())?.peers[0]?.url).toBe("http://peer.example/agora");
   });
 
-  it("looks below the address first, and at the root of its host then", async () => {
-    const { find, asked } = serving({ "/.well-known/agora": OWN, DELETE: SUCCESS });
+  it("looks below the address first, then at the root of its host", async () => {
+    const { find, asked: requests } = serving({ "/.well-known/agora": OWN, DELETE: SUCCESS });
     expect((await find("http://peer.example/some/agent"))?.peers[0]?.url).toBe("http://peer.example/agora");
-    expect(asked[0]).toBe("GET /some/agent/.well-known/agora");
+    expect(requests[0]).toBe("GET /some/agent/.well-known/agora");
   });
 
-  it("finds one of ours that wants credentials first, without a proof", async () => {
+  it("finds a protected Koine server, without verification", async () => {
     const closed = {
       status: 401,
       headers: { "content-type": "application/json" },
@@ -105,34 +112,36 @@ describe("discover()", () => {
     });
   });
 
-  it("finds nothing where an object or a success may be anybody's", async () => {
+  it("finds nothing if an object or a success is ambiguous", async () => {
     await expect(serving({ "/.wellknown": {} }).find()).resolves.toBeUndefined();
     await expect(serving({ "/.wellknown": { hello: [] } }).find()).resolves.toBeUndefined();
     await expect(serving({ "/.well-known/agora": { koine: 1, protocols: {} } }).find()).resolves.toBeUndefined();
     await expect(serving({ DELETE: { ok: true } }).find()).resolves.toBeUndefined();
   });
 
-  it("confirms what it knew by the validator alone", async () => {
+  it("revalidates a previous result by its ETag", async () => {
     const document = { status: 200, headers: { etag: '"1"' }, body: JSON.stringify(OWN) };
-    const { find, asked, link } = serving({ "/.well-known/agora": document, DELETE: SUCCESS });
+    const { find, asked: requests, link } = serving({ "/.well-known/agora": document, DELETE: SUCCESS });
     const known = await find();
-    asked.length = 0;
-    const again = await discover(link, "http://peer.example", startCall(), { known });
+    requests.length = 0;
+    const again = await discover(contextTo(link), "http://peer.example", startCall(), { known });
     expect(again?.peers).toEqual(known?.peers);
     expect(again?.evidence.at(-1)).toMatch(/has not changed$/);
-    expect(asked).toEqual(["GET /.well-known/agora"]);
+    expect(requests).toEqual(["GET /.well-known/agora"]);
   });
 
-  it("shows the card to whoever checks it before anything the card says is acted on", async () => {
-    const { link, asked } = serving({ "/.well-known/agora": OWN, DELETE: SUCCESS });
+  it("passes the card to the check before it is used", async () => {
+    const { link, asked: requests } = serving({ "/.well-known/agora": OWN, DELETE: SUCCESS });
     const check = (): never => {
       throw new AgentError("bad_signature", "not trusted");
     };
-    await expect(discover(link, "http://peer.example", startCall(), { check })).rejects.toMatchObject({ code: "bad_signature" });
-    expect(asked).not.toContain("DELETE /conversations/{id}");
+    await expect(discover(contextTo(link), "http://peer.example", startCall(), { check })).rejects.toMatchObject({
+      code: "bad_signature",
+    });
+    expect(requests).not.toContain("DELETE /conversations/{id}");
   });
 
-  it("stops with its call", async () => {
+  it("is cancelled with its call", async () => {
     const cancel = new CancelSource();
     const link: Link = {
       async exchange() {
@@ -141,6 +150,8 @@ describe("discover()", () => {
       },
       close: async () => undefined,
     };
-    await expect(discover(link, "http://peer.example", startCall({ cancel }))).rejects.toMatchObject({ code: "deadline" });
+    await expect(discover(contextTo(link), "http://peer.example", startCall({ cancel }))).rejects.toMatchObject({
+      code: "deadline",
+    });
   });
 });

@@ -1,18 +1,22 @@
 import { AgentError, type Call, type Card, type Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import type { Finding, IdSource, Peer, Search } from "../protocol.js";
-import { unknownCard } from "../unknown-card.js";
-import { isWider } from "../wider.js";
+import { isWider, unknownCard } from "../discovery.js";
+import type { DiscoveryContext, Finding, IdSource, Peer, Search } from "../protocol.js";
 import { baseOf } from "./client/addresses.js";
 import { fetchCard } from "./client/fetch-card.js";
-import { isOwnPeer } from "./client/own-peer.js";
-import { hangUp } from "./client/post.js";
+import { isKoinePeer } from "./client/koine-peer.js";
+import { endConversation } from "./client/post.js";
 
 const VERSION = "0.2";
 const BINDING = "HTTP";
 
 /** Discovers Agora by its documents. A probe proves that the peer answers. */
-export async function discover(link: Link, url: string, call: Call, { known, check }: Search = {}): Promise<Maybe<Finding>> {
+export async function discover(
+  { link }: DiscoveryContext,
+  url: string,
+  call: Call,
+  { known, check }: Search = {},
+): Promise<Maybe<Finding>> {
   const found = await fetchCard(link, url, call, known?.etag);
   if (found === undefined) return undefined;
   if (found.kind === "unchanged") return known === undefined ? undefined : stillKnown(known, found.url);
@@ -20,9 +24,9 @@ export async function discover(link: Link, url: string, call: Call, { known, che
   await check?.(card);
   const peer: Peer = { url: found.entry, card, version: VERSION, binding: BINDING, tenant: undefined };
   const problem = await problemAt(link, peer, call);
-  // An empty object may be anybody's; a list of hashes is not, and neither is a server that wants credentials first.
-  if (problem !== undefined && found.listed === 0 && !isOwnPeer(card) && !isClosed(problem)) return undefined;
-  const shown = problem === undefined ? PROOF : `nothing was proved by a live answer: ${problem.message}`;
+  // An empty object could belong to any server; a list of hashes or a demand for credentials could not.
+  if (problem !== undefined && found.listed === 0 && !isKoinePeer(card) && !isClosed(problem)) return undefined;
+  const shown = problem === undefined ? PROOF : `not verified by a live answer: ${problem.message}`;
   const doubted = problem !== undefined && !isClosed(problem);
   return {
     peers: [peer],
@@ -35,10 +39,15 @@ export async function discover(link: Link, url: string, call: Call, { known, che
 }
 
 /**
- * The library has no document to be found by. It answers the end of a conversation that never was with success, which starts
- * nothing and ends nothing: a message is never sent to find out.
+ * The Python library has no discovery document. It answers the deletion of an unknown conversation with success, which has no
+ * side effects. No message is ever sent as a probe.
  */
-export async function probe(link: Link, url: string, call: Call, { check }: Search = {}): Promise<Maybe<Finding>> {
+export async function probe(
+  { link }: DiscoveryContext,
+  url: string,
+  call: Call,
+  { check }: Search = {},
+): Promise<Maybe<Finding>> {
   const card = unknownCard(url, { streaming: false });
   await check?.(card);
   const peer: Peer = { url: baseOf(url), card, version: VERSION, binding: BINDING, tenant: undefined };
@@ -50,7 +59,7 @@ function isClosed({ code }: AgentError): boolean {
   return code === "unauthenticated" || code === "forbidden";
 }
 
-const PROOF = "the end of a conversation that never was is answered with success";
+const PROOF = "deleting an unknown conversation succeeds";
 
 function stillKnown(known: Finding, url: string): Finding {
   const before = known.evidence.filter((line) => !line.endsWith("has not changed"));
@@ -62,11 +71,11 @@ function describe(url: string, { skills, name }: Card): string {
   return `discovery document at ${url} (${name}, ${documents} protocol document${documents === 1 ? "" : "s"})`;
 }
 
-/** Undefined: proved. Else why not. */
+/** Undefined if the probe succeeded, else the reason. */
 async function problemAt(link: Link, peer: Peer, call: Call): Promise<Maybe<AgentError>> {
   const ids = probeIds();
   try {
-    await hangUp({ link, peer, ids, ours: false }, ids.newId(), call);
+    await endConversation({ link, peer, ids, isKoine: false }, ids.newId(), call);
     return undefined;
   } catch (thrown) {
     if (call.cancel.reason !== undefined) throw call.cancel.reason;

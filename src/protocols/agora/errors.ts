@@ -5,14 +5,14 @@ import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import { aboutTask, type ReadReply } from "./codec.js";
 import type { Dialect, WireMetadata, WireReply } from "./wire.js";
 
-/** The library's own words: peers compare them, and so do we. */
+/** Error texts of the Python library. Peers compare them, and so does this client. */
 export const CONVERSATION_NOT_FOUND = "Conversation not found.";
 export const DOWNLOAD_FAILED = "Failed to download protocol";
 const NOT_SUITABLE = "is not suitable for execution";
 
 /**
- * No error is answered with 200: the library's sender never looks at `status`, and would take the words of the error for
- * the answer; any other status it raises as a failed transport.
+ * No error is answered with 200: the sender of the Python library ignores `status` and would take the error text for the answer.
+ * Any other HTTP status is a transport error there.
  */
 export const HTTP_STATUS = {
   invalid_message: 400,
@@ -50,8 +50,8 @@ export const HTTP_STATUS = {
   loop: 508,
 } as const satisfies Record<ErrorCode, number>;
 
-/** A document that nobody here serves: every dialect has a word of its own for that. */
-export function notSuitable(hash: string): AgentError {
+/** The document is not supported here. Every dialect has its own code for that. */
+export function unsuitable(hash: string): AgentError {
   return new AgentError("unsupported", `${hash} ${NOT_SUITABLE}`, { field: "protocolHash" });
 }
 
@@ -59,18 +59,18 @@ function isNotSuitable({ code, facts }: AgentError): boolean {
   return code === "unsupported" && facts.field === "protocolHash";
 }
 
-/** What an error is written for. */
+/** How an error is encoded. */
 export interface ErrorForm {
   readonly dialect: Dialect;
-  /** The caller is one of ours and reads our own code. */
+  /** The caller runs Koine and reads the Koine error code. */
   readonly whole: boolean;
-  /** The work that ended so. */
+  /** The failed task. */
   readonly task?: Maybe<Task>;
 }
 
-/** An error in the form of the dialect: with `body` too, because readers of every dialect look there. */
+/** An error in the format of the dialect. Always includes `body`, which readers of every dialect use. */
 export function errorReply(error: AgentError, form: ErrorForm): HttpResponse {
-  // The specification has exactly this for a document that is not supported, as an ordinary answer.
+  // The specification defines this reply for an unsupported document, as an ordinary answer.
   if (form.dialect === "spec" && isNotSuitable(error) && !form.whole) return jsonResponse(200, '{"status":"rejected"}');
   const { message } = error;
   const about = form.task === undefined ? undefined : aboutTask(form.task, message);
@@ -82,19 +82,19 @@ export function errorReply(error: AgentError, form: ErrorForm): HttpResponse {
   return jsonResponse(HTTP_STATUS[error.code], JSON.stringify(reply), errorHeaders(error));
 }
 
-/** What a reply that is no success means; `facts.status` is that of HTTP. */
+/** The error of an unsuccessful reply. `facts.status` is the HTTP status. */
 export function decodeErrorReply(reply: ReadReply, facts: ErrorFacts = {}): AgentError {
   const { status, body, metadata } = reply;
-  const words = body === "" ? `the peer says ${status}` : body;
+  const text = body === "" ? `the peer says ${status}` : body;
   const { code } = metadata;
-  if (code !== undefined && isErrorCode(code)) return new AgentError(code, words, facts);
+  if (code !== undefined && isErrorCode(code)) return new AgentError(code, text, facts);
   if (status === "rejected" || body.endsWith(NOT_SUITABLE))
-    return new AgentError("unsupported", words, { ...facts, field: "protocolHash" });
-  if (body === CONVERSATION_NOT_FOUND) return new AgentError("session_expired", words, facts);
-  return new AgentError(codeOfStatus(facts.status) ?? "bad_peer", words, facts);
+    return new AgentError("unsupported", text, { ...facts, field: "protocolHash" });
+  if (body === CONVERSATION_NOT_FOUND) return new AgentError("session_expired", text, facts);
+  return new AgentError(codeOfStatus(facts.status) ?? "bad_peer", text, facts);
 }
 
-/** By the status alone, for peers that say nothing more exact. */
+/** The error code for a status alone, for peers that send nothing more specific. */
 export function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
   return status === 400 ? "invalid_message" : CODE_OF_STATUS.get(status);
 }

@@ -1,6 +1,6 @@
 import type { FeatureClaims } from "../features.js";
 
-/** What Agora is for, as the router sees it. It has neither identity nor end-to-end encryption of its own. */
+/** Input of the router: what Agora is suited for. It has neither identity nor end-to-end encryption of its own. */
 export const features: FeatureClaims = {
   name: "Agora",
   title: "Agora meta-protocol",

@@ -1,7 +1,8 @@
 import type { LanguageModel } from "../../router/models/index.js";
 import type { DeclaredLoss, Protocol } from "../protocol.js";
 import { connectWith } from "./client.js";
-import { MEMBER_PATHS } from "./codec/whole.js";
+import { MEMBER_PATHS } from "./codec/envelope-members.js";
+import { commands } from "./commands.js";
 import { discover, probe } from "./discover.js";
 import type { Programmer } from "./documents/programmer.js";
 import { features } from "./features.js";
@@ -79,30 +80,30 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
     codec: sendCodec,
     settings: SETTINGS,
     samples: async (text) => (await import("./samples.js")).samples(text),
-    commands: async () => (await import("./documents/commands.js")).commands,
+    commands,
     requirements: async () => (await import("./requirements.js")).requirements,
   };
 }
 
 /** Losses towards peers that read only the official members. Koine peers read the rest as extension members. */
 const LOSSES: readonly DeclaredLoss[] = [
-  lost("message.parts[]", "Agora has one body, and it is text"),
-  lost("message.context.sessionId", "a conversation has a name of its own; only our own peers take the caller's"),
-  lost("message.context.idempotencyKey", "only our own peers keep to keys"),
-  ...MEMBER_PATHS.map((path) => lost(path, "Agora has no place for it")),
-  lost("operation.delivery=stream", "Agora has no streams: one final event answers"),
-  lost("operation.delivery=accepted", "only our own peers give receipts; the answer of others is waited for"),
-  lost("operation.task=always", "only our own peers have tasks"),
-  lost("operation.push", "Agora has no push notifications"),
-  lost("operation.outputModes", "a message takes no wish for content types"),
-  lost("operation.historyLength", "a reply is an answer, not what was said before"),
-  lost("operation.metadata", "a request has nothing beside its message"),
-  lost("task.artifacts", "an answer is one text; only our own peers get the artifacts as they are"),
-  lost("task.metadata", "only our own peers have tasks"),
-  lost("task.history", "a reply is an answer, not what was said before"),
+  declaredLoss("message.parts[]", "Agora has a single text body"),
+  declaredLoss("message.context.sessionId", "the peer assigns the conversation id; only Koine peers take the caller's"),
+  declaredLoss("message.context.idempotencyKey", "only Koine peers honour idempotency keys"),
+  ...MEMBER_PATHS.map((path) => declaredLoss(path, "Agora has no member for it")),
+  declaredLoss("operation.delivery=stream", "Agora has no streams; the answer is one final event"),
+  declaredLoss("operation.delivery=accepted", "only Koine peers issue receipts; other answers are waited for"),
+  declaredLoss("operation.task=always", "only Koine peers have tasks"),
+  declaredLoss("operation.push", "Agora has no push notifications"),
+  declaredLoss("operation.outputModes", "a message cannot request content types"),
+  declaredLoss("operation.historyLength", "a reply carries no history"),
+  declaredLoss("operation.metadata", "a request carries only its message"),
+  declaredLoss("task.artifacts", "an answer is a single text; only Koine peers receive artifacts"),
+  declaredLoss("task.metadata", "only Koine peers have tasks"),
+  declaredLoss("task.history", "a reply carries no history"),
 ];
 
-function lost(path: string, reason: string): DeclaredLoss {
+function declaredLoss(path: string, reason: string): DeclaredLoss {
   return { version: VERSION, path, reason };
 }
 

@@ -1,6 +1,7 @@
 import type { Primitives } from "../features.js";
 
-/** What carries the one toggle of a link that Agora has something for; receipts and artifacts are our own addition to it. */
+/** Agora's primitives for link options. Receipts and artifacts are Koine extensions. */
 export const primitives: Primitives = {
-  "state-sync": "a conversation: the receiver gives it an id, keeps what was said, and takes more at /conversations/{id}",
+  "state-sync":
+    "a conversation: the receiver assigns an id, keeps the history, and accepts further messages at /conversations/{id}",
 };

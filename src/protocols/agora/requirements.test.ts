@@ -3,13 +3,13 @@ import { CONFORMANCE_AREAS } from "../requirement.js";
 import { requirements } from "./requirements.js";
 
 describe("requirements", () => {
-  test("ids are unique and in the one form", () => {
+  test("ids are unique and well formed", () => {
     const ids = requirements.map(({ id }) => id);
     expect(ids.length).toBe(new Set(ids).size);
     expect(ids.filter((id) => !/^agora:0\.2:[a-z]+:[\w-]+$/.test(id))).toEqual([]);
   });
 
-  test("there are at least a hundred, all of the one wire", () => {
+  test("there are at least a hundred, all for the one wire", () => {
     expect(requirements.length).toBeGreaterThanOrEqual(100);
     expect(requirements.filter(({ wire }) => wire?.version !== "0.2" || wire.binding !== "HTTP")).toEqual([]);
   });
@@ -18,7 +18,7 @@ describe("requirements", () => {
     expect(requirements.filter((each) => each.capability === capability).length).toBeGreaterThanOrEqual(3);
   });
 
-  test("each says where it is written and what a good server does, in one sentence", () => {
+  test("each names its source and describes the behaviour in one sentence", () => {
     expect(requirements.filter(({ behaviour, source }) => !/^["A-Z0-9a-z/].*\.$/s.test(behaviour) || source.length < 5)).toEqual(
       [],
     );

@@ -1,6 +1,6 @@
 import type { SampleCall } from "../protocol.js";
 
-/** Plain language, as the library's sender writes it: no document, no sources. */
+/** Natural language, as the Python library writes it: no document, no sources. */
 export function samples(text: string): readonly SampleCall[] {
   return [
     {

@@ -21,11 +21,11 @@ const send: OperationOf<"send"> = {
 };
 
 describe("sendCodec", () => {
-  it("reads what it writes", () => {
+  it("round-trips", () => {
     expect(sendCodec.read(sendCodec.write(send))).toEqual(send);
   });
 
-  it("writes what the library's sender writes, and ours beside it", () => {
+  it("encodes like the library's sender, with additional members", () => {
     const { metadata: _ours, ...rest } = JSON.parse(
       sendCodec.write({ ...send, envelope: { ...send.envelope, content: [{ kind: "text", text: "hi" }] } }),
     );
@@ -36,7 +36,7 @@ describe("sendCodec", () => {
     ["{", "decode"],
     ["[]", "invalid_message"],
     ['{"body":7}', "invalid_message"],
-  ])("refuses %s", (text, code) => {
+  ])("rejects %s", (text, code) => {
     expect(() => sendCodec.read(text)).toThrow(expect.objectContaining({ code }));
   });
 });

@@ -17,7 +17,7 @@ const FACTS: RequestFacts = {
   taskId: undefined,
 };
 
-/** A message in natural language to a peer of ours, as the client half writes it and the server half reads it. */
+/** A message in natural language to a Koine peer, as the client writes it and the server reads it. */
 export const sendCodec: SendCodec = {
   write({ envelope, delivery }) {
     const form = envelope.context.sessionId === undefined ? ALONE : IN_SESSION;

@@ -1,11 +1,13 @@
 import { AgentError, type Card, type Interface, type Maybe, type Records } from "../../envelope/index.js";
+import type { LanguageModel } from "../../router/models/index.js";
 import { etagOf, isFresh } from "../../transport/etag.js";
 import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
-import { answerable } from "../answerable.js";
 import { documentResponse } from "../document.js";
+import { callerError } from "../host.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { DocumentLibrary } from "./documents/library.js";
 import { errorReply } from "./errors.js";
+import { AnswerCache } from "./server/answer-cache.js";
 import { Answerers, type ServerOptions } from "./server/answerers.js";
 import { Conversations } from "./server/conversations.js";
 import {
@@ -16,11 +18,9 @@ import {
   sourcesByHash,
   supportedDocuments,
 } from "./server/discovery.js";
-import { KeptAnswers } from "./server/kept-answers.js";
-import { answerMessage, hangUp, type MessageTools } from "./server/messages.js";
+import { answerMessage, endConversation, type MessageTools } from "./server/messages.js";
+import { type AgoraPath, BASE, CONVERSATIONS, decoded, PROTOCOLS, parsePath, RESERVED, WELL_KNOWN } from "./server/paths.js";
 import { Routines } from "./server/routines.js";
-import { shielded } from "./server/shielded-model.js";
-import { BASE, CONVERSATIONS, decoded, PROTOCOLS, RESERVED, WELL_KNOWN, type Where, whereIn } from "./server/where.js";
 import { readSettings } from "./settings.js";
 
 const DOCUMENT_PATHS = [...Object.values(WELL_KNOWN), `${PROTOCOLS}*`];
@@ -47,19 +47,22 @@ function serve(host: Host, options: ServerOptions): Served {
   const settings = readSettings(host.settings("agora"));
   for (const { name } of host.cards()) {
     if (RESERVED.has(name))
-      throw new AgentError("conflict", `an agent cannot be called ${JSON.stringify(name)}: the name is part of the Agora paths`);
+      throw new AgentError(
+        "conflict",
+        `an agent cannot be named ${JSON.stringify(name)}: the name is reserved by the Agora paths`,
+      );
   }
   const routines = new Routines(host);
   const records = recordsOf(host);
-  const kept = (): Records => {
+  const answers = (): Records => {
     const found = records();
-    if (found === undefined) throw new AgentError("unsupported", "this host has nowhere to keep conversations");
+    if (found === undefined) throw new AgentError("unsupported", "this host has no store for conversations");
     return found;
   };
   const library = libraryIn(records, host);
   const { dialect } = settings;
   const { keywords, programmer, model: given = host.model } = options;
-  const model = given === undefined ? undefined : shielded(given);
+  const model = given === undefined ? undefined : withoutDetails(given);
   const followsDocuments = model !== undefined && settings.naturalLanguage === "model";
   const discovery: DiscoveryTools = { host, settings, routines, keywords, followsDocuments, library };
 
@@ -68,7 +71,7 @@ function serve(host: Host, options: ServerOptions): Served {
     const cards = host.cards();
     if (named.cards !== cards) named = byName(cards);
     const card = name === undefined ? cards[0] : named.byName.get(name);
-    if (card === undefined) throw new AgentError("not_found", "no such agent is served here");
+    if (card === undefined) throw new AgentError("not_found", "unknown agent");
     return card;
   };
   const messages: MessageTools = {
@@ -76,9 +79,9 @@ function serve(host: Host, options: ServerOptions): Served {
     settings,
     routines,
     cardNamed,
-    kept: new KeptAnswers(records, () => host.now()),
-    conversations: new Conversations(host, settings, kept),
-    remembers: () => records() !== undefined,
+    answers: new AnswerCache(records, () => host.now()),
+    conversations: new Conversations(host, settings, answers),
+    hasStore: () => records() !== undefined,
     answerers: new Answerers({
       model,
       programmer,
@@ -92,33 +95,34 @@ function serve(host: Host, options: ServerOptions): Served {
   };
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
-    const where = whereIn(request.path);
+    const where = parsePath(request.path);
     try {
       return await (answerAt(request, where) ?? readAt(request, where));
     } catch (thrown) {
-      return errorReply(answerable(host, thrown), { dialect, whole: false });
+      return errorReply(callerError(host, thrown), { dialect, whole: false });
     }
   }
 
   /** Answers messages and ended conversations. Undefined for other requests. */
-  function answerAt(request: HttpRequest, where: Where): Maybe<Promise<HttpResponse>> {
+  function answerAt(request: HttpRequest, where: AgoraPath): Maybe<Promise<HttpResponse>> {
     const { method } = request;
     const { rest } = where;
     if (rest === "" && method === "POST") return answerMessage(messages, request, where, undefined);
     if (!rest.startsWith(CONVERSATIONS)) return undefined;
     const id = decoded(rest.slice(CONVERSATIONS.length));
     if (method === "POST") return answerMessage(messages, request, where, id);
-    return method === "DELETE" ? hangUp(messages, request, where, id) : undefined;
+    return method === "DELETE" ? endConversation(messages, request, where, id) : undefined;
   }
 
   /** Serves the public documents. */
-  async function readAt(request: HttpRequest, { agent, rest, base }: Where): Promise<HttpResponse> {
+  async function readAt(request: HttpRequest, { agent, rest, base }: AgoraPath): Promise<HttpResponse> {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (isRead && rest.startsWith(PROTOCOLS))
       return textResponse(request, await publishedText(discovery, decoded(rest.slice(PROTOCOLS.length))));
     const known = Object.values(WELL_KNOWN).find((path) => path === rest);
-    if (known === undefined && rest !== "") throw new AgentError("not_found", `nothing answers at ${request.path.slice(0, 200)}`);
-    if (known === undefined || !isRead) throw new AgentError("unsupported_method", `${request.method} is not answered here`);
+    if (known === undefined && rest !== "")
+      throw new AgentError("not_found", `No route for ${request.method} ${request.path.slice(0, 200)}`);
+    if (known === undefined || !isRead) throw new AgentError("unsupported_method", `${request.method} is not allowed here`);
     const card = cardNamed(agent);
     const documents = await supportedDocuments(discovery, agent, baseUrl(host, request, base));
     switch (known) {
@@ -185,9 +189,30 @@ function libraryIn(records: () => Maybe<Records>, host: Host): () => Maybe<Docum
 
 /** The text is sent unchanged, because it is identified by its hash. */
 function textResponse(request: HttpRequest, text: Maybe<string>): HttpResponse {
-  if (text === undefined) throw new AgentError("not_found", "no such protocol document is published here");
+  if (text === undefined) throw new AgentError("not_found", "unknown protocol document");
   const etag = etagOf(text);
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "max-age=60", etag };
   if (isFresh(request.headers["if-none-match"], etag)) return { status: 304, headers, body: undefined };
   return { status: 200, headers, body: request.method === "HEAD" ? undefined : text };
+}
+
+/**
+ * A model whose errors are not disclosed. Callers learn only that it did not answer: its address, key and account are internal,
+ * and a refused key is not the caller's.
+ */
+function withoutDetails(model: LanguageModel): LanguageModel {
+  return {
+    async complete(request, cancel) {
+      try {
+        return await model.complete(request, cancel);
+      } catch (cause) {
+        if (cancel.reason !== undefined) throw cancel.reason;
+        const { code, facts } = AgentError.from(cause);
+        throw new AgentError(code === "deadline" ? code : "unavailable", "the language model of this agent did not answer", {
+          cause,
+          ...(facts.retryAfterMs === undefined ? undefined : { retryAfterMs: facts.retryAfterMs }),
+        });
+      }
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readSettings, SETTINGS } from "./settings.js";
 
 describe("readSettings()", () => {
-  it("takes what the help texts give as examples, and every setting has one", () => {
+  it("accepts the examples of the help texts, and every setting has one", () => {
     const given = Object.fromEntries(
       SETTINGS.map(({ name, kind, example }) => [name, kind === "text" ? example : (JSON.parse(example) as number | boolean)]),
     );
@@ -22,7 +22,7 @@ describe("readSettings()", () => {
     ["conversationIdle", "yes"],
     ["followSources", 1],
     ["unknown", 1],
-  ])("refuses %s: %s, and names it", (name, value) => {
+  ])("rejects %s: %s, and names it", (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(
       expect.objectContaining({ code: "invalid_message", facts: { field: name } }),
     );

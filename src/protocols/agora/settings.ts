@@ -2,27 +2,24 @@ import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js
 import type { SettingInfo } from "../protocol.js";
 import { DIALECTS, type Dialect } from "./wire.js";
 
-/**
- * Who answers a message that follows no document: the agent's own function, the language model that `createAgora` was given,
- * or nobody.
- */
+/** What answers a message that follows no document: the agent's function, the language model of `createAgora`, or nothing. */
 const NATURAL_LANGUAGE = ["agent", "model", "refuse"] as const;
 export type NaturalLanguage = (typeof NATURAL_LANGUAGE)[number];
 
 export interface AgoraSettings {
-  /** How replies and errors are written; readers take every dialect. */
+  /** The format of replies and errors; every dialect is read. */
   readonly dialect: Dialect;
-  /** How long a conversation lives: from its beginning, as in the library, or with `conversationIdle` from its last use. */
+  /** Lifetime of a conversation: from its start, as in the Python library, or with `conversationIdle` from its last use. */
   readonly conversationMs: number;
   readonly conversationIdle: boolean;
-  /** How many conversations one caller may have open. */
+  /** Limit of open conversations per caller. */
   readonly maxConversations: number;
   /** How long a message of a conversation waits for its answer before it gets a receipt. */
   readonly replyWithinMs: number;
   readonly naturalLanguage: NaturalLanguage;
-  /** Whether http(s) sources of documents are fetched, through the host's guard; data URIs always are read. */
+  /** Whether http(s) sources of documents are fetched, through the host's guard. Data URIs are always read. */
   readonly followSources: boolean;
-  /** From which use on the programmer is asked for a routine, where there is one. The library's number. */
+  /** The use count from which the programmer is asked for a routine, if there is one. Default of the Python library. */
   readonly implementationThreshold: number;
 }
 
@@ -37,38 +34,39 @@ const DEFAULT_SETTINGS: AgoraSettings = Object.freeze({
   implementationThreshold: 5,
 });
 
-/** What people can set, for help texts. */
+/** The settings, for help texts. */
 export const SETTINGS: readonly SettingInfo[] = [
   {
     name: "dialect",
     kind: "text",
     example: "spec",
-    about: "how replies are written: as the library does (python, the default), the specification (spec), or the demo (demo)",
+    about:
+      "the format of replies: that of the Python library (python, the default), the specification (spec), or the demo (demo)",
   },
   {
     name: "naturalLanguage",
     kind: "text",
     example: "refuse",
     about:
-      "who answers without a document: the agent's function (agent, the default), the language model (model), nobody (refuse)",
+      "what answers messages without a document: the agent's function (agent, the default), the language model (model), or nothing (refuse)",
   },
   {
     name: "conversationMs",
     kind: "number",
     example: "60000",
-    about: "how long a conversation lives after it began; 300000 by default",
+    about: "lifetime of a conversation, from its start; 300000 by default",
   },
   {
     name: "conversationIdle",
     kind: "boolean",
     example: "true",
-    about: "count that time from the last use instead; false by default",
+    about: "measure the lifetime from the last use instead; false by default",
   },
   {
     name: "maxConversations",
     kind: "number",
     example: "10",
-    about: "how many one caller may have open; 100 by default",
+    about: "maximum number of open conversations per caller; 100 by default",
   },
   {
     name: "replyWithinMs",
@@ -86,11 +84,11 @@ export const SETTINGS: readonly SettingInfo[] = [
     name: "implementationThreshold",
     kind: "number",
     example: "10",
-    about: "from which use of a document on a programmer is asked for a routine, where one is plugged in; 5 by default",
+    about: "the use of a document from which the programmer, if configured, is asked for a routine; 5 by default",
   },
 ];
 
-/** The user's settings for this protocol, checked at start; a name that is not known is refused, because it does nothing. */
+/** The settings of the user, validated at start. Unknown names are rejected, because they would have no effect. */
 export function readSettings(given: Maybe<JsonObject>): AgoraSettings {
   const settings = given ?? {};
   for (const name of Object.keys(settings))
@@ -114,9 +112,9 @@ function oneOf<T extends string>(known: readonly [T, ...T[]], given: JsonObject,
   return found;
 }
 
-/** The longest time a timer of the machine can be set to. */
+/** The maximum delay of a timer. */
 const LONGEST_MS = 2_147_483_647;
-/** What a setting may be at most; conversations are looked through when one is opened. */
+/** Maximum values. Conversations are enumerated whenever one is opened. */
 const MOST = {
   conversationMs: LONGEST_MS,
   maxConversations: 10_000,

@@ -1,29 +1,29 @@
 import type { JsonObject, Maybe } from "../../envelope/index.js";
 
 /**
- * Agora has no single wire. `python` is what the library 0.2.0 speaks and the default; `spec` is the written
- * specification of 2024; `demo` the paper's demonstration network. Readers take all three.
+ * Agora has several dialects. `python` is that of the Python library 0.2.0 and the default; `spec` is the written specification
+ * of 2024; `demo` is the paper's demonstration network. All three are read.
  */
 export const DIALECTS = ["python", "spec", "demo"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
-/** In the place of a hash: not a document, but a talk about one. */
+/** Used as the hash of a negotiation. */
 export const NEGOTIATION = "negotiation";
 
-/** The first message, and every further one of a conversation. */
+/** A first or further message. */
 export interface WireRequest {
-  /** Of the protocol document; null is natural language. */
+  /** The hash of the protocol document; null for natural language. */
   readonly protocolHash: string | null;
-  /** The library wants the member to be there, whatever its value. */
+  /** Required by the Python library, with any value. */
   readonly protocolSources: readonly string[] | null;
   readonly body: string;
-  /** Written as `true` or not at all. */
+  /** `true` or absent. */
   readonly multiround?: Maybe<true>;
-  /** Ours: peers ignore it. */
+  /** Koine extension; ignored by other peers. */
   readonly metadata?: Maybe<WireMetadata>;
 }
 
-/** Every dialect's status; readers take all of them. */
+/** The status values of every dialect; all are read. */
 export const STATUSES = ["success", "failure", "error", "rejected"] as const;
 export type WireStatus = (typeof STATUSES)[number];
 
@@ -31,13 +31,13 @@ export interface WireReply {
   readonly status: WireStatus;
   readonly conversationId?: Maybe<string>;
   readonly body?: Maybe<string>;
-  /** Of an error, in the dialects of the library and the demo. */
+  /** The error text, in the dialects of the Python library and the demo. */
   readonly message?: Maybe<string>;
-  /** Ours: peers ignore it. */
+  /** Koine extension; ignored by other peers. */
   readonly metadata?: Maybe<WireMetadata>;
 }
 
-/** The seed's names (Table 8), and what else of an envelope has no place of its own in Agora. */
+/** The seed's names (Table 8), and envelope members that Agora has no member for. */
 export interface WireMetadata {
   /** The sender understands the Koine members below and wants them in the reply. */
   readonly koine?: Maybe<1>;
@@ -53,15 +53,15 @@ export interface WireMetadata {
   readonly receipt?: Maybe<WireReceipt>;
   /** In a reply: members of the task that neither the receipt nor the body carries. */
   readonly task?: Maybe<WireTask | JsonObject>;
-  /** In a request: no wait, a receipt at once. */
+  /** In a request: return a receipt at once. */
   readonly prefer?: Maybe<"receipt">;
-  /** In a request: the work with this id is to stop. */
+  /** In a request: cancel the task with this id. */
   readonly cancel?: Maybe<string>;
   /** In an error reply: the Koine error code. */
   readonly code?: Maybe<string>;
 }
 
-/** A task beside the receipt that names it, for peers of ours. */
+/** The members of a task beside its receipt, for Koine peers. */
 export interface WireTask {
   readonly session: string;
   /** Milliseconds since the epoch. */
@@ -79,7 +79,7 @@ export interface WireArtifact {
   readonly id: string;
   readonly name?: Maybe<string>;
   readonly description?: Maybe<string>;
-  /** As in UTE JSON; where it is missing, the body is the content. */
+  /** As in UTE JSON; if absent, the body is the content. */
   readonly content?: Maybe<JsonObject>;
   readonly metadata?: Maybe<JsonObject>;
   readonly extensions?: Maybe<readonly string[]>;

@@ -116,7 +116,7 @@ describe("a bandit", () => {
     }
   });
 
-  it("goes on after a restart where it was", async () => {
+  it("continues after a restart", async () => {
     const records = new MapRecords();
     const before = createBandit({ records, seed: 4 });
     for (let call = 0; call < 60; call++) await before.learn("x", call % 2 === 0 ? "A2A" : "ACP", call % 2 === 0 ? bad : good);
@@ -124,14 +124,14 @@ describe("a bandit", () => {
     for (let call = 0; call < 20; call++) expect(await after.choose(["A2A", "ACP"], "x")).toBe("ACP");
   });
 
-  it("knows a protocol by its id and by its name, and answers in the words it was asked in", async () => {
+  it("recognizes a protocol by id and by name, and answers in the given spelling", async () => {
     const bandit = createBandit({ records: new MapRecords(), seed: 4 });
     for (let call = 0; call < 60; call++) await bandit.learn("x", "agora", good);
     for (let call = 0; call < 60; call++) await bandit.learn("x", "A2A", bad);
     expect(await bandit.choose(["a2a", "AGORA"], "x")).toBe("AGORA");
   });
 
-  it("loses nothing of what is learned at once", async () => {
+  it("loses no concurrent outcome", async () => {
     const records = new MapRecords();
     const bandit = createBandit({ records, seed: 1, fading: { tried: 0.9999, others: 1 } });
     await Promise.all(Array.from({ length: 200 }, (_, call) => bandit.learn(`c${call % 2}`, "A2A", good)));
@@ -142,7 +142,7 @@ describe("a bandit", () => {
     }
   });
 
-  it("never leaves the feasible set, whatever it has learned", async () => {
+  it("never leaves the feasible set, whatever the evidence", async () => {
     const names = ["A2A", "ACP", "ANP", "Agora", "other"];
     const step = fc.record({
       feasible: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 }),
@@ -169,7 +169,7 @@ describe("a bandit among bad inputs", () => {
     return createBandit({ records, seed: 1, onProblem: (problem) => told.push(problem) });
   };
 
-  it("says that nothing is feasible, and takes no draw where there is no choice", async () => {
+  it("rejects an empty feasible set, and draws nothing for a single candidate", async () => {
     const records = new MapRecords();
     const bandit = banditOn(records);
     await expect(bandit.choose([], "x")).rejects.toMatchObject({ code: "unsupported" });
@@ -197,7 +197,7 @@ describe("a bandit among bad inputs", () => {
       expect(() => createBandit({ records: new MapRecords(), seed: 1, fading })).toThrowError("fading");
     });
 
-  it("never chooses what it learned about and is not feasible, and forgets it when there is no room", async () => {
+  it("never selects an infeasible protocol with evidence, and evicts it when full", async () => {
     const records = new MapRecords();
     const bandit = banditOn(records);
     for (let index = 0; index < 100; index++) await bandit.learn("x", `p${index}`, good);
@@ -240,7 +240,7 @@ describe("a bandit among bad inputs", () => {
       expect(told).toHaveLength(1);
     });
 
-  it("goes on choosing without its store, and says so once each time it goes", async () => {
+  it("continues without its store, and reports each outage once", async () => {
     const records = new MapRecords();
     const bandit = banditOn(records);
     await bandit.learn("x", "ACP", good);
@@ -256,7 +256,7 @@ describe("a bandit among bad inputs", () => {
     expect(told).toHaveLength(2);
   });
 
-  it("is not broken by whoever listens to its problems", async () => {
+  it("survives a failing problem sink", async () => {
     const records = new MapRecords();
     records.failing = true;
     const onProblem = (): never => {
@@ -265,7 +265,7 @@ describe("a bandit among bad inputs", () => {
     expect(THREE).toContain(await createBandit({ records, seed: 1, onProblem }).choose(THREE, "x"));
   });
 
-  it("keeps only so many contexts; those that come later share one", async () => {
+  it("limits the number of contexts; later ones share one", async () => {
     const records = new MapRecords();
     const bandit = banditOn(records);
     for (let index = 0; index < CONTEXTS + 20; index++) await bandit.learn(`c${index}`, "ACP", good);
@@ -274,7 +274,7 @@ describe("a bandit among bad inputs", () => {
     for (let call = 0; call < 10; call++) expect(await bandit.choose(["A2A", "ACP"], "later still")).toBe("ACP");
   });
 
-  it("drops outcomes that a slow store leaves waiting, and says so once", async () => {
+  it("drops outcomes queued for a slow store, and reports it once", async () => {
     const records = new MapRecords();
     let open = (): void => undefined;
     records.opened = new Promise((resolve) => {
@@ -290,7 +290,7 @@ describe("a bandit among bad inputs", () => {
     expect(kept).toHaveLength(10);
   });
 
-  it("has kept everything when it says so", async () => {
+  it("has stored everything when flush resolves", async () => {
     const records = new MapRecords();
     const bandit = banditOn(records);
     for (let call = 0; call < 10; call++) void bandit.learn("x", "ACP", good);

@@ -7,11 +7,13 @@ import { ARMS, evidenceOf, FADING, type Fading, SLOWEST_FADING } from "./posteri
 import { randomFor } from "./random.js";
 import { type ProblemSink, ReportOnce } from "./report-once.js";
 
+/** Options of `createBandit`. */
 export interface BanditOptions {
   /** Where evidence is stored and shared. */
   readonly records: Records;
   /** The same seed, evidence and number of draws give the same choices. */
   readonly seed: string | number;
+  /** How fast evidence fades. Default: `FADING`. */
   readonly fading?: Maybe<Partial<Fading>>;
   /** Called once for each: unreadable evidence, a failing store. */
   readonly onProblem?: Maybe<ProblemSink>;

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { boundedContext, CONTEXT_CHARACTERS, contextKey } from "./context-key.js";
 
 describe("contextKey()", () => {
-  it("is readable, and the same in whatever order capabilities stand", () => {
+  it("is readable, and independent of the order of capabilities", () => {
     const key = contextKey({ capabilities: ["streaming", "idempotency"], peer: "loopback" });
     expect(key).toBe("idempotency+streaming|loopback");
     expect(contextKey({ capabilities: ["idempotency", "streaming", "idempotency"], peer: "loopback" })).toBe(key);
   });
 
-  it("tells peers and capabilities apart", () => {
+  it("distinguishes peers and capabilities", () => {
     const keys = [
       contextKey({ capabilities: [], peer: "public" }),
       contextKey({ capabilities: [], peer: "private" }),
@@ -25,7 +25,7 @@ describe("boundedContext()", () => {
     expect(boundedContext(longest)).toBe(longest);
   });
 
-  it("bounds whatever else it is given, and still tells it apart", () => {
+  it("bounds any other input, and still distinguishes it", () => {
     const odd = [
       "",
       "x".repeat(1_000_000),

@@ -11,14 +11,14 @@ function moments(draw: (index: number) => number): { readonly mean: number; read
 }
 
 describe("Random", () => {
-  it("gives the words of the reference implementation of xoshiro128**", () => {
+  it("matches the reference implementation of xoshiro128**", () => {
     const random = new Random([1, 2, 3, 4]);
     // Output of the C code that Blackman and Vigna published, begun with 1, 2, 3, 4.
     const reference = [11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849];
     expect(reference.map(() => random.word())).toEqual(reference);
   });
 
-  it("has the same fractions for the same words, and others for others", () => {
+  it("gives the same fractions for the same words, and different ones for others", () => {
     const fractions = (...words: string[]) => {
       const random = randomFor(words);
       return [random.fraction(), random.fraction(), random.fraction()];
@@ -40,7 +40,7 @@ describe("Random", () => {
     expect(Math.abs(variance - 1 / 12)).toBeLessThan(0.003);
   });
 
-  it("never gives 0 or 1", () => {
+  it("never returns 0 or 1", () => {
     const least = new Random([0, 0, 0, 0]); // the one state whose words are all zero
     expect(least.fraction()).toBeGreaterThan(0);
     const most = Object.assign(new Random([1, 2, 3, 4]), { word: () => 0xffffffff });

@@ -1,9 +1,9 @@
 import type { Random } from "./random.js";
 
 /**
- * One draw from the Beta distribution, as two draws from the Gamma distribution. Both shapes are at least 1: whoever has seen
- * nothing begins there. `Math.log` is the one function here whose last bit the language leaves open; V8 computes it in software,
- * so that every Node agrees. `Math.sqrt` is exact wherever numbers are those of IEEE 754.
+ * One draw from the Beta distribution, as two draws from the Gamma distribution. Both shapes are at least 1, the value
+ * without evidence. `Math.log` is the one function here whose last bit the language leaves open; V8 computes it in software,
+ * so that every Node agrees. `Math.sqrt` is exact by IEEE 754.
  */
 export function drawBeta(random: Random, a: number, b: number): number {
   const forIt = drawGamma(random, a);
@@ -11,7 +11,7 @@ export function drawBeta(random: Random, a: number, b: number): number {
   return forIt / (forIt + against);
 }
 
-/** Marsaglia and Tsang, "A simple method for generating gamma variables", 2000: more than nine tries in ten are taken. */
+/** Marsaglia and Tsang, "A simple method for generating gamma variables", 2000: accepts more than nine of ten draws. */
 export function drawGamma(random: Random, shape: number): number {
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
@@ -22,7 +22,7 @@ export function drawGamma(random: Random, shape: number): number {
     const v = root * root * root;
     const u = random.fraction();
     const square = x * x;
-    // The first test is the cheap one, and nearly always enough.
+    // The first test is cheap and nearly always sufficient.
     if (u < 1 - 0.0331 * square * square) return d * v;
     if (Math.log(u) < square / 2 + d * (1 - v + Math.log(v))) return d * v;
   }

@@ -100,7 +100,7 @@ export class EvidenceStore {
       const { key, posterior } = await this.#find(context);
       let after = posterior;
       for (const { protocol, reward } of rewards) after = withReward(after, protocol, reward, this.#fading);
-      await this.#records.put(key ?? (await this.#place(context)), writePosterior(after), KEEP_EVIDENCE_MS);
+      await this.#records.put(key ?? (await this.#keyFor(context)), writePosterior(after), KEEP_EVIDENCE_MS);
       for (const problem of [STORE, BACKLOG, OWN + context]) this.#problems.clear(problem);
     } catch (thrown) {
       this.#failed(thrown);
@@ -109,7 +109,7 @@ export class EvidenceStore {
     }
   }
 
-  /** Where the evidence of a context is, and what it says. The key is undefined while it has no place. */
+  /** The key and the evidence of a context. The key is undefined while it is beyond the limit. */
   async #find(context: string): Promise<{ readonly key: Maybe<string>; readonly posterior: Posterior }> {
     if (this.#sharing.get(context) === undefined) {
       const own = await this.#records.get(OWN + context);
@@ -120,7 +120,7 @@ export class EvidenceStore {
     return { key, posterior: shared === undefined ? NOTHING_KNOWN : this.#checked(shared, context) };
   }
 
-  async #place(context: string): Promise<string> {
+  async #keyFor(context: string): Promise<string> {
     const known = await this.#records.list(OWN, CONTEXTS);
     if (known.length < CONTEXTS) return OWN + context;
     this.#sharing.set(context, true);
@@ -136,7 +136,7 @@ export class EvidenceStore {
   }
 
   #failed(thrown: unknown): void {
-    const why = "the store of the evidence fails: protocols are chosen without it";
+    const why = "the evidence store fails; protocols are selected without it";
     this.#problems.report(STORE, new AgentError("unavailable", why, { cause: thrown }));
   }
 }

@@ -2,20 +2,20 @@
 const FIRST = { basis: 0x811c9dc5, factor: 0x01000193 };
 const SECOND = { basis: 0x9747b28d, factor: 0x85ebca6b };
 
-/** Two words of 32 bits that stand for a text: the same on every machine, not made to keep a secret. */
+/** A 64-bit hash of a text as two words: the same on every machine, not cryptographic. */
 export function hashOf(text: string): readonly [number, number] {
   let first = FIRST.basis;
   let second = SECOND.basis;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     first = Math.imul(first ^ unit, FIRST.factor);
-    // The rotation brings high bits down, which a product alone never does.
+    // The rotation brings high bits down, which multiplication alone never does.
     second = Math.imul(rotated(second, 15) ^ unit, SECOND.factor);
   }
   return [mixed(first ^ text.length), mixed(second ^ text.length)];
 }
 
-/** Every bit of the word has a say in every bit of the result; no two words give the same one. */
+/** A bijective mix: every bit of the input changes every bit of the result with equal probability. */
 export function mixed(word: number): number {
   let bits = word;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

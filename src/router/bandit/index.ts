@@ -1,4 +1,4 @@
-/** Choosing among feasible protocols by how calls went before. Off unless somebody plugs it in. */
+/** Selects among feasible protocols by the outcomes of earlier calls. Off by default. */
 export { type Bandit, type BanditOptions, createBandit, type LinkBandit } from "./bandit.js";
 export { contextKey, type LinkKind } from "./context-key.js";
 export { BUDGET_MS, type Outcome } from "./outcome.js";

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { rewardOf } from "./outcome.js";
 
 describe("rewardOf()", () => {
-  it("gives nothing for a failure, nor for what came too late", () => {
+  it("is zero for a failure and for a late answer", () => {
     expect(rewardOf({ ok: false, latencyMs: 0 })).toBe(0);
     expect(rewardOf({ ok: false, latencyMs: 5, deadlineMs: 1_000 })).toBe(0);
     expect(rewardOf({ ok: true, latencyMs: 1_001, deadlineMs: 1_000 })).toBe(0);
   });
 
-  it("gives from a half to one for a success, the more the quicker", () => {
+  it("is from a half to one for a success, higher the faster", () => {
     const rewards = [0, 10, 100, 500, 1_000].map((latencyMs) => rewardOf({ ok: true, latencyMs, deadlineMs: 1_000 }));
     expect(rewards[0]).toBe(1);
     expect(rewards.at(-1)).toBe(0.5);

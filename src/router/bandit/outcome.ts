@@ -1,6 +1,6 @@
 import { AgentError, type Maybe } from "../../envelope/index.js";
 
-/** How one call ended for its caller. */
+/** The outcome of one call for its caller. */
 export interface Outcome {
   readonly ok: boolean;
   /** Until the answer was complete, or the call failed. */
@@ -9,15 +9,14 @@ export interface Outcome {
   readonly deadlineMs?: Maybe<number>;
 }
 
-/** Against which an answer is quick or slow where the caller set no deadline. */
+/** The reference time for calls without a deadline. */
 export const BUDGET_MS = 30_000;
-/** What any success is worth more than a failure; the other half is for being quick. */
+/** The reward of any success; the other half is for speed. */
 const FOR_SUCCESS = 0.5;
 
 /**
- * From 0 to 1. Success within the deadline comes first: nothing else is worth anything, and the slowest success is worth a
- * half. By the square root of the time used, so that a tenth of a second and a hundredth differ although both are nothing
- * against the deadline.
+ * From 0 to 1. Failure is 0, and the slowest success within the deadline is a half. By the square root of the time used, so
+ * that a tenth and a hundredth of a second differ although both are small against the deadline.
  */
 export function rewardOf({ ok, latencyMs, deadlineMs }: Outcome): number {
   if (!isDuration(latencyMs)) throw notADuration("latencyMs");

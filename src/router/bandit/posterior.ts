@@ -15,16 +15,17 @@ export interface Fading {
   /** Of all others: slower, so that one that failed is eventually tried again. */
   readonly others: number;
 }
+/** The default fading of evidence per observation. */
 export const FADING: Fading = Object.freeze({ tried: 0.97, others: 0.998 });
 
-/** Of the protocol that was tried something always fades, so that evidence stays bounded and no mistake lasts for ever. */
+/** Evidence of the tried protocol always fades a little, so that it stays bounded and no mistake lasts forever. */
 export const SLOWEST_FADING = 0.9999;
 
-/** Protocols per context; the one of which least is known gives way. */
+/** Protocols per context; the one with the least evidence is evicted. */
 export const ARMS = 32;
-/** Evidence below this is as good as none. */
+/** Evidence below this counts as none. */
 const LEAST_EVIDENCE = 0.01;
-/** More than the slowest fading leaves; what claims more was not written here. */
+/** The bound given by the slowest fading; more is not valid evidence. */
 const MOST_EVIDENCE = 100_000;
 
 const NONE: Evidence = Object.freeze({ good: 0, bad: 0 });
@@ -34,7 +35,7 @@ export function evidenceOf(posterior: Posterior, protocol: string): Evidence {
   return posterior.get(protocol) ?? NONE;
 }
 
-/** One more reward, from 0 to 1: for it as far as it goes, against it for the rest. */
+/** Adds one reward, from 0 to 1: the reward counts for the protocol, the rest against it. */
 export function withReward(posterior: Posterior, protocol: string, reward: number, fading: Fading): Posterior {
   const after = new Map<string, Evidence>();
   for (const [each, evidence] of posterior) {

@@ -7,7 +7,7 @@ const GOLDEN = 0x9e3779b9;
 const TWO_TO_26 = 2 ** 26;
 const TWO_TO_52 = 2 ** 52;
 
-/** Chance that can be repeated: xoshiro128** of Blackman and Vigna, in integers only, so that it is the same on every machine. */
+/** Reproducible random numbers: xoshiro128** of Blackman and Vigna, in integers only, so that it is the same on every machine. */
 export class Random {
   #a: number;
   #b: number;
@@ -21,7 +21,7 @@ export class Random {
     this.#d = d;
   }
 
-  /** A whole number of 32 bits. */
+  /** An unsigned 32-bit integer. */
   word(): number {
     const result = Math.imul(rotated(Math.imul(this.#b, 5), 7), 9) >>> 0;
     const shifted = this.#b << 9;
@@ -34,7 +34,7 @@ export class Random {
     return result;
   }
 
-  /** Between 0 and 1, and never either of them: 52 bits and a half, which a double holds exactly. */
+  /** Between 0 and 1, both excluded: 52 bits and a half, which a double holds exactly. */
   fraction(): number {
     const high = this.word() >>> 6;
     const low = this.word() >>> 6;
@@ -42,7 +42,7 @@ export class Random {
   }
 }
 
-/** The chance that belongs to these words: others have another, the same have the same for ever. */
+/** The random stream for these words: the same words always give the same one. */
 export function randomFor(words: readonly string[]): Random {
   const [first, second] = hashOf(JSON.stringify(words));
   const third = mixed(first + rotated(second, 16) + GOLDEN);

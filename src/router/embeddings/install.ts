@@ -8,7 +8,9 @@ import { embeddingsStatus, exists, problemIn } from "./status.js";
 
 /** Options of `installEmbeddings`. */
 export interface InstallOptions {
+  /** The installation folder. Default: that of `KOINE_EMBEDDINGS_DIR`, else the user's cache. */
   readonly dir?: Maybe<string>;
+  /** Cancels the installation. */
   readonly signal?: Maybe<AbortSignal>;
   /** Called before each step. */
   onStep?(step: "fetching" | "unpacking" | "checking", what: string): void;

@@ -30,7 +30,7 @@ function unheardOf(count: number, start = 0): string {
 }
 
 describe("readSpans()", () => {
-  it("asks for spans whose words say nothing, and for no others", async () => {
+  it("embeds only spans that are unclear from their words", async () => {
     const clear = spanOf("All content is encrypted end to end, so that no intermediary can read the encrypted messages.");
     const unclear = spanOf(unheardOf(6));
     const embedder = new Listener();
@@ -39,21 +39,21 @@ describe("readSpans()", () => {
     expect([...readings.keys()]).toEqual([unclear]);
   });
 
-  it("asks for the words as they stand, with dots where others stood between", async () => {
+  it("embeds the words in order, with an ellipsis for gaps", async () => {
     const whole = spanOf("Zqvaxw-zqvbxw, (zqvcxw) nothing zqvdxw!");
     const embedder = new Listener();
     await readSpans([{ ...whole, words: whole.words.filter(({ text }) => text !== "nothing") }], embedder);
     expect(embedder.heard).toEqual(["Zqvaxw-zqvbxw, (zqvcxw … zqvdxw"]);
   });
 
-  it("gives shares of the readings, which sum to one", async () => {
+  it("returns shares that sum to one", async () => {
     const span = spanOf(unheardOf(5));
     const shares = (await readSpans([span], new Listener())).get(span);
     expect(shares).toHaveLength(READINGS.length);
     expect(shares?.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 10);
   });
 
-  it("takes the longest first, and four hundred characters at most", async () => {
+  it("takes the longest first, and at most four hundred characters", async () => {
     // A word and its blank are seven characters.
     const lengths = [10, 20, 15, 30, 18];
     const embedder = new Listener();
@@ -64,7 +64,7 @@ describe("readSpans()", () => {
     expect(embedder.heard.map((text) => text.split(" ").length)).toEqual([30, 20]);
   });
 
-  it("takes eight spans at most", async () => {
+  it("takes at most eight spans", async () => {
     const embedder = new Listener();
     await readSpans(
       Array.from({ length: 30 }, (_, index) => spanOf(unheardOf(2, index))),
@@ -79,7 +79,7 @@ describe("readSpans()", () => {
     expect(embedder.heard).toEqual([unheardOf(500).slice(0, 400)]);
   });
 
-  it("asks for nothing where no span has words", async () => {
+  it("embeds nothing without words", async () => {
     const embedder = new Listener();
     expect((await readSpans([{ ...spanOf("nothing"), words: [] }], embedder)).size).toBe(0);
     expect(embedder.heard).toEqual([]);

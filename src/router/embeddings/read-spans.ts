@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Maybe } from "../../envelope/index.js";
+import { packageFile } from "../../transport/node/package-file.js";
 import type { Embedder } from "../embedder.js";
 import type { Readings } from "../evidence/capabilities.js";
 import type { Span } from "../evidence/extract.js";
@@ -77,7 +78,7 @@ interface Head {
 let loaded: Maybe<Head>;
 
 function head(): Head {
-  loaded ??= JSON.parse(readFileSync(new URL("./head.json", import.meta.url), "utf8")) as Head;
+  loaded ??= JSON.parse(readFileSync(packageFile("src/router/embeddings/head.json"), "utf8")) as Head;
   return loaded;
 }
 

@@ -13,7 +13,7 @@ export async function runProgram(
   { cwd, signal, limitMs }: { readonly cwd: string; readonly signal: Maybe<AbortSignal>; readonly limitMs: number },
 ): Promise<void> {
   throwIfStopped(signal);
-  let said = "";
+  let output = "";
   const { code, failure } = await new Promise<{ readonly code: Maybe<number>; readonly failure: Maybe<Error> }>((resolve) => {
     // On Windows npm is a script that needs a shell; no argument here has shell metacharacters.
     const shell = program === "npm" && process.platform === "win32";
@@ -25,7 +25,7 @@ export async function runProgram(
       ...(signal ? { signal } : {}),
     });
     const keep = (chunk: Buffer): void => {
-      said = (said + chunk.toString("utf8")).slice(-KEPT_CHARACTERS);
+      output = (output + chunk.toString("utf8")).slice(-KEPT_CHARACTERS);
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
@@ -36,8 +36,9 @@ export async function runProgram(
   throwIfStopped(signal);
   if (failure !== undefined) throw new AgentError("unavailable", `${program} cannot be started`, { cause: failure });
   if (code === undefined) throw new AgentError("deadline", `${program} did not finish in ${limitMs / 60_000} minutes`);
-  if (NO_NETWORK.test(said)) throw new AgentError("unavailable", "the npm registry cannot be reached", { detail: { said } });
-  throw new AgentError("unavailable", `${program} failed: ${lastLine(said)}`, { detail: { said } });
+  if (NO_NETWORK.test(output))
+    throw new AgentError("unavailable", "the npm registry cannot be reached", { detail: { said: output } });
+  throw new AgentError("unavailable", `${program} failed: ${lastLine(output)}`, { detail: { said: output } });
 }
 
 function throwIfStopped(signal: Maybe<AbortSignal>): void {
@@ -46,7 +47,7 @@ function throwIfStopped(signal: Maybe<AbortSignal>): void {
 }
 
 /** npm ends its output with the path of its log; the error is before it. */
-function lastLine(said: string): string {
-  const lines = said.split("\n").filter((line) => line.trim() !== "" && !/complete log|debug-\d/.test(line));
-  return lines.at(-1)?.replace(/^npm (?:error|ERR!) /, "") ?? "it did not say why";
+function lastLine(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/complete log|debug-\d/.test(line));
+  return lines.at(-1)?.replace(/^npm (?:error|ERR!) /, "") ?? "it printed no reason";
 }

@@ -72,7 +72,7 @@ function readSpan(span: Span, settings: MapSettings): SpanReading {
 }
 
 function readAnew(span: Span, settings: MapSettings): SpanReading {
-  // What is avoided is not wanted, and is avoided all the same.
+  // An avoided capability is not wanted, but it still counts as avoided.
   const reading = readWords(span.words, span.stance === "avoided" ? { ...settings, stance: false } : settings);
   const reliance = relianceOn(span);
   const statements = span.statements.map((statement) => readWords(statement, settings));

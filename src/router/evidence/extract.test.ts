@@ -26,7 +26,7 @@ describe("extractEvidenceSpans()", () => {
     expect(new Set(spans.map(({ source }) => source))).toEqual(new Set(["module"]));
   });
 
-  it("parts the words of one sentence that stand differently", () => {
+  it("splits words of one sentence with different stances", () => {
     const spans = spansOf({ passages: [{ kind: "need", text: "They sign letters rather than parcels." }] });
     expect(spans.map((span) => [span.stance, wordsIn(span)])).toEqual([
       ["wanted", "they sign letters"],
@@ -40,7 +40,7 @@ describe("extractEvidenceSpans()", () => {
     expect(spans.map((span) => [span.stance, wordsIn(span)])).toEqual([["wanted", "they sign letters rather than parcels"]]);
   });
 
-  it("leaves out what the file demands where locks are switched off, and avoids what it rules out", () => {
+  it("ignores requirements of the file with locks switched off, and avoids what it excludes", () => {
     const passages = [
       { kind: "must", text: "Ring the bell" },
       { kind: "mustNot", text: "Knock on the door" },
@@ -54,7 +54,7 @@ describe("extractEvidenceSpans()", () => {
 
   const SHARED = "The gardeners dig. All modules whisper. Nobody may peek throughout.";
 
-  it("reads the whole description where there is one module, and only what is said of all where there are several", () => {
+  it("reads the whole description for one module, and only statements about all for several", () => {
     const own: Module = { id: "m", passages: [] };
     const alone = spansOf(own, { description: SHARED, modules: [own] });
     const among = spansOf(own, { description: SHARED, modules: [own, OTHER] });

@@ -86,10 +86,10 @@ function spansIn(
   });
 }
 
-/** Fewer words say nothing by themselves; and a bare "and" after fewer joins two things, not two statements. */
+/** Fewer words are no statement; a bare "and" after fewer joins two things, not two statements. */
 const STATEMENT_WORDS = 5;
 
-/** The words statement by statement; none where there is but one. */
+/** The words by statement; empty if there is only one. */
 function statementsIn(words: readonly Word[], { clauses }: Sentence): readonly (readonly Word[])[] {
   const statements: Word[][] = [];
   let clause = -1;
@@ -104,7 +104,7 @@ function statementsIn(words: readonly Word[], { clauses }: Sentence): readonly (
   return statements.length < 2 ? [] : statements.filter(({ length }) => length >= STATEMENT_WORDS);
 }
 
-/** The words of a sentence, those that stand alike together. */
+/** The words of a sentence, grouped by stance. */
 function byStance(text: string, sentence: Sentence, minded: boolean): ReadonlyMap<Stance, readonly Word[]> {
   const words = wordsOf(text, sentence.start, sentence.end);
   if (!minded) return new Map([["wanted", words]]);

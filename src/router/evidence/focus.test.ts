@@ -5,24 +5,24 @@ import { trustOf } from "./focus.js";
 const trusts = (text: string): readonly number[] => trustOf(text, sentencesOf(text));
 
 describe("trustOf()", () => {
-  it("takes a plain text at its word", () => {
+  it("fully trusts a plain text", () => {
     expect(trusts("The bell rings. The door opens.")).toEqual([1, 1]);
     expect(trusts("")).toEqual([]);
   });
 
-  it("takes what stands before the point less seriously than the point", () => {
+  it("trusts background less than the point", () => {
     const [approach = 1, point, after] = trusts("The bell rings. This module opens the door. It shuts it too.");
     expect(approach).toBeLessThan(1);
     expect([point, after]).toEqual([1, 1]);
   });
 
-  it("hardly believes what the next sentence takes back", () => {
+  it("hardly trusts a sentence that the next one retracts", () => {
     const [said = 1, , last] = trusts("The bell rings. That is another team's affair. The door opens.");
     expect(said).toBeLessThan(0.5);
     expect(last).toBe(1);
   });
 
-  it("takes a no after a question for the answer, and after a statement for a new thought", () => {
+  it("reads a no after a question as its answer, and after a statement as a new one", () => {
     const [asked = 1] = trusts("Should the bell ring? No. The door opens.");
     const [stated] = trusts("The bell rings. No visitor waits.");
     expect(asked).toBeLessThan(0.5);

@@ -12,7 +12,7 @@ import { windowOf } from "./window.js";
 const ALL = { phrases: true, stance: true };
 
 describe("shares()", () => {
-  it("comes near the true exponential, and never below zero", () => {
+  it("approximates the exponential, and is never below zero", () => {
     for (const x of [0, -0.5, -1, -3, -8]) expect(Math.abs(exp(x) - Math.exp(x))).toBeLessThan(0.001);
     expect(exp(-1e9)).toBeGreaterThanOrEqual(0);
     expect(exp(Number.NEGATIVE_INFINITY)).toBeLessThan(1e-9);
@@ -34,7 +34,7 @@ describe("subjects()", () => {
     expect(marks).toContain("seal seal");
   });
 
-  it("lets words without a subject count only beside another", () => {
+  it("counts function words only next to another word", () => {
     expect(marksIn("the of")).toEqual(["the of"]);
   });
 });
@@ -51,7 +51,7 @@ describe("readWords()", () => {
       expect(found.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
     });
 
-  it("tells which words speak for a reading", () => {
+  it("reports the words that contribute to a reading", () => {
     const words = wordsOf("On Tuesdays the content is encrypted end to end.");
     const spoken = readWords(words, ALL).wordsFor(READINGS.indexOf("end-to-end-secrecy"));
     const strongest = words[spoken.indexOf(Math.max(...spoken))]?.text;
@@ -74,25 +74,25 @@ describe("windowOf()", () => {
     );
   };
 
-  it("is a verbatim piece of the text round the words that weigh most", () => {
+  it("is a verbatim piece of the text around the words with the most weight", () => {
     expect(weigh("One day, perhaps,  the keepers “sign” their own log and rest.", "sign their own log")).toBe(
       "sign” their own log",
     );
   });
 
-  it("has three words at least where there are three, and twelve at most", () => {
+  it("has at least three words if there are three, and at most twelve", () => {
     expect(weigh("Alpha beta gamma delta.", "beta").split(" ")).toHaveLength(3);
     const many = "a b c d e f g h i j k l m n o p q r s t";
     expect(weigh(many, many).split(" ")).toHaveLength(12);
     expect(weigh("Alpha beta.", "alpha").length).toBeGreaterThan(0);
   });
 
-  it("does not reach over words that stand otherwise", () => {
+  it("does not span words with another stance", () => {
     const text = "They sign letters rather than parcels, but they stamp the forms.";
     expect(weigh(text, "sign letters they stamp the forms")).not.toContain("parcels");
   });
 
-  it("does not reach over half a character", () => {
+  it("does not split a surrogate pair", () => {
     const quote = weigh("Keepers sign every\ud83d log they write.", "keepers sign every log they write");
     expect(quote).not.toMatch(/\p{Surrogate}/u);
     expect(quote).not.toBe("");
@@ -108,13 +108,13 @@ describe("mapSpansToCapabilities()", () => {
   const strongestOf = (readings?: ReadonlyMap<(typeof spans)[number], Float64Array>): string | undefined =>
     [...mapSpansToCapabilities(spans, { ...ALL, readings })].sort((a, b) => b.share - a.share)[0]?.capability;
 
-  it("says what a span speaks of, with a verbatim quotation", () => {
+  it("reports the subject of a span, with a verbatim quotation", () => {
     const [found] = [...mapSpansToCapabilities(spans, ALL)].sort((a, b) => b.share - a.share);
     expect(found?.capability).toBe("end-to-end-secrecy");
     expect(module.passages[0].text).toContain(found?.quote());
   });
 
-  it("hears what somebody else takes the span for", () => {
+  it("uses a reading by embeddings", () => {
     const other = new Float64Array(READINGS.length);
     other[READINGS.indexOf("fan-out")] = 2;
     expect(strongestOf(new Map(spans.map((span) => [span, other])))).toBe("fan-out");

@@ -1,9 +1,9 @@
-/** How a stretch of text stands to what it speaks of. */
+/** The stance of a stretch of text towards its subject. */
 export type Stance = "wanted" | "denied" | "avoided" | "elsewhere";
 
 /**
- * Words that turn what stands beside them. `after`: from here to the end of the thought. `before`: the thought up to here.
- * `around`: the whole thought. Only turns of phrase that leave no doubt: "never twice" and "nobody may read it" are needs.
+ * Phrases that change the stance of the words next to them. `after`: up to the end of the clause. `before`: the clause up to
+ * here. `around`: the whole clause. Only unambiguous phrases: "never twice" and "nobody may read it" are needs.
  */
 export interface Frame {
   readonly stance: Exclude<Stance, "wanted">;
@@ -24,13 +24,13 @@ const AFTER = {
     "never mind|regardless of|skip(?:ping)? the",
   ],
   avoided: [
-    // To avoid stalling or duplicates is a need; to avoid a thing is not.
+    // Avoiding stalls or duplicates is a need; avoiding a thing is not.
     String.raw`avoid(?:s|ed|ing)?(?! (?:\w+ing|duplicates?|delays?|loss|losses|conflicts?|drift|double|lag|stalls?|head)\b)`,
     "refrain(?:s|ing)? from|steer(?:s|ing)? clear of|(?:stay|keep)(?:s|ing)? (?:away from|clear of|off)",
     "(?:deliberately|consciously|expressly|explicitly) (?:no|not|do without|does without|without)",
     "(?:tired|sick|weary) of|fed up with",
     "rather than|instead of|as opposed to|in place of|in lieu of",
-    // "Under no circumstances may it be booked twice" is a demand.
+    // "Under no circumstances may it be booked twice" is a requirement.
     "under no circumstances(?! (?:may|must|shall|should|can|will|is|are))",
     "rul(?:es?|ed|ing) out|(?:a )?ban on|no place for",
     String.raw`(?:no|not|without|nothing with|never|non)[ -](?:any |a |an |the )?(?:[\w-]+[ ,/]+(?:or |and )?){0,2}(?:rest|restful|resources?|resource[ -](?:oriented|modell?ing|semantics)|endpoints?|crud|status codes?|state machines?)`,

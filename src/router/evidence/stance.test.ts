@@ -44,13 +44,13 @@ describe("stanceAt()", () => {
       expect(stancesOf("votes", text)).toEqual([stance]);
     });
 
-  it("ends with the thought: what comes after a long item of the list stands for itself", () => {
+  it("ends with the clause: text after a long list item has its own stance", () => {
     const text = "Avoid meetings, minutes, and votes at noon, the ballots at dusk are what everybody waits for.";
     expect(stancesOf("minutes", text)).toEqual(["avoided"]);
     expect(stancesOf("ballots", text)).toEqual(["wanted"]);
   });
 
-  it("takes a thought that goes on after a comma along", () => {
+  it("continues a clause after a comma", () => {
     const text = "There is no need for seals: or for stamps, nor for votes.";
     expect(stancesOf("stamps", text)).toEqual(["denied"]);
     expect(stancesOf("votes", text)).toEqual(["denied"]);

@@ -1,23 +1,23 @@
 import type { Sentence, Stretch } from "../text/clauses.js";
 import { FRAMES, type Frame, type Stance } from "./stance-frames.js";
 
-/** The stretches of a sentence that are not simply wanted: for each stance in their order, none touching the next. */
+/** The stretches of a sentence with a stance other than wanted: per stance, ordered and disjoint. */
 export type Turned = ReadonlyMap<Frame["stance"], readonly Stretch[]>;
 
-/** Where several stances cover the same words, the strongest holds. */
+/** Where several stances cover the same words, the strongest wins. */
 const STRONGEST_FIRST: readonly Frame["stance"][] = ["avoided", "elsewhere", "denied"];
 
-/** A thought that goes on: what was said before its comma holds for it too. */
+/** A continued clause: the stance before its comma applies to it too. */
 const GOES_ON = /^(?:or|nor|and (?:no|not|any|neither)|neither|any|no|not even)\b/iu;
 
-/** What is wanted in its place. */
+/** Introduces what is wanted instead. */
 const TURNS_BACK =
   /\s(?:and|but) (?:rather |instead )?(?:favou?rs?|prefers?|uses?|wants?|keeps?|rely|relies|goes? for|needs?)\b/giu;
 
-/** What stands between two commas of a list is short; more words than this are a thought of their own. */
+/** Items of a comma-separated list are short; longer ones are clauses of their own. */
 const WORDS_IN_A_LIST = 3;
 
-/** The stretches of a sentence that are denied, avoided, or said of something else. */
+/** The stretches of a sentence that are denied, avoided, or about something else. */
 export function turnedIn(text: string, sentence: Sentence): Turned {
   const inside = text.slice(sentence.start, sentence.end).replaceAll("’", "'");
   const found = new Map<Frame["stance"], Stretch[]>();
@@ -34,12 +34,12 @@ export function turnedIn(text: string, sentence: Sentence): Turned {
   return new Map([...found].map(([stance, stretches]) => [stance, joined(stretches)]));
 }
 
-/** What a sentence is cut into. Found out once: a text may be made of nothing but words that turn others. */
+/** The clauses of a sentence. Computed once: a text may consist of stance phrases only. */
 interface Thoughts {
   readonly clauses: readonly Stretch[];
-  /** For each clause, where a thought that is still open at its end is over. */
+  /** For each clause, where a clause that is still open at its end is closed. */
   readonly ends: readonly number[];
-  /** Where something else begins to be said: after a comma, or where what is wanted instead is named. */
+  /** Where another statement begins: after a comma, or where an alternative is named. */
   readonly breaks: readonly number[];
 }
 
@@ -58,9 +58,9 @@ function breaksIn(text: string, { start, end }: Stretch): readonly number[] {
   const commas = items.flatMap((item) => {
     const at = comma;
     comma += 1 + item.length;
-    const said = item.trim();
-    const things = said.split(/\s(?:and|or)\s/u);
-    const isListed = GOES_ON.test(said) || things.every((thing) => thing.trim().split(/\s+/u).length <= WORDS_IN_A_LIST);
+    const statement = item.trim();
+    const things = statement.split(/\s(?:and|or)\s/u);
+    const isListed = GOES_ON.test(statement) || things.every((thing) => thing.trim().split(/\s+/u).length <= WORDS_IN_A_LIST);
     return isListed ? [] : [at];
   });
   const turns = Array.from(text.slice(start, end).matchAll(TURNS_BACK), ({ index }) => start + index);
@@ -78,16 +78,16 @@ function covered({ clauses, ends, breaks }: Thoughts, covers: Frame["covers"], m
     const next = breaks[firstFrom(breaks.length, (at) => (breaks[at] ?? 0) >= match.end)];
     return { start: match.start, end: next !== undefined && next < clause.end ? next : (ends[index] ?? clause.end) };
   }
-  // "Signatures: not needed" parts the thing from the word about it.
+  // "Signatures: not needed" separates the subject from its stance.
   const before = match.start <= clause.start ? clauses[index - 1] : undefined;
   const start = before?.start ?? clause.start;
   return { start, end: covers === "before" ? match.end : Math.max(match.end, clause.end) };
 }
 
-/** The first place from which on something holds, or how many places there are. */
-function firstFrom(places: number, holds: (place: number) => boolean): number {
+/** The first index from which the predicate holds, or the length. */
+function firstFrom(length: number, holds: (index: number) => boolean): number {
   let low = 0;
-  let high = places;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (holds(middle)) high = middle;
@@ -96,7 +96,7 @@ function firstFrom(places: number, holds: (place: number) => boolean): number {
   return low;
 }
 
-/** The same stretches in their order, those that touch made one. */
+/** Sorted, with adjacent stretches merged. */
 function joined(stretches: readonly Stretch[]): readonly Stretch[] {
   const result: Stretch[] = [];
   for (const stretch of stretches.toSorted((a, b) => a.start - b.start)) {
@@ -107,7 +107,7 @@ function joined(stretches: readonly Stretch[]): readonly Stretch[] {
   return result;
 }
 
-/** How a stretch stands: what covers its middle, the strongest first. */
+/** The stance of a stretch: the strongest that covers its middle. */
 export function stanceAt(turned: Turned, { start, end }: Stretch): Stance {
   const middle = (start + end) / 2;
   const over = STRONGEST_FIRST.find((stance) => {

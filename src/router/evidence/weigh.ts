@@ -14,7 +14,7 @@ export interface Weighed {
 export class Scales {
   readonly #learned: Learned;
   /** Built when the first text is read, not when the module is loaded. */
-  #places: ReadonlyMap<string, number> | undefined;
+  #offsets: ReadonlyMap<string, number> | undefined;
 
   constructor(learned: Learned) {
     this.#learned = learned;
@@ -23,21 +23,21 @@ export class Scales {
   weigh(marks: readonly Mark[]): Weighed {
     const { biases } = this.#learned;
     const known = marks.flatMap(({ mark, words }) => {
-      const place = this.#placeOf(mark);
-      return place === undefined ? [] : [{ place, words }];
+      const offset = this.#offsetOf(mark);
+      return offset === undefined ? [] : [{ offset, words }];
     });
     const scale = 1 / Math.sqrt(Math.max(known.length, 1));
     const scores = biases.map((bias, each) => {
       let sum = 0;
-      for (const { place } of known) sum += this.#weightAt(place + each);
+      for (const { offset } of known) sum += this.#weightAt(offset + each);
       return bias + sum * scale;
     });
     return {
       shares: shares(scores),
       wordsFor: (chosen, count) => {
         const parts = new Float64Array(count);
-        for (const { place, words } of known) {
-          const ahead = this.#weightAt(place + chosen) - this.#meanAt(place);
+        for (const { offset, words } of known) {
+          const ahead = this.#weightAt(offset + chosen) - this.#meanAt(offset);
           for (const index of words) parts[index] = (parts[index] ?? 0) + ahead / words.length;
         }
         return parts;
@@ -46,31 +46,31 @@ export class Scales {
   }
 
   knows(mark: string): boolean {
-    return this.#placeOf(mark) !== undefined;
+    return this.#offsetOf(mark) !== undefined;
   }
 
   /** Whether this feature alone has at least this weight for one of the first classes. */
   isTelling(mark: string, classes: number, least: number): boolean {
-    const place = this.#placeOf(mark);
-    if (place === undefined) return false;
-    for (let each = 0; each < classes; each++) if (this.#weightAt(place + each) >= least) return true;
+    const offset = this.#offsetOf(mark);
+    if (offset === undefined) return false;
+    for (let each = 0; each < classes; each++) if (this.#weightAt(offset + each) >= least) return true;
     return false;
   }
 
-  #placeOf(mark: string): number | undefined {
+  #offsetOf(mark: string): number | undefined {
     const { marks, biases } = this.#learned;
-    this.#places ??= new Map(marks.split("|").map((each, index) => [each, index * biases.length]));
-    return this.#places.get(mark);
+    this.#offsets ??= new Map(marks.split("|").map((each, index) => [each, index * biases.length]));
+    return this.#offsets.get(mark);
   }
 
-  #weightAt(place: number): number {
+  #weightAt(offset: number): number {
     const { weights, zero, step } = this.#learned;
-    return (weights.charCodeAt(place) - zero) * step;
+    return (weights.charCodeAt(offset) - zero) * step;
   }
 
-  #meanAt(place: number): number {
+  #meanAt(offset: number): number {
     let sum = 0;
-    for (let each = 0; each < this.#learned.biases.length; each++) sum += this.#weightAt(place + each);
+    for (let each = 0; each < this.#learned.biases.length; each++) sum += this.#weightAt(offset + each);
     return sum / this.#learned.biases.length;
   }
 }

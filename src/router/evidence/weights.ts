@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { packageFile } from "../../transport/node/package-file.js";
 
 /** The parameters of one logistic regression, as `weights.json` holds them. */
 export interface Learned {
@@ -22,5 +23,5 @@ export interface Weights {
 
 /** Reads the file: over a megabyte, so callers do it once, on first use. */
 export function readWeights(): Weights {
-  return JSON.parse(readFileSync(new URL("./weights.json", import.meta.url), "utf8")) as Weights; // generated, and checked by the trainer
+  return JSON.parse(readFileSync(packageFile("src/router/evidence/weights.json"), "utf8")) as Weights; // generated, and checked by the trainer
 }

@@ -3,10 +3,10 @@ import type { Word } from "../text/words.js";
 import type { Span } from "./extract.js";
 import { isPlain } from "./marks.js";
 
-/** A quotation of fewer words says nothing to a reader; one of more is the text over again. */
+/** The length of a quotation, in words: fewer are not informative, more repeat the text. */
 const WORDS = { fewest: 3, most: 12 };
 
-/** The stretch of words that together speak most clearly, word for word as they stand. */
+/** The stretch of words with the highest total contribution, quoted verbatim. */
 export function windowOf({ text, words }: Span, weights: Float64Array): string {
   for (let fewest = Math.min(WORDS.fewest, words.length); fewest > 0; fewest--) {
     const window = clearest(text, words, weights, fewest);
@@ -15,7 +15,7 @@ export function windowOf({ text, words }: Span, weights: Float64Array): string {
   return "";
 }
 
-/** A quotation that ends in "before a" reads as cut off. */
+/** A quotation that ends in "before a" looks truncated. */
 function withoutLooseEnds(text: string, window: readonly Word[]): string {
   let to = window.length - 1;
   for (let last = window[to]; to >= WORDS.fewest && last !== undefined && isPlain(last); last = window[to]) to--;
@@ -29,8 +29,7 @@ function clearest(text: string, words: readonly Word[], weights: Float64Array, f
     let sum = 0;
     for (let to = from; to < Math.min(words.length, from + WORDS.most); to++) {
       const last = words[to];
-      // Words between the two stand otherwise to the matter: a quotation must not reach over them. Nor over half a
-      // character, which no bytes can write.
+      // A quotation must not span words with another stance, nor split a surrogate pair.
       if (last === undefined || (to > from && parted(text, words[to - 1]?.end, last.start))) break;
       sum += weights[to] ?? 0;
       if (to - from + 1 < fewest || sum <= highest) continue;

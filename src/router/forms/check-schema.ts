@@ -3,12 +3,12 @@ import { kindOf, Malformed } from "./members.js";
 import { suggestion } from "./nearest.js";
 import type { Schema } from "./own-schema.js";
 
-/** Schemas by the last word of their `$ref`. */
+/** Schemas by the last segment of their `$ref`. */
 export interface Definitions {
   readonly [name: string]: Schema;
 }
 
-/** Throws the first breach of the schema, in the words of a reader: where it is, and what was meant. */
+/** Throws the first violation of the schema: where it is, and what is expected. */
 export function checkSchema(value: unknown, schema: Schema, definitions: Definitions, where = ""): void {
   const found = resolved(schema, definitions);
   checkType(value, found, where);
@@ -65,7 +65,7 @@ function checkObject(value: JsonObject, schema: Schema, definitions: Definitions
   if (missing !== undefined) throw new Malformed(at(missing), "is missing");
 }
 
-/** A value in a complaint; a long one by its beginning. */
+/** A value in an error message, truncated if it is long. */
 function shown(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

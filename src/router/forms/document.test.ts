@@ -10,8 +10,8 @@ const codeOf = (text: string): Promise<string> =>
 
 describe("parseText()", () => {
   it.each([
-    ["nothing", "", "decode: there is nothing in it"],
-    ["a mark and blanks", "\ufeff \r\n", "decode: there is nothing in it"],
+    ["nothing", "", "decode: the file is empty"],
+    ["a mark and blanks", "\ufeff \r\n", "decode: the file is empty"],
     ["a key twice in YAML", "a: 1\nb: 2\na: 3\n", "decode: line 3: map keys must be unique"],
     ["a tag of somebody else", "a: 1\nb: !!js/function x\n", "decode: line 2: unresolved tag: tag:yaml.org,2002:js/function"],
     ["an anchor that is missing", "a: *x\n", "decode: "],
@@ -34,7 +34,7 @@ describe("parseText()", () => {
     );
   });
 
-  it("gives members of every object no other meaning than a name", async () => {
+  it("treats members of every object as plain names", async () => {
     for (const text of ['{"__proto__": {"x": 1}}', "__proto__: {x: 1}"]) {
       const parsed = await parseText(text);
       expect(parsed).toMatchObject({ kind: "document" });
@@ -42,7 +42,7 @@ describe("parseText()", () => {
     }
   });
 
-  it("goes by what is there, not by the name", async () => {
+  it("detects the format by content, not by name", async () => {
     expect(await parseText('{"a":1}\n', "x.yaml")).toEqual({ kind: "document", value: { a: 1 } });
     expect(await parseText("a: 1\r\nb: 2\r\n", "x.json")).toEqual({ kind: "document", value: { a: 1, b: 2 } });
     expect((await parseText('{"a":1}\n{"a":2}\n', "x.json")).kind).toBe("lines");
@@ -67,8 +67,8 @@ describe("parseRanking()", () => {
     ['{"ranking": ["acpp"]}', 'ranking[0] names no protocol: "acpp"; did you mean ACP?'],
     ['{"ranking": ["ACP", "acp"]}', "ranking names ACP twice"],
     ['{"ranking": [1]}', "ranking[0] names no protocol: 1; there are: "],
-    ['{"ranking": []}', "it has no ranking"],
-    ['["ACP"]', "it has no ranking"],
+    ['{"ranking": []}', "it has no `ranking`"],
+    ['["ACP"]', "it has no `ranking`"],
   ])("refuses %s", async (text, expected) => {
     await expect(parseRanking(text)).rejects.toThrow(expected);
   });

@@ -2,26 +2,26 @@ import { AgentError, type Maybe } from "../../envelope/index.js";
 import { DOCUMENT_DEPTH, SCENARIO_FILE_BYTES } from "./limits.js";
 import { parseYaml } from "./parse-yaml.js";
 
-/** A record of a file, and what its place there is called. Undefined where it cannot even be parsed. */
+/** A record of a file and its position. `value` is `UNREADABLE` if it cannot be parsed. */
 export interface PlacedRecord {
-  readonly place: string;
+  readonly position: string;
   readonly value: unknown;
 }
 
-/** What a file holds: one document, or one record on each line. */
+/** The contents of a file: one document, or one record per line. */
 export type ParsedText =
   | { readonly kind: "document"; readonly value: unknown }
   | { readonly kind: "lines"; readonly records: readonly PlacedRecord[] };
 
-/** A line that is no JSON. It is left out by itself, as any malformed record. */
+/** A line that is not JSON. It is excluded alone, like any malformed record. */
 export const UNREADABLE = Symbol("a line that is not JSON");
 
-/** JSON, one JSON object a line, or YAML, told apart by what is there. Throws `decode` or `too_large`. */
+/** Parses JSON, JSON lines or YAML, detected from the text. Throws `decode` or `too_large`. */
 export async function parseText(text: string, name = ""): Promise<ParsedText> {
-  // A character takes at least a byte, so this is never too strict.
+  // A character takes at least one byte, so this is never too strict.
   if (text.length > SCENARIO_FILE_BYTES) throw tooLarge();
   const plain = text.startsWith("\ufeff") ? text.slice(1) : text;
-  if (plain.trim() === "") throw new AgentError("decode", "there is nothing in it");
+  if (plain.trim() === "") throw new AgentError("decode", "the file is empty");
   const json = jsonIn(plain);
   if (json !== UNREADABLE) return { kind: "document", value: bounded(json) };
   if (hasRecordsOnLines(plain, name)) return { kind: "lines", records: recordsOf(plain) };
@@ -29,7 +29,7 @@ export async function parseText(text: string, name = ""): Promise<ParsedText> {
   return { kind: "document", value: documents.length === 1 ? documents[0] : documents };
 }
 
-/** JSON with a mistake in it comes here too, because YAML contains JSON; then JSON's own complaint says more, if it has a place. */
+/** Invalid JSON is tried as YAML too, a superset; JSON's own error is more precise if it has a position. */
 async function yamlIn(text: string): Promise<readonly unknown[]> {
   try {
     return await parseYaml(text);
@@ -63,7 +63,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Several lines, of which the first is an object by itself; or the name says so and the first line opens one. */
+/** True if the first of several lines is an object by itself, or the name says so and the first line opens one. */
 function hasRecordsOnLines(text: string, name: string): boolean {
   const [first = "", second] = text.trim().split(/\r?\n\s*/, 2);
   if (!first.startsWith("{") || !first.trimEnd().endsWith("}")) return false;
@@ -73,11 +73,11 @@ function hasRecordsOnLines(text: string, name: string): boolean {
 function recordsOf(text: string): readonly PlacedRecord[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === "") return [];
-    return [{ place: `line ${index + 1}`, value: bounded(jsonIn(line)) }];
+    return [{ position: `line ${index + 1}`, value: bounded(jsonIn(line)) }];
   });
 }
 
-/** Refuses what nests too deep; walks without recursion, because depth is what is in question. */
+/** Rejects documents that nest too deep. Iterative, because the depth is untrusted. */
 function bounded(value: unknown): unknown {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -3,17 +3,17 @@ import type { Scenario } from "../scenario.js";
 import { CHARACTERS_PER_MODULE, MODULES_PER_SCENARIO } from "./limits.js";
 import { Malformed, type Members } from "./members.js";
 
-/** How a module is called where the file does not say. */
+/** The default id of a module. */
 export function idOfModule(scenario: string, index: number): string {
   return `${scenario}-M${index + 1}`;
 }
 
-/** An empty list says nothing, so it is not there. */
+/** Undefined for an empty list. */
 export function orNone<T>(list: Maybe<readonly T[]>): Maybe<readonly T[]> {
   return list === undefined || list.length === 0 ? undefined : list;
 }
 
-/** The list of modules, not yet read: there is one, and not too many. */
+/** The unparsed list of modules, within the limit. */
 export function modulesIn(record: Members, name: string): readonly unknown[] {
   const modules = record.list(name);
   if (modules === undefined) throw new Malformed(record.at(name), "is missing");
@@ -35,7 +35,7 @@ export function levelIn(record: Members, name: string): Maybe<number> {
   return Number(level);
 }
 
-/** What holds for scenarios of every form. */
+/** The checks common to all forms. */
 export function checkScenario({ description, modules }: Scenario): void {
   if (description.length > CHARACTERS_PER_MODULE)
     throw new Malformed("the description", `is longer than ${CHARACTERS_PER_MODULE} characters`);

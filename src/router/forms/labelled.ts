@@ -7,8 +7,8 @@ import { Members } from "./members.js";
 import { capabilityNamed, protocolAt, rowNamed } from "./protocol-names.js";
 
 /**
- * The paper's form in which every module brings its own text, with `locks` and `excludes`. What a file calls `evidence`
- * belongs to its answers and is not read.
+ * The paper's form in which every module has its own text, with `locks` and `excludes`. Its `evidence` belongs to the
+ * answers and is not read.
  */
 export function readLabelled(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
@@ -51,12 +51,12 @@ export function labelIn(module: Members, rows: readonly Features[]): Maybe<strin
   return label === undefined ? undefined : protocolAt(label, rows, module.at(name));
 }
 
-/** "no REST" among what is excluded excludes REST. */
+/** "no REST" in `excludes` excludes REST. */
 function withoutNo(phrase: string): string {
   return phrase.replace(/^\s*(?:no|not|without|avoid|never)\s+(?:any\s+)?(?=\S)/iu, "");
 }
 
-/** What locks and excludes name: protocols, capabilities of the model, or anything in words. */
+/** The values of locks and excludes: protocols, capabilities of the model, or free text. */
 interface Sorted {
   readonly protocols: readonly string[];
   readonly capabilities: readonly CapabilityId[];

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { CHARACTERS_PER_MODULE, CHARACTERS_PER_NAME } from "./limits.js";
 
-/** What is wrong with a record, and where. Never leaves this folder: the scenario is left out and this is said of it. */
+/** A problem of a record, with its path. Internal to this folder: the scenario is excluded with this reason. */
 export class Malformed extends Error {
   readonly where: string;
   readonly because: string;
@@ -14,7 +14,7 @@ export class Malformed extends Error {
   }
 }
 
-/** The members of one object, by name, so that their order means nothing. Null is the same as absent. */
+/** The members of one object by name. Null counts as absent. */
 export class Members {
   readonly #source: JsonObject;
   readonly #path: string;
@@ -25,7 +25,7 @@ export class Members {
     this.#path = path;
   }
 
-  /** The path of a member, for whoever complains about it. */
+  /** The path of a member, for error messages. */
   at(name: string): string {
     return this.#path === "" ? name : `${this.#path}.${name}`;
   }
@@ -38,7 +38,7 @@ export class Members {
     return Object.hasOwn(this.#source, name) ? (this.#source[name] ?? undefined) : undefined;
   }
 
-  /** Text with something in it. */
+  /** A non-empty text. */
   text(name: string): Maybe<string> {
     return this.has(name) ? this.neededText(name) : undefined;
   }
@@ -47,7 +47,7 @@ export class Members {
     return textAt(this.value(name), this.at(name), limit);
   }
 
-  /** An id, or what else is called by: short. */
+  /** An id or name: a short text. */
   name(name: string): Maybe<string> {
     return this.has(name) ? this.neededText(name, CHARACTERS_PER_NAME) : undefined;
   }
@@ -56,7 +56,7 @@ export class Members {
     return this.neededText(name, CHARACTERS_PER_NAME);
   }
 
-  /** A member that may be left out, or hold nothing: the empty text. */
+  /** An optional text; empty if absent. */
   looseText(name: string): string {
     return this.value(name) === "" ? "" : (this.text(name) ?? "");
   }
@@ -67,7 +67,7 @@ export class Members {
     return value;
   }
 
-  /** A list of texts; an absent one is empty. */
+  /** A list of texts; empty if absent. */
   texts(name: string): readonly string[] {
     return (this.list(name) ?? []).map((item, index) => textAt(item, `${this.at(name)}[${index}]`, CHARACTERS_PER_MODULE));
   }
@@ -81,7 +81,7 @@ function textAt(value: unknown, where: string, limit: number): string {
   return value;
 }
 
-/** How a value of the wrong kind is called. */
+/** The name of a value's type, for error messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

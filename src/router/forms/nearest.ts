@@ -1,9 +1,9 @@
 import type { Maybe } from "../../envelope/index.js";
 
-/** Longer words are no slips of the pen, and comparing them costs the product of their lengths. */
+/** Longer words are not typos, and comparing them costs the product of their lengths. */
 const LONGEST = 40;
 
-/** The known word that is meant by this one, if one is close: at most one slip in three letters, and three in all. */
+/** The known word closest to this one: at most one edit per three letters, and three in total. */
 export function nearest(word: string, known: readonly string[]): Maybe<string> {
   if (word.length > LONGEST) return undefined;
   let best: Maybe<string>;
@@ -18,13 +18,13 @@ export function nearest(word: string, known: readonly string[]): Maybe<string> {
   return best;
 }
 
-/** For the end of a complaint: the word that was meant, or all there are. */
+/** The end of an error message: the closest known word, or all of them. */
 export function suggestion(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return meant === undefined ? `there are: ${known.join(", ")}` : `did you mean ${meant}?`;
 }
 
-/** Letters to add, drop or change (Levenshtein), one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function slipsBetween(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {

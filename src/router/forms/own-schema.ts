@@ -7,7 +7,7 @@ import {
   SCENARIOS_PER_FILE,
 } from "./limits.js";
 
-/** The part of JSON Schema that our own form needs, and that `schemaProblem` checks. */
+/** The subset of JSON Schema that the native form uses and `schemaProblem` checks. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -37,19 +37,19 @@ const MODULE: Schema = {
   type: "object",
   description: "One module: it gets one protocol. Prose, requirements without prose, or both.",
   properties: {
-    id: { ...ID, description: "Unique in its scenario. Default: the scenario's id, -M, and the place in the list from 1." },
+    id: { ...ID, description: "Unique in its scenario. Default: the scenario's id, -M, and the index from 1." },
     name: { ...TEXT, description: "A title." },
-    text: { ...TEXT, description: "What it does and needs, in anyone's words." },
-    tasks: listOf(TEXT, "The same, one by one."),
-    risks: listOf(TEXT, "What must not happen: “messages are read on the way” asks for secrecy."),
-    requires: listOf(CAPABILITY, "Capabilities it needs; those marked hard rule out every protocol without them."),
+    text: { ...TEXT, description: "What it does and needs, as free text." },
+    tasks: listOf(TEXT, "The same, as a list of tasks."),
+    risks: listOf(TEXT, "What must not happen: “messages are read in transit” implies confidentiality."),
+    requires: listOf(CAPABILITY, "Capabilities it needs; hard ones exclude every protocol without them."),
     avoids: listOf(CAPABILITY, "Capabilities it must not be built on."),
     only: listOf(ID, "Protocols: one of these and no other."),
     never: listOf(ID, "Protocols: none of these."),
-    must: listOf(TEXT, "Phrases that say what is demanded."),
-    mustNot: listOf(TEXT, "Phrases that say what is ruled out."),
-    neighbours: listOf(ID, "Ids of modules it talks to."),
-    label: { ...ID, description: "The right protocol, where it is known. The router never looks at it." },
+    must: listOf(TEXT, "Phrases that state requirements."),
+    mustNot: listOf(TEXT, "Phrases that state exclusions."),
+    neighbours: listOf(ID, "Ids of the modules it communicates with."),
+    label: { ...ID, description: "The correct protocol, if known. The router does not read it." },
   },
   additionalProperties: false,
 };
@@ -62,11 +62,11 @@ const SCENARIO: Schema = {
     description: {
       type: "string",
       maxLength: CHARACTERS_PER_MODULE,
-      description: "Said of the whole. Counts for a module only where it speaks of all.",
+      description: "Describes the whole scenario. Applies to a module only where it is about all modules.",
     },
     topology: {
       type: ["string", "array"],
-      description: "Who talks to whom: pairs of ids, or chain, ring, mesh, or star: and the id in the middle.",
+      description: "Connections: pairs of ids, or chain, ring, mesh, or star: and the id of its centre.",
       pattern: "^(chain|ring|mesh|star:.*\\S.*)$",
       items: { type: "array", items: ID, minItems: 2, maxItems: 2 },
       maxItems: LINKS_PER_SCENARIO,
@@ -77,7 +77,7 @@ const SCENARIO: Schema = {
   additionalProperties: false,
 };
 
-/** Our own form as JSON Schema (draft 2020-12). The reader checks by this very object. */
+/** The native form as JSON Schema (draft 2020-12). The reader validates against this object. */
 export const SCENARIO_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: "urn:koine:router-scenario:1",

@@ -8,7 +8,7 @@ import { SCENARIO_SCHEMA } from "./own-schema.js";
 import { protocolAt } from "./protocol-names.js";
 import { neighboursOf } from "./topology.js";
 
-/** What the schema lets through. */
+/** A document that passed the schema. */
 interface OwnModule {
   readonly id?: string;
   readonly name?: string;
@@ -32,7 +32,7 @@ interface OwnScenario {
   readonly modules: readonly OwnModule[];
 }
 
-/** Our own form, as `SCENARIO_SCHEMA` says it. */
+/** The native form, as defined by `SCENARIO_SCHEMA`. */
 export function readOwn(record: unknown, context: ReadContext): Scenario {
   checkSchema(record, SCENARIO_SCHEMA.$defs.scenario, SCENARIO_SCHEMA.$defs);
   const { scenario, description = "", topology, modules } = record as OwnScenario; // the schema was just checked

@@ -2,10 +2,10 @@ import type { CST, ParsedNode, Parser, YAMLError } from "yaml";
 import { AgentError } from "../../envelope/index.js";
 import { DOCUMENT_DEPTH, YAML_ALIASES, YAML_CHARACTERS } from "./limits.js";
 
-/** A level of the document is at most this many entries on the parser's stack: the collection, its item, and its key. */
+/** Parser stack entries per level of the document: the collection, its item, and its key. */
 const STACK_PER_LEVEL = 3;
 
-/** The documents of a YAML text as plain values. No tags of others, no key twice, and nothing that unfolds into more than it is. */
+/** The documents of a YAML text as plain values. No custom tags, no duplicate keys, no alias bombs. */
 export async function parseYaml(text: string): Promise<readonly unknown[]> {
   if (text.length > YAML_CHARACTERS)
     throw new AgentError("too_large", `as YAML it may have ${YAML_CHARACTERS} characters; JSON may have more`);
@@ -17,7 +17,7 @@ export async function parseYaml(text: string): Promise<readonly unknown[]> {
   const documents = composer.compose(boundedTokens(new Lexer().lex(text), parser), false, text.length);
   const values: unknown[] = [];
   for (const document of documents) {
-    // A tag that nobody here knows is only a warning to the library.
+    // The library only warns about unknown tags.
     const [problem] = [...document.errors, ...document.warnings];
     if (problem !== undefined) throw syntaxError(problem, lines.linePos(problem.pos[0]).line);
     values.push(plainValue(() => document.toJS({ maxAliasCount: YAML_ALIASES })));
@@ -25,7 +25,7 @@ export async function parseYaml(text: string): Promise<readonly unknown[]> {
   return values;
 }
 
-/** The library composes by recursion, so what is too deep must not reach it: there it can end the whole process. */
+/** The library composes recursively: input that nests too deep must not reach it, because a stack overflow ends the process. */
 function* boundedTokens(lexemes: Iterable<string>, parser: Parser): Generator<CST.Token> {
   for (const lexeme of lexemes) {
     yield* parser.next(lexeme);
@@ -39,7 +39,7 @@ function plainValue(read: () => unknown): unknown {
   try {
     return read();
   } catch (thrown) {
-    // The library tells of too many repetitions, and of names for nothing, by a ReferenceError.
+    // The library throws a ReferenceError for too many aliases and for unknown anchors.
     if (thrown instanceof ReferenceError) throw new AgentError("decode", "its anchors are repeated too often, or are missing");
     throw thrown;
   }

@@ -3,13 +3,13 @@ import { CAPABILITIES, type CapabilityId, type Features } from "../../protocols/
 import { Malformed } from "./members.js";
 import { suggestion } from "./nearest.js";
 
-/** The row that a word names, by its id or its name, however it is capitalised. */
+/** The row with this id or name, case-insensitive. */
 export function rowNamed(word: string, rows: readonly Features[]): Maybe<Features> {
   const wanted = word.trim().toLowerCase();
   return rows.find(({ id, name }) => id.toLowerCase() === wanted || name.toLowerCase() === wanted);
 }
 
-/** A protocol as decisions write it; a word that names none is malformed. */
+/** The canonical name of a protocol; an unknown one is malformed. */
 export function protocolAt(word: string, rows: readonly Features[], where: string): string {
   const row = rowNamed(word, rows);
   const known = rows.map(({ name }) => name);
@@ -17,7 +17,7 @@ export function protocolAt(word: string, rows: readonly Features[], where: strin
   return row.name;
 }
 
-/** The capability that a word names, by its id or its label, however it is capitalised. */
+/** The capability with this id or label, case-insensitive. */
 export function capabilityNamed(word: string): Maybe<CapabilityId> {
   const wanted = word.trim().toLowerCase();
   return CAPABILITIES.find(({ id, label }) => id === wanted || label.toLowerCase() === wanted)?.id;

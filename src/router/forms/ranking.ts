@@ -7,8 +7,8 @@ import { suggestion } from "./nearest.js";
 import { rowNamed } from "./protocol-names.js";
 
 /**
- * The prior ranking of a file, as protocol names the way decisions write them, best first: `{ "ranking": ["…", …] }` in JSON or
- * YAML, or the results of a bench that compared protocols.
+ * The ranking of a file, as canonical protocol names, best first: `{ "ranking": ["…", …] }` in JSON or YAML, or the results
+ * of a benchmark that compared protocols.
  */
 export async function parseRanking(text: string, rows: Maybe<readonly Features[]> = featureRows()): Promise<readonly string[]> {
   const parsed = await parseText(text);
@@ -16,7 +16,7 @@ export async function parseRanking(text: string, rows: Maybe<readonly Features[]
   const ranking = document["ranking"];
   if (ranking === undefined && document["protocols"] !== undefined) return rankingFromResults(document, rows);
   if (!Array.isArray(ranking) || ranking.length === 0)
-    throw new AgentError("invalid_message", "it has no ranking: a list of protocols, the best first", { field: "ranking" });
+    throw new AgentError("invalid_message", "it has no `ranking`: a list of protocols, best first", { field: "ranking" });
   const names = ranking.map((word, index) => nameAt(word, `ranking[${index}]`, rows));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new AgentError("invalid_message", `ranking names ${twice} twice`, { field: "ranking" });

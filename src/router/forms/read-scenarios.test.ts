@@ -201,18 +201,18 @@ describe("readScenarios()", () => {
     for (const document of [OWN, [OWN], { scenarios: [OWN] }]) expect(only(document)).toEqual(expected);
   });
 
-  it("never lets answers, or names of agents, into what is read", () => {
+  it("never reads answers or names of agents as text", () => {
     const read = JSON.stringify(readScenarios([RELEASED, LABELLED]).scenarios);
     expect(read).not.toMatch(/SECRET|AGENT-NAME/);
   });
 
-  it("reads the same whatever the order of members", () => {
+  it("is independent of the order of members", () => {
     const all = [RELEASED, ROLES, LABELLED, OWN];
     expect(JSON.stringify(readScenarios(turned(all)))).toBe(JSON.stringify(readScenarios(all)));
     expect(readScenarios(all).scenarios).toHaveLength(4);
   });
 
-  it("names modules by their place where the file does not", () => {
+  it("names modules by index if the file does not", () => {
     expect(only({ scenario_id: "S", modules: [{ text: "a" }, { text: "b" }] }).modules.map(({ id }) => id)).toEqual([
       "S-M1",
       "S-M2",
@@ -275,7 +275,7 @@ describe("readScenarios()", () => {
       "a module that talks to itself",
       { scenario: "s", modules: [{ id: "a", neighbours: ["a"] }] },
       "topology",
-      'joins "a" to itself',
+      'connects "a" to itself',
     ],
     [
       "too many modules",
@@ -295,7 +295,7 @@ describe("readScenarios()", () => {
       'module "a"',
       "has more than 100000 characters",
     ],
-  ])("leaves out a scenario with %s, whole, and goes on", (_name, record, where, because) => {
+  ])("excludes a scenario with %s, and continues", (_name, record, where, because) => {
     const { scenarios, excluded } = readScenarios([record, LABELLED], { answers: true });
     expect(scenarios.map(({ id }) => id)).toEqual(["RB-L1-90"]);
     expect(excluded.map((each) => [each.where, each.because])).toEqual([[`[0].${where}`, because]]);
@@ -309,13 +309,13 @@ describe("readScenarios()", () => {
     ["a label of nothing", { scenario_id: "S", modules: [{ text: "a", label: "?" }] }],
     ["a label of nothing, in our form", { scenario: "s", modules: [{ id: "a", label: "?" }] }],
     ["a role whose answer is nothing", { ...ROLES, difficulty: "hard", modules: [{ ...ROLES.modules[0], gt: "?" }] }],
-  ])("does not mind %s where nobody asks for the answers", (_name, record) => {
+  ])("ignores %s if answers are not needed", (_name, record) => {
     const { scenarios, excluded } = readScenarios([record]);
     expect(excluded).toEqual([]);
     expect(scenarios[0]?.modules.map(({ label }) => label).filter((label) => label === "?")).toEqual([]);
   });
 
-  it("reads an exclusion that says no as what it excludes", () => {
+  it('reads an exclusion "no X" as X', () => {
     const { scenarios } = readScenarios({
       scenario_id: "S",
       modules: [{ text: "a", excludes: ["no REST", "Without any ballots"] }],
@@ -344,13 +344,13 @@ describe("readScenarios()", () => {
     expect(() => readScenarios(document)).toThrow("it holds no scenario");
   });
 
-  it("refuses more scenarios than it takes", () => {
+  it("rejects too many scenarios", () => {
     expect(() => readScenarios(Array(10_001).fill(LABELLED))).toThrow("there are 10001 scenarios, and one file may have 10000");
   });
 });
 
 describe("parseScenarioText()", () => {
-  it("reads records of different forms line by line, and says which lines it left out", async () => {
+  it("reads records of different forms line by line, and reports excluded lines", async () => {
     const lines = [LABELLED, ROLES, RELEASED, OWN].map((each) => JSON.stringify(each));
     const text = `\ufeff${lines[0]}\r\n\r\n{"scenario_id": "cut off", "mod\r\n${lines[1]}\r\n${lines[2]}\r\n${lines[3]}\r\n{"scenario_id":"X","modules":[{}]}\r\n[1]\r\n`;
     const { scenarios, excluded } = await parseScenarioText(text, "corpus.txt");

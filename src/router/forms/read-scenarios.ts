@@ -12,7 +12,7 @@ import { readOwn } from "./own.js";
 import { readReleased } from "./released.js";
 import { readRoles } from "./roles.js";
 
-/** A scenario that was left out whole, because a record of it is malformed or absent. */
+/** A scenario that was excluded because a record of it is malformed or missing. */
 export interface Excluded {
   readonly scenario_id: string | undefined;
   /** A path, such as `scenarios[2].modules[0].text`, or a line and a path. */
@@ -20,15 +20,16 @@ export interface Excluded {
   readonly because: string;
 }
 
+/** The scenarios of a file, and the entries that were left out. */
 export interface ReadScenarios {
   readonly scenarios: readonly Scenario[];
   readonly excluded: readonly Excluded[];
 }
 
 export interface ReadOptions {
-  /** The protocols that a file may name. Default: all that are registered or described. */
+  /** The protocols that a file may name. Default: all registered or described ones. */
   readonly rows?: Maybe<readonly Features[]>;
-  /** Labels and levels are needed, so that malformed ones exclude their scenario. Default: they are nobody's business. */
+  /** Whether malformed labels and levels exclude their scenario. Default: false, they are ignored. */
   readonly answers?: Maybe<boolean>;
 }
 
@@ -39,7 +40,7 @@ export function readScenarios(document: unknown, options: ReadOptions = {}): Rea
   return readRecords(recordsOf(document), options);
 }
 
-/** The scenarios of a file's text: JSON, one JSON object a line, or YAML. The name is only a hint. */
+/** The scenarios of a file's text: JSON, JSON lines or YAML. The file name is only a hint. */
 export async function parseScenarioText(text: string, name?: string, options: ReadOptions = {}): Promise<ReadScenarios> {
   const parsed = await parseText(text, name);
   return readRecords(parsed.kind === "lines" ? parsed.records : recordsOf(parsed.value), options);
@@ -57,7 +58,7 @@ function readRecords(records: readonly PlacedRecord[], { rows = featureRows(), a
     } catch (thrown) {
       if (!(thrown instanceof Malformed)) throw thrown;
       const { where, because } = thrown;
-      excluded.push({ scenario_id: idIn(record.value), where: joinPlace(record.place, where), because });
+      excluded.push({ scenario_id: idIn(record.value), where: joinPosition(record.position, where), because });
     }
   }
   return { scenarios, excluded };
@@ -67,17 +68,17 @@ function recordsOf(document: unknown): readonly PlacedRecord[] {
   const listed = isObject(document) && Object.hasOwn(document, "scenarios") ? document["scenarios"] : undefined;
   if (Array.isArray(listed)) return placed(listed, "scenarios");
   if (Array.isArray(document)) return placed(document, "");
-  if (isObject(document)) return [{ place: "", value: document }];
+  if (isObject(document)) return [{ position: "", value: document }];
   throw new AgentError("invalid_message", "it holds no scenario: neither an object nor a list of them");
 }
 
 function placed(list: readonly unknown[], name: string): readonly PlacedRecord[] {
-  return list.map((value, index) => ({ place: `${name}[${index}]`, value }));
+  return list.map((value, index) => ({ position: `${name}[${index}]`, value }));
 }
 
-function joinPlace(place: string, where: string): string {
-  if (place === "" || where === "") return place === "" ? where || "the scenario" : place;
-  return place.startsWith("line") ? `${place}: ${where}` : `${place}.${where}`;
+function joinPosition(position: string, where: string): string {
+  if (position === "" || where === "") return position === "" ? where || "the scenario" : position;
+  return position.startsWith("line") ? `${position}: ${where}` : `${position}.${where}`;
 }
 
 function readRecord(record: unknown, context: ReadContext): Scenario {
@@ -88,7 +89,10 @@ function readRecord(record: unknown, context: ReadContext): Scenario {
   return scenario;
 }
 
-/** Every form has a member that no other has. What has none of them is taken for ours, which then says what is missing. */
+/**
+ * Every form has a member that no other has. A record without any is read as the native form, whose errors name what is
+ * missing.
+ */
 function readerOf(record: JsonObject): Reader {
   if (Object.hasOwn(record, "module")) return readReleased;
   if (!Object.hasOwn(record, "scenario_id")) return readOwn;

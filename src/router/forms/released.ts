@@ -7,12 +7,12 @@ import { idOfModule, modulesIn } from "./finish.js";
 import { Malformed, Members } from "./members.js";
 import { protocolAt, rowNamed } from "./protocol-names.js";
 
-/** `L3-Q7`: the released files tell the level by the id only. */
+/** `L3-Q7`: released files have the level in the id only. */
 const LEVEL_OF_ID = /(?:^|-)L([1-5])-/;
 
 /**
- * ProtocolRouterBench as it was released. Of the answers only the protocol is read; how they are justified and what is
- * expected then would give them away. The names of agents say nothing about what a module needs.
+ * ProtocolRouterBench as released. Of the answers only the protocol is read; justifications and expectations would leak
+ * them. Agent names say nothing about the needs of a module.
  */
 export function readReleased(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
@@ -34,7 +34,7 @@ export function readReleased(record: unknown, context: ReadContext): Scenario {
   };
 }
 
-/** A count that promises more than there is says that a record is absent. */
+/** A higher count than the number of modules means that a record is missing. */
 function checkCount(members: Members, modules: number): void {
   const count = members.value("modules_count");
   if (count !== undefined && count !== modules)
@@ -53,7 +53,7 @@ function moduleOf(module: Members, rows: readonly Features[]): Omit<Module, "id"
   return { passages: [{ kind: "name", text: module.neededText("name") }, ...needs, ...risks], only: onlyOf(module, rows) };
 }
 
-/** Choices restrict only where they leave out one of the usual candidates. */
+/** Choices are a constraint only if they exclude one of the usual candidates. */
 function onlyOf(module: Members, rows: readonly Features[]): Maybe<readonly string[]> {
   const selection = module.value("protocol_selection");
   if (selection === undefined) return undefined;

@@ -6,24 +6,24 @@ export interface Stretch {
   readonly end: number;
 }
 
-/** A part of a sentence, and of whom it speaks: by name, or because something before it does. */
+/** A part of a sentence and the modules it is about, by name or by context. */
 export interface Claim extends Stretch {
   readonly modules: readonly number[];
   readonly named: boolean;
 }
 
-/** What came before a sentence. */
+/** The context of a sentence. */
 export interface Around {
   readonly find: (words: readonly Word[]) => readonly Mention[];
-  /** Of whom the last sentence spoke, the first named first. */
+  /** The modules of the previous sentence, in order of mention. */
   readonly subjects: readonly number[];
-  /** Under whose heading it stands. */
+  /** The modules of the current heading. */
   readonly section: readonly number[];
 }
 
 interface Piece extends Stretch {
   readonly modules: readonly number[];
-  /** Nothing but names and little words: an item of a list, or “for the auditor”. */
+  /** Only names and function words: an item of a list, or “for the auditor”. */
   readonly bare: boolean;
   readonly opening: string;
 }
@@ -36,9 +36,9 @@ const LITTLE = new Set(
     " ",
   ),
 );
-/** A piece that hangs on the one before it; whoever it names is named in passing. */
+/** A fragment that depends on the previous one; names in it are incidental. */
 const RELATIVE = /^(?:which|who|whom|whose|where|that)$/;
-/** “for the auditor, …” begins a statement; “the auditor, …” after a comma goes on with a list. */
+/** “for the auditor, …” begins a statement; “the auditor, …” after a comma continues a list. */
 const TOPIC = /^(?:for|as|at|with|on|in)$/;
 
 const LEADERS =
@@ -50,7 +50,7 @@ const MANY = new RegExp(`^(?:${LEADERS})*(?:they|their|they're|them|both|these t
 const LAST = new RegExp(`^(?:${LEADERS})*the latter(?: |$)`);
 const FIRST = new RegExp(`^(?:${LEADERS})*the former(?: |$)`);
 
-/** The parts of a sentence, in order. `opens`: it is a heading, for whom. */
+/** The parts of a sentence, in order. `opens`: the modules if it is a heading. */
 export function claimsIn(
   text: string,
   sentence: Stretch,
@@ -62,7 +62,7 @@ export function claimsIn(
     const pieces = cut(text, segment, WEAK).map((piece) => pieceOf(text, piece, around.find));
     const groups = grouped(pieces, claims.length === 0 ? meant : []);
     const before = claims.at(-1);
-    // A segment that names nobody goes on about whoever came before it.
+    // A segment without a name continues the previous one.
     if (before !== undefined && groups.every(({ modules }) => modules.length === 0))
       claims[claims.length - 1] = { ...before, end: segment.end };
     else claims.push(...groups);
@@ -72,7 +72,7 @@ export function claimsIn(
   return { claims: placed.map((claim) => ({ ...claim, modules: around.section })), opens: undefined };
 }
 
-/** Whom the pronoun at the head of a sentence means. */
+/** The modules that the pronoun at the start of a sentence refers to. */
 function meantBy(words: readonly Word[], subjects: readonly number[]): readonly number[] {
   const head = words
     .slice(0, 8)
@@ -83,7 +83,7 @@ function meantBy(words: readonly Word[], subjects: readonly number[]): readonly 
   return LAST.test(head) ? subjects.slice(-1) : [];
 }
 
-/** Commas part statements about different roles, but not the items of a list. */
+/** Commas separate statements about different roles, but not the items of a list. */
 function grouped(pieces: readonly Piece[], meant: readonly number[]): readonly Claim[] {
   const groups: { start: number; end: number; modules: readonly number[]; named: boolean; whole: boolean; listing: boolean }[] =
     [];
@@ -120,7 +120,7 @@ function isWithin(mentions: readonly Mention[], index: number): boolean {
   return mentions.some(({ first, last }) => first <= index && index <= last);
 }
 
-/** “Auditor: …”, or a line with nothing but the name. */
+/** “Auditor: …”, or a line with only the name. */
 function headingOf(text: string, sentence: Stretch, find: Around["find"]): readonly number[] | undefined {
   const words = wordsOf(text, sentence.start, sentence.end);
   const [mention] = find(words);

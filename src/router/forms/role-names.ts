@@ -1,34 +1,34 @@
 import { type Word, wordsOf } from "../text/words.js";
 
-/** What a scenario calls its modules. */
+/** The names of a scenario's modules. */
 export interface NamedRole {
   readonly id: string;
   readonly role: string;
 }
 
-/** Words from `first` to `last` name these modules, by their places in the list. */
+/** The words from `first` to `last` name these modules, by index. */
 export interface Mention {
   readonly modules: readonly number[];
   readonly first: number;
   readonly last: number;
 }
 
-/** Says nothing about which module is meant, so it may be missing, and cannot stand alone. */
+/** Generic words: optional, and not a name by themselves. */
 const GENERIC = new Set(["agent", "module", "role", "service", "component", "system", "node", "bot", "process"]);
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 const DETERMINERS = new Set(["the", "a", "an", "our", "each", "every", "this", "that", "any", "its", "their"]);
 
-/** Somebody who is only compared with is not spoken of: “unlike the auditor, …”. */
+/** A module that is only compared with is not a subject: “unlike the auditor, …”. */
 const COMPARED =
   /(?:^| )(?:unlike|than|instead of|rather than|contrary to|(?:opposed|contrast|compared|comparison) (?:to|with))$/;
 
-/** Names by their words, and how many words those have that begin with a given one, at most. */
+/** Names by their words, with the maximum length of those that begin with a given word. */
 interface Names {
   readonly modules: Map<string, readonly number[]>;
   readonly longest: Map<string, number>;
 }
 
-/** Finds who is named in a row of words: the longest name at each place. */
+/** Finds names in a sequence of words: the longest name at each position. */
 export function roleFinder(roles: readonly NamedRole[]): (words: readonly Word[]) => readonly Mention[] {
   const names: Names = { modules: new Map(), longest: new Map() };
   const add = (index: number, words: readonly string[]): void => {
@@ -87,13 +87,13 @@ function shorter(whole: readonly string[]): readonly (readonly string[])[] {
   return GENERIC.has(head) ? [whole.slice(0, -1)] : [[head]];
 }
 
-/** No other role has these words in it. */
+/** True if no other role contains these words. */
 function isUnique(words: readonly string[], index: number, padded: readonly string[]): boolean {
   const name = ` ${words.join(" ")} `;
   return padded.every((whole, other) => other === index || !whole.includes(name));
 }
 
-/** A word without the endings of plural and possession. */
+/** A word without plural and possessive endings. */
 function singular({ text }: Word): string {
   const word = text.replace(/'s?$/, "");
   if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;

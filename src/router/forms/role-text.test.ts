@@ -14,7 +14,7 @@ function shared(text: string, roles: readonly { readonly id: string; readonly ro
 }
 
 describe("shareOut()", () => {
-  it("gives every role the sentences that name it, and keeps the rest apart", () => {
+  it("assigns sentences to the roles they name, and keeps the rest separate", () => {
     expect(
       shared(
         "A newsroom checks tips overnight. The retriever pulls clippings from the morgue. The coordinator hands out shifts. Everything stays in one building. The auditor countersigns what is printed.",
@@ -27,7 +27,7 @@ describe("shareOut()", () => {
     ]);
   });
 
-  it("follows a pronoun until somebody else is named", () => {
+  it("follows a pronoun until another role is named", () => {
     expect(
       shared(
         "The retriever pulls clippings. It picks up where it stopped. Paper is expensive. However, it never pulls twice. The auditor signs. Its seal is public.",
@@ -43,7 +43,7 @@ describe("shareOut()", () => {
     ]);
   });
 
-  it("takes it for the one who acts, they for all, the latter for the last", () => {
+  it("resolves it to the subject, they to all, the latter to the last", () => {
     const begin = "The retriever reports to the auditor.";
     expect(shared(`${begin} It must resume.`)).toEqual([`${begin} It must resume`, "", begin.slice(0, -1), ""]);
     expect(shared(`${begin} They share a key.`)[2]).toBe(`${begin} They share a key`);
@@ -87,7 +87,7 @@ describe("shareOut()", () => {
     expect(shared(text)).toEqual([whole, whole, whole, ""]);
   });
 
-  it("does not take somebody who is only compared with for the subject", () => {
+  it("does not treat a compared role as the subject", () => {
     expect(shared("Unlike the auditor, the retriever needs no seal.")).toEqual([
       "Unlike the auditor, the retriever needs no seal",
       "",
@@ -96,7 +96,7 @@ describe("shareOut()", () => {
     ]);
   });
 
-  it("gives what is said in passing to the one it is said about", () => {
+  it("assigns an incidental remark to the role it is about", () => {
     expect(shared("The retriever, which feeds the auditor, streams.")).toEqual([
       "The retriever, which feeds the auditor, streams",
       "",
@@ -105,7 +105,7 @@ describe("shareOut()", () => {
     ]);
   });
 
-  it("knows roles of several words, by all of them, by the last, hyphenated, in the plural and with an apostrophe", () => {
+  it("recognizes roles of several words, by all of them, by the last, hyphenated, in the plural and with an apostrophe", () => {
     const roles = [
       { id: "a", role: "claims adjuster" },
       { id: "b", role: "fraud_analyst" },
@@ -122,7 +122,7 @@ describe("shareOut()", () => {
     ]);
   });
 
-  it("knows modules by their numbers and ids", () => {
+  it("recognizes modules by number and id", () => {
     const roles = [
       { id: "RB-L2-04-M1", role: "M1" },
       { id: "RB-L2-04-M2", role: "M2" },
@@ -140,14 +140,14 @@ describe("shareOut()", () => {
     ).toEqual(["Retriever: bulk pulls. Resumable; checksummed", "", "Auditor — Seals only. No chatter", "Budget is small"]);
   });
 
-  it("gives the only module everything", () => {
+  it("assigns everything to a single module", () => {
     expect(shareOut("Prints labels. Nobody may forge one.", [{ id: "x", role: "printer" }])).toEqual({
       pieces: [["Prints labels. Nobody may forge one."]],
       rest: "",
     });
   });
 
-  it("gives the same whatever the order of the modules", () => {
+  it("is independent of the order of the modules", () => {
     const text = "The auditor signs; the retriever pulls, the coordinator plans. It also bills.";
     const turned = shareOut(text, TRIO.toReversed());
     expect(turned.pieces.toReversed()).toEqual(shareOut(text, TRIO).pieces);

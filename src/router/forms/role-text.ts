@@ -2,19 +2,18 @@ import { sentencesOf } from "../text/clauses.js";
 import { type Claim, claimsIn, type Stretch } from "./role-clauses.js";
 import { type NamedRole, roleFinder } from "./role-names.js";
 
-/** What the text says of each module, piece by piece, and what it says of none in particular. */
+/** The text about each module, piece by piece, and the text about no particular one. */
 export interface SharedOut {
   readonly pieces: readonly (readonly string[])[];
   readonly rest: string;
 }
 
 /**
- * Gives every module the sentences that speak of it: that name its role, or go on about it by a pronoun until somebody
- * else is named. Where the clauses of a sentence name different roles, each gets its own. Whatever is given is a piece of
- * the text, word for word.
+ * Assigns to every module the sentences about it: those that name its role, or continue with a pronoun until another module
+ * is named. Where the clauses of a sentence name different roles, each gets its own. All pieces are verbatim.
  */
 export function shareOut(text: string, roles: readonly NamedRole[]): SharedOut {
-  // Where there is only one, everything is said of it.
+  // With a single module, all of the text is about it.
   if (roles.length === 1) return { pieces: [[text]], rest: "" };
   const find = roleFinder(roles);
   const stretches = roles.map((): Stretch[] => []);
@@ -23,7 +22,7 @@ export function shareOut(text: string, roles: readonly NamedRole[]): SharedOut {
   let section: readonly number[] = [];
   let before: Stretch | undefined;
   for (const sentence of wholeSentences(text)) {
-    // A heading holds to the end of its paragraph.
+    // A heading applies to the end of its paragraph.
     if (before !== undefined && /\n\s*\n/.test(text.slice(before.end, sentence.start))) section = [];
     const { claims, opens } = claimsIn(text, sentence, { find, subjects, section });
     if (opens !== undefined) section = opens;
@@ -42,7 +41,7 @@ function lastSubjects(claims: readonly Claim[]): readonly number[] | undefined {
   return claims.findLast(({ modules }) => modules.length > 0)?.modules;
 }
 
-/** A semicolon, or a line that only wraps, ends no sentence here. */
+/** A semicolon or a wrapped line does not end a sentence here. */
 function wholeSentences(text: string): readonly Stretch[] {
   const sentences: Stretch[] = [];
   for (const { start, end } of sentencesOf(text)) {
@@ -55,7 +54,7 @@ function wholeSentences(text: string): readonly Stretch[] {
   return sentences;
 }
 
-/** Pieces that follow each other are one, so that whoever reads them sees what belongs together. */
+/** Consecutive pieces are merged. */
 function joined(text: string, stretches: readonly Stretch[]): readonly string[] {
   const runs: Stretch[] = [];
   for (const { start, end } of stretches) {

@@ -5,10 +5,10 @@ import { labelIn } from "./labelled.js";
 import { Members } from "./members.js";
 import { shareOut } from "./role-text.js";
 
-/** A role that is only a number, such as M1, is no title. */
+/** A numeric role, such as M1, is not a title. */
 const NUMBERED = /^m?\d+$/i;
 
-/** The paper's form in which one text speaks of all modules, and each module has a role in it. */
+/** The paper's form in which one text describes all modules, and each module has a role in it. */
 export function readRoles(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
   const id = members.neededName("scenario_id");

@@ -5,7 +5,7 @@ import { suggestion } from "./nearest.js";
 
 type Link = readonly [from: string, to: string];
 
-/** Whom each module talks to, by id: what the topology says and what the modules say themselves. Links go both ways. */
+/** The neighbours of each module by id, from the topology and the modules themselves. Links are symmetric. */
 export function neighboursOf(
   ids: readonly string[],
   topology: Maybe<string | readonly (readonly string[])[]>,
@@ -16,11 +16,11 @@ export function neighboursOf(
   if (links.length > LINKS_PER_SCENARIO) throw new Malformed("topology", `has more than ${LINKS_PER_SCENARIO} links`);
   const found = new Map(ids.map((id) => [id, new Set<string>()]));
   for (const [from, to] of links) {
-    if (from === to) throw new Malformed("topology", `joins ${JSON.stringify(from)} to itself`);
+    if (from === to) throw new Malformed("topology", `connects ${JSON.stringify(from)} to itself`);
     setOf(found, from).add(to);
     setOf(found, to).add(from);
   }
-  // In the order of the modules, whatever the order of the links.
+  // In the order of the modules, independent of the order of the links.
   return new Map(Array.from(found, ([id, others]) => [id, ids.filter((other) => others.has(other))]));
 }
 
@@ -43,7 +43,7 @@ function linksOf(ids: readonly string[], topology: Maybe<string | readonly (read
   return meshOf(ids);
 }
 
-/** Refused before it is built: its links grow with the square. */
+/** Rejected before it is built: the number of links grows quadratically. */
 function meshOf(ids: readonly string[]): readonly Link[] {
   if ((ids.length * (ids.length - 1)) / 2 > LINKS_PER_SCENARIO)
     throw new Malformed("topology", `is a mesh of ${ids.length} modules, which has more than ${LINKS_PER_SCENARIO} links`);

@@ -101,13 +101,13 @@ describe("lintDecision()", () => {
       expect(problemsOf({ evidence_spans: [span], rationale: "Nothing decides." })).toBe("");
     });
 
-  it("never throws, whatever stands where", () => {
+  it("never throws, whatever the input", () => {
     const anyMember = fc.dictionary(fc.constantFrom(...Object.keys(FINE), "other"), fc.jsonValue());
     fc.assert(fc.property(fc.jsonValue(), (value) => lintDecision(value, context).length > 0));
     fc.assert(fc.property(anyMember, (change) => Array.isArray(lintDecision({ ...FINE, ...change }, context))));
   });
 
-  it("shows only the beginning of what somebody else wrote", () => {
+  it("truncates untrusted text", () => {
     const problems = problemsOf({ evidence_spans: ["x".repeat(100_000)], ["y".repeat(100_000)]: 1 });
     expect(problems).toContain("xxx");
     expect(problems.length).toBeLessThan(500);
@@ -134,7 +134,7 @@ describe("lintRationale()", () => {
       expect(lintRationale(rationale, { spans, features: FEATURES })).toEqual([]);
     });
 
-  it("takes every capability by its label", () => {
+  it("accepts every capability by its label", () => {
     for (const { label } of CAPABILITIES) expect(problemsIn(`Needs ${label}.`)).toBe("");
   });
 
@@ -151,7 +151,7 @@ describe("lintRationale()", () => {
       expect(problemsIn(digit)).toContain("contains a digit");
     });
 
-  it("takes numbers in words", () => {
+  it("accepts numbers in words", () => {
     expect(problemsIn("Needs one session for two parties.")).toBe("");
   });
 
@@ -183,7 +183,7 @@ describe("lintRationale()", () => {
       expect(problemsIn(claim)).toContain("claims something about performance");
     });
 
-  it("does not take other words for claims", () => {
+  it("does not read other words as claims", () => {
     const innocent = "Needs breakfast, a second steadfast fasting speedwell, mss, overheard";
     expect(problemsIn(`${innocent}.`, [innocent])).toBe("");
   });
@@ -236,7 +236,7 @@ describe("lintRationale()", () => {
 });
 
 describe("isQuotable()", () => {
-  it("says which evidence a rationale may quote", () => {
+  it("lists the evidence a rationale may quote", () => {
     expect(isQuotable("prove who they're")).toBe(true);
     for (const span of ["in 3 days", "low latency", 'the "old" way', "two\nlines"]) expect(isQuotable(span)).toBe(false);
   });

@@ -1,6 +1,6 @@
 /**
- * How claims about performance are worded, each in all its inflections. A rationale explains a choice by what was asked for and
- * by what a protocol can do; how well one does it is for measurements to say.
+ * The wordings of performance claims, in all inflections. A rationale explains a choice by requirements and capabilities;
+ * performance is for measurements.
  */
 const CLAIMS: readonly string[] = [
   "latenc(?:y|ies)",

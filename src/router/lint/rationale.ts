@@ -1,6 +1,6 @@
 import type { Features } from "../../protocols/features.js";
 import { performanceClaimIn } from "./performance-words.js";
-import { strangersIn } from "./vocabulary.js";
+import { unknownWordsIn } from "./vocabulary.js";
 
 /** The longest rationale. */
 export const RATIONALE_CHARACTERS = 1_000;
@@ -21,9 +21,9 @@ export function lintRationale(rationale: string, { spans, features }: RationaleG
   if (rationale.length > RATIONALE_CHARACTERS) return problems;
   const unquoted = withoutQuoted(rationale, spans);
   for (const piece of quotedIn(unquoted)) problems.push(`rationale: quotes ${shown(piece)}, which is none of the evidence spans`);
-  const strange = strangersIn(unquoted, spans, features);
-  if (strange.length > 0)
-    problems.push(`rationale: names what neither the feature model nor the evidence knows: ${listed(strange)}`);
+  const unknown = unknownWordsIn(unquoted, spans, features);
+  if (unknown.length > 0)
+    problems.push(`rationale: names what neither the feature model nor the evidence knows: ${listed(unknown)}`);
   return problems;
 }
 
@@ -47,7 +47,10 @@ export function isQuotable(span: string): boolean {
 }
 
 const NUMBER = /\p{N}/u;
-/** Control characters and symbols could move a terminal's cursor, or say with a picture what words may not. Digits are told apart. */
+/**
+ * Control characters and symbols, which could move a terminal's cursor or replace words by pictures. Digits are reported
+ * separately.
+ */
 const ODD_CHARACTER = /[^\p{L}\p{M}\p{N}\p{P}\p{Zs}]/u;
 const DOUBLE_QUOTE = /["“”„«»]/u;
 
@@ -70,7 +73,7 @@ function withoutQuoted(rationale: string, spans: readonly string[]): string {
 }
 
 const DOUBLE_QUOTED = /["“„«]([^"“”„«»]*)["“”»]?|["“”„«»]/gu;
-/** An apostrophe stands after a letter; a quotation begins where no letter is in front, and ends where none follows. */
+/** An apostrophe follows a letter; a quotation begins where no letter precedes, and ends where none follows. */
 const SINGLE_QUOTED = /(?<![\p{L}\p{M}])['‘](?=\S)(.+?)(?<=\S)['’](?![\p{L}\p{M}])/gsu;
 
 function quotedIn(text: string): readonly string[] {

@@ -4,12 +4,12 @@ import { CONNECTING_WORDS } from "./connecting-words.js";
 
 const WORD = /[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
-/** The words of a text as they stand there. What hangs together by hyphens counts as several. */
+/** The words of a text in their original form. Hyphenated words count as several. */
 function wordsIn(text: string): readonly string[] {
   return text.match(WORD) ?? [];
 }
 
-/** What an ending is replaced by, the longest first; the number of letters that have to be left in front of it. */
+/** The replacement of each ending, longest first, and the minimum number of letters before it. */
 const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
   [/['’](?:s|re|ve|ll|d)$|n['’]t$/, "", 1],
   [/ies$|ied$/, "y", 2],
@@ -24,7 +24,7 @@ const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
   [/y$/, "i", 2],
 ];
 
-/** What the inflections of a word share. Rough: both sides of a comparison are cut the same way, and only have to meet. */
+/** A rough stem: both sides of a comparison are stemmed the same way. */
 function stemOf(word: string): string {
   let stem = word.normalize("NFKC").toLowerCase();
   for (const [ending, instead, least] of ENDINGS) {
@@ -38,14 +38,14 @@ const stemsIn = (texts: readonly string[]): readonly string[] => texts.flatMap(w
 
 let always: Maybe<ReadonlySet<string>>;
 
-/** The same for every decision: the words of the model, and those that hold sentences together. Made when first needed. */
+/** The same for every decision: the words of the model, and connecting words. Built on first use. */
 function stemsOfModel(): ReadonlySet<string> {
   const model = CAPABILITIES.flatMap(({ id, label, means }) => [id, label, means]);
   always ??= new Set(stemsIn([CONNECTING_WORDS, ...model, ...Object.entries(FACETS).flat()]));
   return always;
 }
 
-/** Rows are asked for again and again, and their words do not change. */
+/** Cached: the words of a row do not change. */
 const ofRows = new WeakMap<Features, ReadonlySet<string>>();
 
 function stemsOfRow(row: Features): ReadonlySet<string> {
@@ -54,13 +54,13 @@ function stemsOfRow(row: Features): ReadonlySet<string> {
   return known;
 }
 
-/** Which words of a text come neither from the feature model nor from the evidence, nor merely connect. Each once, as written. */
-export function strangersIn(text: string, spans: readonly string[], features: readonly Features[]): readonly string[] {
+/** The words of a text that are neither from the feature model nor the evidence, nor connecting words. Each once, as written. */
+export function unknownWordsIn(text: string, spans: readonly string[], features: readonly Features[]): readonly string[] {
   const known = [stemsOfModel(), new Set(stemsIn(spans)), ...features.map(stemsOfRow)];
-  const strange = new Map<string, string>();
+  const unknown = new Map<string, string>();
   for (const word of wordsIn(text)) {
     const stem = stemOf(word);
-    if (!known.some((stems) => stems.has(stem)) && !strange.has(stem)) strange.set(stem, word);
+    if (!known.some((stems) => stems.has(stem)) && !unknown.has(stem)) unknown.set(stem, word);
   }
-  return [...strange.values()];
+  return [...unknown.values()];
 }

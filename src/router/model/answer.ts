@@ -28,7 +28,7 @@ export function checkAnswer({ calls }: ModelAnswer, question: OpenQuestion): Che
     ...Object.keys(call.arguments)
       .filter((name) => !PARAMETERS.includes(name))
       .slice(0, MAX_UNKNOWN_ARGUMENTS)
-      .map((name) => `${shown(name)} is no parameter of ${SELECTION}`),
+      .map((name) => `${shown(name)} is not a parameter of ${SELECTION}`),
     ...(module_id === module.id ? [] : ["module_id: must be that of the data"]),
     ...lintDecision(decision, { input, features: feasible }),
     ...(isEmptyList(evidence_spans) && hasWords(input) ? ["evidence_spans: is empty; a choice needs evidence"] : []),

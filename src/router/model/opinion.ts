@@ -7,10 +7,11 @@ import { hashPrompt, type Prompt, type PromptVariant, SELECTION, writePrompt } f
 
 /** Options of `modelOpinion`. */
 export interface ModelOpinionOptions {
+  /** The language model. */
   readonly model: FunctionCallingModel;
-  /** Default `spec`. */
+  /** The prompt variant. Default: `spec`. */
   readonly variant?: Maybe<PromptVariant>;
-  /** The time limit for one module, over all attempts. */
+  /** The time limit for one module, over all attempts. Default: 30 s. */
   readonly timeoutMs?: Maybe<number>;
 }
 

@@ -57,7 +57,7 @@ describe("writePrompt()", () => {
     expect(system).not.toMatch(/\{\{|ranking/i);
   });
 
-  it("knows only of candidates that are feasible", () => {
+  it("lists only feasible candidates", () => {
     const [first, second] = ROWS;
     const { system, function: asked } = writePrompt(
       questionOf({ feasible: [first, second].flatMap((row) => row ?? []) }),
@@ -72,7 +72,7 @@ describe("writePrompt()", () => {
     });
   });
 
-  it("tells of a ranking of feasible candidates in one variant only, and without figures", () => {
+  it("includes a ranking of feasible candidates in one variant only, without numbers", () => {
     const names = ROWS.map(({ name }) => name);
     const ranking = [...names].reverse();
     const question = questionOf({ ranking: [ranking[0] ?? "", "Unheard-of", ...ranking.slice(1)], feasible: ROWS.slice(1) });
@@ -83,7 +83,7 @@ describe("writePrompt()", () => {
     expect(writePrompt(question, "spec").system).not.toMatch(/ranking|Unheard-of/i);
   });
 
-  it("falls back to the variant without a ranking where there is none, and says so", () => {
+  it("falls back to the variant without a ranking if there is none, and reports it", () => {
     const spec = writePrompt(questionOf(), "spec");
     expect(writePrompt(questionOf(), "spec+perf")).toEqual(spec);
     expect(writePrompt(questionOf({ ranking: ["Unheard-of"] }), "spec+perf")).toEqual(spec);
@@ -120,14 +120,14 @@ describe("writePrompt()", () => {
 });
 
 describe("dataBlock()", () => {
-  it("can be read back, whatever it holds", () => {
+  it("can be parsed back, whatever the content", () => {
     const text = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code)).join("");
     expect(JSON.parse(dataBlock("x", text).split("\n")[1] ?? "")).toBe(text);
   });
 });
 
 describe("describeRow()", () => {
-  it("tells each capability once, by how it is carried", () => {
+  it("lists each capability once, by its support", () => {
     for (const row of ROWS) {
       const told = describeRow(row)
         .split("\n")

@@ -84,6 +84,6 @@ function parse(text: string): unknown {
 export function readComplaint(document: unknown): Maybe<string> {
   if (!isObject(document)) return undefined;
   const error = document["error"] ?? document;
-  const said = isObject(error) ? error["message"] : error;
-  return typeof said === "string" && said !== "" ? said : undefined;
+  const message = isObject(error) ? error["message"] : error;
+  return typeof message === "string" && message !== "" ? message : undefined;
 }

@@ -36,6 +36,7 @@ export interface FunctionCall {
   readonly arguments: JsonObject;
 }
 
+/** The answer of a language model: text, function calls or both. */
 export interface ModelAnswer {
   /** Empty if the model only calls functions. */
   readonly text: string;

@@ -43,7 +43,7 @@ const answering =
 const QUESTION = { system: "Be brief.", messages: [{ role: "user", content: "Two and two?" }] } as const;
 
 describe("openAiModel()", () => {
-  it("asks as OpenAI's chat completions are asked, and gives the words", async () => {
+  it("sends an OpenAI chat completion, and returns the text", async () => {
     const { model, server } = await modelWith(() => "four");
     await expect(model.complete({ ...QUESTION, maxTokens: 9 }, NEVER)).resolves.toBe("four");
     expect(server.asked).toHaveLength(1);
@@ -78,7 +78,7 @@ describe("openAiModel()", () => {
     expect(server.asked[0]?.body["tool_choice"]).toEqual({ type: "function", function: { name: "add" } });
   });
 
-  it("hands the result of a call back in the form the server knows", async () => {
+  it("returns a function result in the server's format", async () => {
     const { model, server } = await modelWith(() => "four");
     const call = { id: "call_1", name: "add", arguments: { a: 2, b: 2 } };
     const said = [
@@ -96,7 +96,7 @@ describe("openAiModel()", () => {
     ]);
   });
 
-  it("takes the key out of the environment at each call, and says which variable is missing", async () => {
+  it("reads the key from the environment for each call, and names a missing variable", async () => {
     const { model, server } = await modelWith(() => "four", { token: undefined, apiKeyEnv: "KOINE_TEST_MODEL_KEY" });
     const missing = await errorOf(model.complete(QUESTION, NEVER));
     expect([missing.code, missing.facts.sent]).toEqual(["unauthenticated", "no"]);
@@ -138,14 +138,14 @@ describe("openAiModel()", () => {
       expect(`${error.message} ${JSON.stringify(error.facts)} ${error.stack}`).not.toContain(KEY);
     });
 
-  it("shows nothing of what the server says about the key, because some repeat its ends", async () => {
+  it("hides authentication errors of the server, because some repeat parts of the key", async () => {
     const { model } = await modelWith(
       answering(401, JSON.stringify({ error: { message: `Incorrect key: ${KEY.slice(0, 8)}***` } })),
     );
     expect((await errorOf(model.complete(QUESTION, NEVER))).message).not.toContain(KEY.slice(0, 8));
   });
 
-  it("leaves nothing behind on the caller's cancel, which may outlive many questions", async () => {
+  it("leaves no listener on the caller's cancel, which may outlive many questions", async () => {
     const { model } = await modelWith(() => "four");
     let listeners = 0;
     const cancel: Cancel = {
@@ -159,12 +159,12 @@ describe("openAiModel()", () => {
     expect(listeners).toBe(0);
   });
 
-  it("says when to come back after 429", async () => {
+  it("reports retryAfterMs for 429", async () => {
     const { model } = await modelWith(answering(429, "{}", { "retry-after": "7" }));
     expect((await errorOf(model.complete(QUESTION, NEVER))).facts.retryAfterMs).toBe(7_000);
   });
 
-  it("shows what the server complains of, bounded", async () => {
+  it("includes the server's error message, bounded", async () => {
     const { model } = await modelWith(answering(400, JSON.stringify({ error: { message: `too long ${"x".repeat(5_000)}` } })));
     const { message } = await errorOf(model.complete(QUESTION, NEVER));
     expect(message).toContain("too long");
@@ -189,13 +189,13 @@ describe("openAiModel()", () => {
       expect((await errorOf(model.choose({ ...QUESTION, tools: [] }, NEVER))).code).toMatch(/^(bad_peer|too_large)$/);
     });
 
-  it("does not wait longer than it is told to", async () => {
+  it("enforces its time limit", async () => {
     const { model } = await modelWith(() => undefined, { timeoutMs: 50 });
     const error = await errorOf(model.complete(QUESTION, NEVER));
     expect([error.code, error.facts.sent]).toEqual(["deadline", "maybe"]);
   });
 
-  it("stops when its caller gives up, and hangs up", async () => {
+  it("stops when its caller cancels, and closes the connection", async () => {
     const cancel = new CancelSource();
     let hungUp: Promise<unknown> = Promise.resolve("never asked");
     const { model } = await modelWith((_asked, response) => {
@@ -207,7 +207,7 @@ describe("openAiModel()", () => {
     await expect(hungUp).resolves.toBe("hung up");
   });
 
-  it("asks nobody once its caller has given up", async () => {
+  it("sends nothing after its caller cancelled", async () => {
     const { model, server } = await modelWith(() => "four");
     const cancel = new CancelSource();
     cancel.cancel(new AgentError("cancelled", "enough"));

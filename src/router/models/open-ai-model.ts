@@ -9,6 +9,7 @@ import { readRetryAfter } from "../../transport/retry-after.js";
 import { type AnyRequest, readComplaint, readCompletion, writeCompletion } from "./chat-completion.js";
 import type { FunctionCallingModel, ModelAnswer } from "./language-model.js";
 
+/** Options of `openAiModel`. */
 export interface OpenAiModelOptions {
   /** The base URL with the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
@@ -16,8 +17,9 @@ export interface OpenAiModelOptions {
   readonly model: string;
   /** The environment variable with the key, read for each call. Without it and `token` no key is sent. */
   readonly apiKeyEnv?: Maybe<string>;
+  /** The API key. Default: that of `apiKeyEnv`. */
   readonly token?: Maybe<string>;
-  /** The time limit of one request, including its response. */
+  /** The time limit of one request, including its response. Default: 60 s. */
   readonly timeoutMs?: Maybe<number>;
   /** The transport. Default: pooled connections, opened on first use. */
   readonly link?: Maybe<Link>;
@@ -116,9 +118,9 @@ function keyOf({ apiKeyEnv, token }: OpenAiModelOptions): Maybe<string> {
 }
 
 /** Names the source of the key, never its value. */
-function checkKey(key: string, place: string): string {
+function checkKey(key: string, field: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw invalid(place, "is empty or has characters a header cannot carry");
+  throw invalid(field, "is empty or has characters a header cannot carry");
 }
 
 function headersFor(key: Maybe<string>): Record<string, string> {
@@ -145,7 +147,7 @@ async function readAnswer(response: HttpResponse, asked: Asked): Promise<ModelAn
 }
 
 async function documentOf(response: HttpResponse): Promise<unknown> {
-  return readJson(await wholeBody(response.body, ANSWER_BYTES), DEFAULT_LIMITS.jsonDepth);
+  return readJson(await wholeBody(response.body, ANSWER_BYTES), DEFAULT_LIMITS);
 }
 
 /** The error for a rejected request. The server text is included, except for authentication errors. */
@@ -181,11 +183,11 @@ function codeOf(status: number): ErrorCode {
 }
 
 async function complaintOf(response: HttpResponse, key: Maybe<string>): Promise<Maybe<string>> {
-  let said: Maybe<string>;
+  let complaint: Maybe<string>;
   try {
-    said = readComplaint(await documentOf(response));
+    complaint = readComplaint(await documentOf(response));
   } catch {
     // Not JSON: the status is enough.
   }
-  return (key === undefined ? said : said?.replaceAll(key, "(the key)"))?.slice(0, COMPLAINT_CHARACTERS);
+  return (key === undefined ? complaint : complaint?.replaceAll(key, "(the key)"))?.slice(0, COMPLAINT_CHARACTERS);
 }

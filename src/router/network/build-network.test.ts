@@ -78,26 +78,26 @@ describe("buildNetwork()", () => {
     expect(buildNetwork(AS_LIST, modules)).toEqual(buildNetwork(BY_ID, MODULES));
   });
 
-  it("tells all six toggles of every node and link", () => {
+  it("has all six features of every node and link", () => {
     const { nodes, links } = buildNetwork(BY_ID, MODULES);
     for (const { features } of [...nodes, ...links]) expect(features.map(({ name }) => name)).toEqual(LINK_FEATURES);
   });
 
-  it("switches on what both ends have, and says what one of them lacks", () => {
+  it("enables features both ends have, and names the end that lacks one", () => {
     const { links } = buildNetwork(...pair("A2A", "Agora"));
     const features = links[0]?.features ?? [];
     expect(featureOf(features, "streaming")).toEqual({
       name: "streaming",
       on: false,
       primitive: "",
-      because: "Agora has nothing of its own for it",
+      because: "Agora has no primitive for it",
     });
     const sync = featureOf(features, "state-sync");
     expect(sync.on).toBe(true);
     expect(sync.primitive).toMatch(/^contextId .*SubscribeToTask.* → .*\/conversations\/\{id\}/);
   });
 
-  it("carries by the means of both sides what a bridge can carry", () => {
+  it("uses the primitives of both sides across a bridge", () => {
     const { links } = buildNetwork(...pair("A2A", "ACP"));
     expect(featureOf(links[0]?.features ?? [], "streaming")).toMatchObject({
       on: true,
@@ -126,23 +126,23 @@ describe("buildNetwork()", () => {
     expect(featureOf(accepted.links[0]?.features ?? [], "end-to-end")).toMatchObject({ on: false, primitive: "" });
   });
 
-  it("goes by what a module requires and avoids", () => {
+  it("follows the requirements and exclusions of a module", () => {
     const { nodes, links } = buildNetwork(...pair("A2A", "ACP", { requires: ["enterprise-auth"], avoids: ["streaming"] }));
     const [a, b] = nodes.map(({ features }) => features);
     expect(featureOf(a ?? [], "streaming")).toMatchObject({ on: false, because: "a avoids streaming" });
     expect(featureOf(a ?? [], "identity")).toMatchObject({ on: true, because: "a requires enterprise-auth" });
-    expect(featureOf(b ?? [], "identity")).toMatchObject({ on: false, because: "nothing asks for it" });
+    expect(featureOf(b ?? [], "identity")).toMatchObject({ on: false, because: "not requested" });
     // What one end asks for, the other has to give.
     expect(featureOf(links[0]?.features ?? [], "identity")).toMatchObject({ on: true });
     expect(featureOf(links[0]?.features ?? [], "streaming")).toMatchObject({ on: false, because: "a avoids streaming" });
   });
 
-  it("shows a protocol that nothing speaks here as such", () => {
+  it("marks a protocol that is not registered", () => {
     const { nodes, links } = buildNetwork(...pair("ANP", "ANP"));
     expect(nodes[0]?.spokenBy).toBeUndefined();
     for (const { on, because } of links[0]?.features ?? []) {
       expect(on).toBe(false);
-      expect(because).toBe("ANP is not registered here, so that nothing speaks it");
+      expect(because).toBe("ANP is not registered");
     }
   });
 
@@ -171,7 +171,7 @@ describe("buildNetwork()", () => {
     },
   );
 
-  it("lets a link lose what was accepted in words, and keeps the words with it", () => {
+  it("allows an explicitly accepted loss, and keeps its reason", () => {
     const [decisions, modules] = pair("ANP", "A2A");
     const settings = { allowDowngrade: [{ src: "a", dst: "b", because: "both stand in one room" }] };
     const { links, bridges } = buildNetwork(decisions, modules, settings);
@@ -185,7 +185,7 @@ describe("buildNetwork()", () => {
     );
   });
 
-  it("takes an accepted loss for one direction only, and for a link that exists", () => {
+  it("applies an accepted loss to one direction only, and to an existing link", () => {
     const [decisions] = pair("ANP", "A2A");
     const both = [
       { id: "a", neighbours: ["b"] },
@@ -235,7 +235,7 @@ describe("buildNetwork()", () => {
     ["a record without a module", [{ selected_protocol: "A2A" }], [{ id: "judge" }], "invalid_message", "decisions[0].module_id"],
     ["too many modules", {}, Array.from({ length: 1_001 }, (_, index) => ({ id: `m${index}` })), "too_large", "modules"],
   ] as readonly [string, Decisions, readonly NetworkModule[], string, string][])(
-    "refuses %s, by its place",
+    "rejects %s, with its position",
     (...[, decisions, modules, code, field]) => {
       const error = refusal(decisions, modules);
       expect([error.code, error.facts.field]).toEqual([code, field]);

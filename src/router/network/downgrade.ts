@@ -40,7 +40,7 @@ function needs({ requires, evidence, row }: DecidedModule, capability: Security)
 
 function whatIsMissing(capability: Security, src: DecidedModule, dst: DecidedModule): Maybe<string> {
   const lacking = [src, dst].find(({ row }) => row.support[capability] !== "native");
-  if (lacking !== undefined) return `${lacking.row.name} of ${lacking.id} does not give it`;
+  if (lacking !== undefined) return `${lacking.row.name} of ${lacking.id} does not provide it`;
   const bridged = src.row.id !== dst.row.id;
   return bridged && capability === "end-to-end-secrecy" ? "the bridge between them reads what it translates" : undefined;
 }

@@ -24,40 +24,40 @@ const TOGGLES: { readonly [name in LinkFeatureName]: Toggle } = {
 export function decideNativeFeatures(
   module: DecidedModule,
   protocol: Maybe<Protocol>,
-  askers: readonly DecidedModule[] = [module],
+  requesters: readonly DecidedModule[] = [module],
 ): readonly LinkFeature[] {
-  return LINK_FEATURES.map((name) => nativeFeature(name, module.row.name, protocol, askers));
+  return LINK_FEATURES.map((name) => nativeFeature(name, module.row.name, protocol, requesters));
 }
 
 function nativeFeature(
   name: LinkFeatureName,
   called: string,
   protocol: Maybe<Protocol>,
-  askers: readonly DecidedModule[],
+  requesters: readonly DecidedModule[],
 ): LinkFeature {
   const { askedBy, onDemand } = TOGGLES[name];
   const off = (because: string): LinkFeature => ({ name, on: false, primitive: "", because });
-  const asked = saidBy(askers, "requires", askedBy);
-  const avoided = saidBy(askers, "avoids", askedBy);
-  const wish = asked === undefined ? "" : `, though ${asked}`;
-  if (protocol === undefined) return off(`${called} is not registered here, so that nothing speaks it${wish}`);
+  const asked = statedBy(requesters, "requires", askedBy);
+  const avoided = statedBy(requesters, "avoids", askedBy);
+  const unmet = asked === undefined ? "" : `, though ${asked}`;
+  if (protocol === undefined) return off(`${called} is not registered${unmet}`);
   const primitive = protocol.primitives?.[name];
-  if (primitive === undefined) return off(`${called} has nothing of its own for it${wish}`);
+  if (primitive === undefined) return off(`${called} has no primitive for it${unmet}`);
   if (avoided !== undefined) return off(avoided);
   if (asked !== undefined) return { name, on: true, primitive, because: asked };
-  if (onDemand && !askers.some(({ row }) => isMadeFor(row, askedBy))) return off("nothing asks for it");
+  if (onDemand && !requesters.some(({ row }) => isMadeFor(row, askedBy))) return off("not requested");
   return { name, on: true, primitive, because: `${called} brings it` };
 }
 
 /** `till requires streaming`, of the first module that does. */
-function saidBy(
+function statedBy(
   modules: readonly DecidedModule[],
   stance: "requires" | "avoids",
   capabilities: readonly CapabilityId[],
 ): Maybe<string> {
   for (const module of modules) {
-    const said = capabilities.find((capability) => module[stance].includes(capability));
-    if (said !== undefined) return `${module.id} ${stance} ${said}`;
+    const capability = capabilities.find((each) => module[stance].includes(each));
+    if (capability !== undefined) return `${module.id} ${stance} ${capability}`;
   }
   return undefined;
 }

@@ -23,6 +23,7 @@ export interface NetworkNode {
   readonly features: readonly LinkFeature[];
 }
 
+/** A link: two modules and the protocol each of them uses. */
 export interface NetworkLink {
   readonly src: string;
   readonly dst: string;
@@ -39,6 +40,7 @@ export interface NetworkBridge {
   readonly stateless: true;
 }
 
+/** A planned network: nodes, links, and the bridges between protocols. */
 export interface Network {
   readonly nodes: readonly NetworkNode[];
   readonly links: readonly NetworkLink[];

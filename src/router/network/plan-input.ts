@@ -5,32 +5,42 @@ import { rowNamed } from "../forms/index.js";
 
 /** The part of a decision the builder reads. */
 export interface DecisionRecord {
+  /** The module; required in a list. */
   readonly module_id?: Maybe<string>;
+  /** The selected protocol; null if the router abstained. */
   readonly selected_protocol: string | null;
+  /** The passages the decision is based on. */
   readonly evidence_spans?: Maybe<readonly string[]>;
 }
 
 /** A list of records, or records by module id. */
 export type Decisions = readonly DecisionRecord[] | { readonly [moduleId: string]: DecisionRecord };
 
+/** A module of the network to plan. */
 export interface NetworkModule {
+  /** Identifies the module. */
   readonly id: string;
   /** Ids of the modules it calls. */
   readonly neighbours?: Maybe<readonly string[]>;
   /** The same, as the seed specification spells it. */
   readonly neighbors?: Maybe<readonly string[]>;
+  /** Capabilities its links must have. Default: none. */
   readonly requires?: Maybe<readonly CapabilityId[]>;
+  /** Capabilities its protocol should not have. Default: none. */
   readonly avoids?: Maybe<readonly CapabilityId[]>;
 }
 
 /** A link with an explicitly allowed downgrade. */
 export interface AllowedDowngrade {
+  /** The id of the calling module. */
   readonly src: string;
+  /** The id of the called module. */
   readonly dst: string;
   /** Who accepts it, and why; shown with the link. */
   readonly because?: Maybe<string>;
 }
 
+/** Options of the network plan. */
 export interface NetworkSettings {
   /** Default: every registered protocol. */
   readonly protocols?: Maybe<readonly Protocol[]>;
@@ -38,7 +48,7 @@ export interface NetworkSettings {
   readonly allowDowngrade?: Maybe<readonly AllowedDowngrade[]>;
 }
 
-/** How large a plan may be. */
+/** Limits of a plan. */
 export const NETWORK_LIMITS = { modules: 1_000, links: 2_000 } as const;
 
 /** A module with its decision. */
@@ -79,14 +89,14 @@ export function decidedModules(
 
 function recordsById(decisions: Decisions): ReadonlyMap<string, DecisionRecord> {
   const found = new Map<string, DecisionRecord>();
-  for (const [place, id, record] of placedRecords(decisions)) {
-    if (found.has(id)) throw refused("conflict", place, `two decisions are about module ${quoted(id)}`);
+  for (const [path, id, record] of recordsWithPaths(decisions)) {
+    if (found.has(id)) throw refused("conflict", path, `two decisions are about module ${quoted(id)}`);
     found.set(id, record);
   }
   return found;
 }
 
-function placedRecords(decisions: Decisions): readonly (readonly [place: string, id: string, record: DecisionRecord])[] {
+function recordsWithPaths(decisions: Decisions): readonly (readonly [path: string, id: string, record: DecisionRecord])[] {
   if (isList(decisions))
     return decisions.map((record, index) => {
       const { module_id: id } = record;
@@ -114,25 +124,22 @@ function callsOf(
 ): readonly string[] {
   const calls = [...neighbours, ...neighbors];
   for (const [at, other] of calls.entries()) {
-    const place = `modules[${index}].neighbours[${at}]`;
-    if (other === id) throw refused("invalid_message", place, `${quoted(id)} is joined to itself`);
-    if (!ids.has(other)) throw refused("not_found", place, `${quoted(id)} is joined to ${quoted(other)}, which is no module`);
-    if (calls.indexOf(other) !== at) throw refused("conflict", place, `${quoted(id)} is joined to ${quoted(other)} twice`);
+    const path = `modules[${index}].neighbours[${at}]`;
+    if (other === id) throw refused("invalid_message", path, `${quoted(id)} is its own neighbour`);
+    if (!ids.has(other))
+      throw refused("not_found", path, `${quoted(id)} has the neighbour ${quoted(other)}, which is not a module`);
+    if (calls.indexOf(other) !== at) throw refused("conflict", path, `${quoted(id)} has the neighbour ${quoted(other)} twice`);
   }
   return calls;
 }
 
 function rowOf(id: string, { selected_protocol: name }: DecisionRecord, rows: readonly Features[]): Features {
-  const place = `decisions.${id}.selected_protocol`;
-  if (name === null) throw refused("invalid_message", place, `no protocol was chosen for module ${quoted(id)}`);
+  const path = `decisions.${id}.selected_protocol`;
+  if (name === null) throw refused("invalid_message", path, `no protocol was chosen for module ${quoted(id)}`);
   const row = rowNamed(name, rows);
   if (row !== undefined) return row;
   const known = rows.map((each) => each.name).join(", ");
-  throw refused(
-    "unsupported",
-    place,
-    `module ${quoted(id)} is given to ${quoted(name)}, which nobody knows; there are: ${known}`,
-  );
+  throw refused("unsupported", path, `module ${quoted(id)} has the unknown protocol ${quoted(name)}; available: ${known}`);
 }
 
 function refused(code: "conflict" | "invalid_message" | "not_found" | "unsupported", field: string, message: string): AgentError {

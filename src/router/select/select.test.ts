@@ -30,12 +30,12 @@ describe("isProtocolCompatible()", () => {
     ]);
   });
 
-  it("turns away who brings what is to be avoided", () => {
+  it("rejects candidates with avoided capabilities", () => {
     expect(ALL.map((each) => isProtocolCompatible(each, [avoids("resource-operations")]))).toEqual([false, true, true]);
     expect(isProtocolCompatible(ALPHA, [])).toBe(true);
   });
 
-  it("says why", () => {
+  it("reports the reason", () => {
     expect(whyIncompatible(GAMMA, [requires("streaming")])).toBe("cannot carry streaming");
     expect(whyIncompatible(ALPHA, [avoids("resource-operations")])).toContain("resource operations");
     expect(whyIncompatible(BETA, [requires("streaming")])).toBeUndefined();
@@ -50,7 +50,7 @@ describe("reduceCandidates()", () => {
     expect(namesFor({})).toEqual(["Alpha", "Beta", "Gamma"]);
   });
 
-  it("obeys what the file allows and forbids by name", () => {
+  it("follows protocols allowed and excluded by name", () => {
     expect(namesFor({ only: ["Gamma", "Alpha"] })).toEqual(["Alpha", "Gamma"]);
     expect(namesFor({ never: ["Alpha"] })).toEqual(["Beta", "Gamma"]);
     expect(namesFor({ only: ["Alpha"], never: ["Alpha"] })).toEqual([]);
@@ -106,12 +106,12 @@ describe("priorityDecide()", () => {
     expect(orderOf(claim(GAMMA, "identity", 0.1), claim(ALPHA, "interaction", 0.9))[0]).toBe("Alpha");
   });
 
-  it("goes by the order of the candidates where nothing parts them", () => {
+  it("uses the order of the candidates for ties", () => {
     expect(orderOf()).toEqual(["Alpha", "Beta", "Gamma"]);
     expect(orderOf(claim(GAMMA, "operations", 0.5), claim(BETA, "operations", 0.5))).toEqual(["Beta", "Gamma", "Alpha"]);
   });
 
-  it("gives away no more than one in all, and never less than nothing", () => {
+  it("keeps the margin between zero and one", () => {
     const given = ALL.flatMap((each) => PRIORITY.map((tier) => claim(each, tier, 1)));
     const weights = priorityDecide(ALL, claimsOf(...given)).map(({ weight }) => weight);
     expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
@@ -122,12 +122,12 @@ describe("priorityDecide()", () => {
 describe("pickByNarrative()", () => {
   const at = (candidate: Features, first: number): Claim => claim(candidate, "operations", 0.5, first);
 
-  it("takes the one whose phrase stands first, whatever the order of the candidates", () => {
+  it("prefers the candidate whose phrase comes first, whatever the order of the candidates", () => {
     expect(pickByNarrative(ALL, [at(ALPHA, 4), at(BETA, 2), at(GAMMA, 3)])).toEqual([BETA]);
     expect(pickByNarrative([...ALL].reverse(), [at(ALPHA, 4), at(BETA, 2), at(GAMMA, 3)])).toEqual([BETA]);
   });
 
-  it("leaves those that stand first together, without the latecomer", () => {
+  it("keeps those that come first together, without the later one", () => {
     expect(pickByNarrative(ALL, [at(ALPHA, 4), at(BETA, 1), at(GAMMA, 1)])).toEqual([BETA, GAMMA]);
   });
 

@@ -37,7 +37,7 @@ describe("sentencesOf()", () => {
       expect(clausesIn(text)).toEqual(expected);
     });
 
-  it("gives stretches in their order that neither overlap nor leave the text, whatever it is", () => {
+  it("returns ordered, disjoint stretches within the text, for any text", () => {
     const piece = fc.constantFrom(
       "a",
       "No",

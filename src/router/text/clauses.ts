@@ -8,15 +8,15 @@ export interface Sentence extends Stretch {
   readonly clauses: readonly Stretch[];
 }
 
-/** A stop that ends no sentence: after an abbreviation or an initial. */
+/** A period that does not end a sentence: after an abbreviation or an initial. */
 const NO_END =
   /(?:\b(?:[Ee]\.g|[Ii]\.e|[Ee]tc|[Vv]s|[Cc]f|[Aa]pprox|[Ii]ncl|[Ee]xcl|[Nn]r|[Ff]ig|Dr|Mr|Mrs|Prof|St|f|w)|\b[A-Z])\.$/u;
-/** As long as the longest of these, and the character before it. */
+/** The length of the longest of these, plus the character before it. */
 const NO_END_CHARACTERS = 8;
-/** A run of marks or blanks is tried from its beginning only: a hostile text may be made of nothing else. */
+/** A run of marks or blanks is tried from its beginning only, because the text is untrusted. */
 const END = /(?<![.!?…])[.!?…]+["'”’)\]]*(?=\s|$)|[;\n]+|\s[-–—]\s(?=\p{Lu})/gu;
 
-/** Where a new thought begins within a sentence: at a colon, a dash, brackets, and at commas and words that part statements. */
+/** Clause boundaries within a sentence: colons, dashes, brackets, and commas and words that separate statements. */
 const PART =
   /[:()[\]]\s*|(?<!\s)\s+[-–—>=]+\s+|[–—]|,\s+(?=(?:and|but|or|so|yet|while|whereas|although|though|because|since|which|who|as|if|when|where|unless|until|then|not|nor|rather|instead|even|only|just|without|with|plus|also|it|we|they|he|she|you|this|that|these|those|there|each|every|all|both|none|nobody|no|nothing|any|the|a|an|our|their|its|my|his|her|one|two)\b)|(?<!\s)\s+(?=(?:but|whereas|although|though|because|yet|however|instead of|rather than|so that|even if|even though|as long as|unless|until)\b)/giu;
 
@@ -34,7 +34,7 @@ function sentencesIn(text: string): readonly Stretch[] {
   return stretches.flatMap((stretch) => trimmed(text, stretch));
 }
 
-/** Without the blanks and marks at its ends; nothing where nothing is left. */
+/** Trimmed of blanks and marks; undefined if nothing is left. */
 function trimmed(text: string, { start, end }: Stretch): readonly Stretch[] {
   let from = start;
   let to = end;

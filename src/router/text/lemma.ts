@@ -1,4 +1,4 @@
-/** Forms that no rule of spelling leads back. */
+/** Irregular forms. */
 const IRREGULAR = new Map(
   Object.entries({
     be: "am are is was were been being 's",
@@ -67,15 +67,15 @@ const IRREGULAR = new Map(
 
 const VOWEL = /[aeiouy]/;
 
-/** "stopp" was "stop"; "fill" stays. A silent e at the end counts for nothing, so that "voting" and "vote" meet. */
+/** "stopp" becomes "stop"; "fill" stays. A silent final e is dropped, so that "voting" and "vote" match. */
 function bare(stem: string): string {
   const single = /([bdgkmnprtv])\1$/.test(stem) ? stem.slice(0, -1) : stem;
   return single.length > 3 && single.endsWith("e") ? single.slice(0, -1) : single;
 }
 
 /**
- * One spelling for the forms of a word: plural and singular, tenses, -ing. It need not be the word of a dictionary, as long
- * as the forms of one word meet and those of different words do not.
+ * One spelling for the inflections of a word. It need not be a dictionary word, as long as the forms of one word match and
+ * those of different words do not.
  */
 export function lemmaOf(word: string): string {
   const irregular = IRREGULAR.get(word);

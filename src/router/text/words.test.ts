@@ -18,13 +18,13 @@ describe("wordsOf()", () => {
     ]);
   });
 
-  it("knows where each word stands in the whole text", () => {
+  it("has the position of each word in the whole text", () => {
     const text = "“Alpha”  béta 𝒢amma";
     expect(wordsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual(["Alpha", "béta", "𝒢amma"]);
     expect(wordsOf(text, 8, 13).map(({ start, end }) => text.slice(start, end))).toEqual(["béta"]);
   });
 
-  it("finds none in what has no letters", () => {
+  it("finds none without letters", () => {
     expect(textsOf("… — 😀 \ud800 \0")).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { lemmaOf } from "./lemma.js";
 
-/** A word where it stands. */
+/** A word and its position. */
 export interface Word {
   /** Lower case, straight apostrophes. */
   readonly text: string;
@@ -12,16 +12,16 @@ export interface Word {
 
 const WORD = /[\p{L}\p{N}]+(?:['’.][\p{L}\p{N}]+)*/gu;
 
-/** Written in capitals a word is another: a DID is nothing that somebody did, and REST is no rest. */
+/** In capitals these are other words: DID, REST. */
 const ACRONYM = /^\p{Lu}[\p{Lu}\p{N}]+s?$/u;
 
-/** Short forms that everybody reads as the words they stand for. */
+/** Contractions, and their long forms. */
 const SPELLED_OUT: ReadonlyMap<string, readonly string[]> = new Map([
   ["e2e", ["end", "to", "end"]],
   ["e2ee", ["end", "to", "end", "encryption"]],
 ]);
 
-/** The words of a text from `start` to `end`, in order. A hyphen or a slash parts words; an apostrophe does not. */
+/** The words of a text from `start` to `end`, in order. A hyphen or a slash separates words; an apostrophe does not. */
 export function wordsOf(text: string, start = 0, end = text.length): readonly Word[] {
   const words: Word[] = [];
   for (const match of text.slice(start, end).matchAll(WORD)) {

@@ -57,7 +57,7 @@ describe("createMemoryStore()", () => {
   const close = { epoch: 1, after: 1, state: undefined, unlessQueued: false } as const;
   const completed = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 1_000 } } as const;
 
-  test("keeps no more than keptBytes, and says `full` when nothing can be evicted", async () => {
+  test("keeps at most keptBytes, and returns `full` if nothing can be evicted", async () => {
     const { store } = makeStore({ keptBytes: 2_000 });
     for (const id of ["1", "2", "3", "4", "5", "6"]) {
       expect((await store.create(start(id))).made).toBe(true);

@@ -25,7 +25,9 @@ import { WebhookNotifications } from "./webhook-notifications.js";
 
 /** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {
+  /** Overrides of the default limits (`DEFAULT_TASK_LIMITS`). */
   readonly limits?: Maybe<Partial<TaskLimits>>;
+  /** Milliseconds since the epoch. */
   now(): number;
 }
 
@@ -88,7 +90,7 @@ class MemoryStore implements Store {
     if (record === undefined || record.closed) return { ok: false, because: "closed" };
     if (record.holder === undefined || record.epoch !== batch.epoch) return { ok: false, because: "fenced" };
     if (record.seq !== batch.after) return { ok: false, because: "sequence" };
-    if (batch.unlessQueued && record.waiting > 0) return { ok: false, because: "heard" };
+    if (batch.unlessQueued && record.waiting > 0) return { ok: false, because: "queued" };
     const { events } = batch;
     let bytes = 0;
     for (const event of events) bytes += eventSize(event);
@@ -119,7 +121,7 @@ class MemoryStore implements Store {
     this.#addMessage(record, message);
     record.inputs ??= [];
     record.inputs.push(message);
-    return "heard";
+    return "queued";
   }
 
   async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
@@ -179,7 +181,7 @@ class MemoryStore implements Store {
     if (record === undefined) return undefined;
     if (record.closed) return { outcome: "closed", state: record.status } as const;
     record.cancelRequested = true;
-    if (record.holder !== undefined) return { outcome: "told", holder: record.holder } as const;
+    if (record.holder !== undefined) return { outcome: "notified", holder: record.holder } as const;
     const event = this.#statusEvent(record, "canceled");
     this.#tasks.closeResting(record, () => record.push(event));
     this.#tasks.grow(record, eventSize(event));

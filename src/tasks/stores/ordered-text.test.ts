@@ -7,7 +7,7 @@ const NAMES = ["", ...UNIT_TEXTS, ...UNIT_TEXTS.flatMap((a) => UNIT_TEXTS.map((b
 const bytes = (name: string) => Buffer.from(orderedText(name));
 
 describe("orderedText()", () => {
-  test("comes back as the very name, through UTF-8 and without a NUL", () => {
+  test("round-trips through UTF-8, without a NUL", () => {
     for (const name of NAMES) {
       expect(nameOfOrdered(bytes(name).toString())).toBe(name);
       expect(bytes(name).includes(0)).toBe(false);
@@ -19,7 +19,7 @@ describe("orderedText()", () => {
     expect(byBytes).toEqual([...NAMES].sort());
   });
 
-  test("bytes begin with those of another exactly where names do", () => {
+  test("preserves prefixes in bytes", () => {
     for (const name of NAMES) {
       for (const prefix of NAMES) {
         const wanted = name.startsWith(prefix);

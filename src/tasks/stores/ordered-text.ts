@@ -1,9 +1,9 @@
 import type { Maybe } from "../../envelope/index.js";
 
 /**
- * Names in a form that a database can keep and compare byte by byte: the order stays that of code units, a name that begins
- * with another still does, and no two become one. UTF-8 by itself sorts halves of surrogate pairs elsewhere, has no form for
- * one that stands alone, and SQLite ends a text at a NUL.
+ * Encodes names so that a database can store and compare them byte by byte: the order of code units and prefixes are
+ * preserved, and the encoding is injective. Plain UTF-8 sorts surrogates differently and cannot encode a lone one, and
+ * SQLite ends a text at a NUL.
  */
 const LAST_LOW = 0x1;
 const FIRST_HIGH = 0xd8_00;

@@ -17,6 +17,7 @@ export interface RedisStoreOptions {
   readonly prefix?: Maybe<string>;
   /** `keptTasks` holds for each owner. `keptBytes` and the sum of all owners' idempotency keys are left to Redis's own `maxmemory`. */
   readonly limits?: Maybe<Partial<TaskLimits>>;
+  /** TLS options for `rediss:` URLs. Default: the system's CAs. */
   readonly tls?: Maybe<RedisTls>;
   /** Replaces the time of Redis, for tests. */
   readonly testClock?: Maybe<() => number>;

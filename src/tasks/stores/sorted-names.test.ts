@@ -11,7 +11,7 @@ function seeded(seed: number): (below: number) => number {
 }
 
 describe("SortedNames", () => {
-  test("is what a set that is sorted anew each time would be, while it grows and shrinks", () => {
+  test("equals a set sorted again each time, while it grows and shrinks", () => {
     const random = seeded(7);
     const names = new SortedNames();
     const kept = new Set<string>();
@@ -38,7 +38,7 @@ describe("SortedNames", () => {
     }
   });
 
-  test("is empty when all are gone", () => {
+  test("is empty when all are removed", () => {
     const names = new SortedNames();
     const all = Array.from({ length: 2_000 }, (_, n) => String(n));
     for (const name of all) names.add(name);

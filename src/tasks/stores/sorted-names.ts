@@ -13,16 +13,16 @@ export class SortedNames {
       this.#lists.push([name]);
       return;
     }
-    list.splice(placeIn(list, name), 0, name);
+    list.splice(indexIn(list, name), 0, name);
     if (list.length >= 2 * NAMES_PER_LIST) this.#lists.splice(at + 1, 0, list.splice(NAMES_PER_LIST));
   }
 
   delete(name: string): void {
     const at = this.#listFor(name);
     const list = this.#lists[at] ?? [];
-    const place = placeIn(list, name);
-    if (list[place] !== name) return;
-    list.splice(place, 1);
+    const index = indexIn(list, name);
+    if (list[index] !== name) return;
+    list.splice(index, 1);
     if (list.length === 0) this.#lists.splice(at, 1);
   }
 
@@ -37,8 +37,8 @@ export class SortedNames {
 
   /** Names with the prefix, from `from` on. The list must not change during iteration. */
   *beginning(prefix: string, from: string): Generator<string> {
-    for (let at = this.#listFor(from), place = placeIn(this.#lists[at] ?? [], from); at < this.#lists.length; at++, place = 0) {
-      for (const name of this.#lists[at]?.slice(place) ?? []) {
+    for (let at = this.#listFor(from), index = indexIn(this.#lists[at] ?? [], from); at < this.#lists.length; at++, index = 0) {
+      for (const name of this.#lists[at]?.slice(index) ?? []) {
         if (!name.startsWith(prefix)) return;
         yield name;
       }
@@ -53,7 +53,7 @@ export class SortedNames {
 }
 
 /** The index of the name, or where to insert it. */
-function placeIn(list: readonly string[], name: string): number {
+function indexIn(list: readonly string[], name: string): number {
   return firstThat(list.length, (at) => (list[at] ?? name) >= name);
 }
 

@@ -13,7 +13,7 @@ import { loadLibrary } from "./sqlite/library.js";
 import { openSqliteStore } from "./sqlite.js";
 
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-processes-"));
-const STORE = compiled("src/tasks/stores/sqlite.ts");
+const STORE = compiled("src/public/stores.ts");
 const SAMPLES = compiled("test/helpers/stores/contract-samples.ts");
 const children: ChildProcess[] = [];
 
@@ -146,7 +146,7 @@ async function faults(store: Store, taskId: string, seq: number): Promise<readon
 }
 
 describe("two processes over one file", () => {
-  test("a key starts one task; one of them takes a lost task over, and the other's late append is refused", async () => {
+  test("a key starts one task; one process takes over a lost task, and the late append of the other is rejected", async () => {
     const file = join(folder, "shared.db");
     let nowMs = 1_000;
     const here = await openSqliteStore({ file, now: () => nowMs });
@@ -173,7 +173,7 @@ describe("two processes over one file", () => {
     await Promise.all([here.close?.(), there.end()]);
   });
 
-  test("a reader here sees what is appended there, and a holder here hears of a cancel there", async () => {
+  test("a reader sees appends of another process, and a holder its cancel requests", async () => {
     const file = join(folder, "woken.db");
     const here = await openSqliteStore({ file, now: () => 1_000 });
     const there = await openElsewhere(file);
@@ -198,7 +198,7 @@ describe("two processes over one file", () => {
         resolve();
       });
     });
-    expect(await there.call(1_000, "requestCancel", "t", OWNER)).toEqual({ outcome: "told", holder: "h-1" });
+    expect(await there.call(1_000, "requestCancel", "t", OWNER)).toEqual({ outcome: "notified", holder: "h-1" });
     await told;
     expect(heard).toEqual(["t"]);
     await Promise.all([here.close?.(), there.end()]);

@@ -86,7 +86,7 @@ describe("the store contract, by two sqlite stores over one file in turn", () =>
 });
 
 describe("openSqliteStore()", () => {
-  test("a journal with snapshots on the way is the same as one in memory, at every entry", async () => {
+  test("a journal with intermediate snapshots equals one in memory, at every entry", async () => {
     const limits = { entriesPerSnapshot: 4 };
     const [file, memory] = [newFile(), createMemoryStore({ limits, now: () => 1_000 })];
     const written = await open({ limits, file });
@@ -105,7 +105,7 @@ describe("openSqliteStore()", () => {
     expect((await read.read("t", OWNER, 9, 30))?.entries).toEqual((await memory.read("t", OWNER, 9, 30))?.entries);
   });
 
-  test("snapshots are written, and together are no longer than a few journals, however long the artifact gets", async () => {
+  test("snapshots together are no longer than a few journals, however long the artifact gets", async () => {
     const file = newFile();
     const store = await open({ limits: { entriesPerSnapshot: 8, inputsPerTask: 4 }, file });
     await store.create(start("t"));
@@ -136,7 +136,7 @@ describe("openSqliteStore()", () => {
     expect(await seqs(4, 9)).toEqual([]);
   });
 
-  test("keeps no more than keptBytes, and says `full` when nothing can be evicted", async () => {
+  test("keeps at most keptBytes, and returns `full` if nothing can be evicted", async () => {
     const store = await open({ limits: { keptBytes: 2_000 } });
     const big = (id: string) => {
       const { task, ...rest } = start(id);
@@ -175,7 +175,7 @@ describe("openSqliteStore()", () => {
     ]);
   });
 
-  test("gives room back to the machine, little by little, when most of the file is unused", async () => {
+  test("releases pages gradually when most of the file is unused", async () => {
     const { now, advance } = clock();
     const file = newFile();
     const store = await open({ limits: { keptTasksMs: 100 }, file, now });
@@ -192,7 +192,7 @@ describe("openSqliteStore()", () => {
     connection.close();
   });
 
-  test("a webhook that was told everything is not due, and an append says no more that one waits", async () => {
+  test("a fully delivered webhook is not due, and an append reports none pending", async () => {
     const store = await open();
     await store.create({ ...start("t"), push: { taskId: "t", id: "p", url: "https://x.example" } });
     const [due] = await store.duePushes({ holder: "teller", leaseMs: 1_000 }, 10);
@@ -203,7 +203,7 @@ describe("openSqliteStore()", () => {
     expect(await store.renew([{ taskId: "t", epoch: 1 }], 1_000)).toEqual([{ ok: true, cancelRequested: false, pushDue: false }]);
   });
 
-  test("a listener that throws takes nothing back", async () => {
+  test("a listener that throws reverts nothing", async () => {
     const store = await open();
     await store.create(start("t"));
     store.wake("t", () => {

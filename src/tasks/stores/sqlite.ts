@@ -23,7 +23,9 @@ import { Totals } from "./sqlite/totals.js";
 export interface SqliteStoreOptions {
   /** Created if missing, with its folder, readable by this user only. */
   readonly file: string;
+  /** Overrides of the default limits (`DEFAULT_TASK_LIMITS`). */
   readonly limits?: Maybe<Partial<TaskLimits>>;
+  /** Milliseconds since the epoch. */
   now(): number;
   /** Default `normal`: a power cut may lose the last moments. `full` waits for the disk at every step. */
   readonly synchronous?: Maybe<Synchronous>;

@@ -33,15 +33,15 @@ const plain = <T>(value: T): T =>
     }),
   );
 
-describe("what durable stores write", () => {
-  it("gives a message back with its bytes, proofs and an agent's own data of the same name", () => {
+describe("stored form", () => {
+  it("round-trips a message with bytes, proofs and an agent's data of the same name", () => {
     const back = messageFrom(storedText(message));
     expect(plain(back)).toEqual(plain(message));
     expect(back.content[1]).toMatchObject({ kind: "raw", bytes: BYTES });
     expect(back.content[2]).toMatchObject({ data: { $base64: "AAE=" } });
   });
 
-  it("gives a task back", () => {
+  it("round-trips a task", () => {
     expect(plain(taskFrom(storedText(task)))).toEqual(plain(task));
   });
 
@@ -64,7 +64,7 @@ describe("what durable stores write", () => {
       append: false,
       last: true,
     },
-  ])("gives a $kind event back", (event) => {
+  ])("round-trips a $kind event", (event) => {
     expect(plain(eventFrom(storedText(event)))).toEqual(plain(event));
   });
 });

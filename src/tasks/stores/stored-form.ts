@@ -33,7 +33,7 @@ export function taskFrom(text: string): Task {
   return text.includes(BYTES) ? reviveTask(task) : task;
 }
 
-/** Most content is text; only what holds bytes pays for looking at every member. */
+/** Most content is text; only content with bytes needs a full walk. */
 function hasBytes(value: TaskEvent | Envelope | Task): boolean {
   if ("content" in value) return messageHasBytes(value);
   if (!("kind" in value)) return taskHasBytes(value);
@@ -66,7 +66,7 @@ function isRaw({ kind }: Part): boolean {
 }
 
 function bytesAsText(this: { readonly [member: string]: unknown }, key: string, written: unknown): unknown {
-  // A Buffer has turned itself into an object of its own form by now; what it was is still in its place.
+  // A Buffer was already converted by its `toJSON`; the original is still at its place.
   const value = this[key];
   if (!(value instanceof Uint8Array)) return written;
   return { [BYTES]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };

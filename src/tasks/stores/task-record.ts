@@ -40,7 +40,7 @@ export class TaskRecord {
   cancelRequested = false;
   saved: Maybe<Json>;
   listeners: Set<() => void> | undefined;
-  /** Neighbours in the list of tasks nobody runs. */
+  /** Neighbours in the list of idle tasks. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
   #messages: CallerMessage[] | undefined;
@@ -130,14 +130,14 @@ export class TaskRecord {
     return { epoch: this.epoch, seq: this.seq, turn: this.turn, task: this.snapshot().task, state: this.saved };
   }
 
-  /** The task now. Folded as far as somebody looked; each entry is applied once. */
+  /** The current task. Folded lazily; each entry is applied once. */
   snapshot(): Snapshot {
     const { seq } = this;
     if (this.#snapshot?.seq === seq) return this.#snapshot;
     this.#fold ??= this.#begin();
     this.#catchUp();
     const snapshot = { task: this.#fold.snapshot(), seq };
-    // Most finished tasks are read once, by their own caller: only what is read again is kept beside its journal.
+    // Most finished tasks are read once, by their own caller: only what is read again is cached.
     if (!this.closed || this.#readClosed) this.#snapshot = snapshot;
     if (this.closed) {
       this.#readClosed = true;

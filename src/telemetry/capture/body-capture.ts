@@ -10,11 +10,26 @@ const BY_LINES = /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq))/i
 const BINARY = /^(application\/(grpc|octet-stream|protobuf|x-protobuf)|image\/|audio\/|video\/)/i;
 const LF = 0x0a;
 
+/** Captured bytes of one direction while they arrive. */
+export interface WireCapture {
+  /** True for binary formats, whose content cannot be searched for secrets. */
+  readonly isBinary: boolean;
+  /** Size of everything so far, including what was not kept. */
+  readonly bytes: number;
+  /** Approximate memory use. */
+  readonly size: number;
+  /** Discards the content: it holds secrets that cannot be hidden in place, or memory is needed. */
+  drop(): void;
+  /** As `drop`, for binary content only: secrets cannot be located in it. */
+  dropBinary(): void;
+  wire(): WireBytes;
+}
+
 /**
  * One captured body, kept up to a limit and with secrets removed. Text is released only in complete units (a line of a stream,
  * otherwise the whole body), because a secret split across two chunks would be missed.
  */
-export class BodyCapture {
+export class BodyCapture implements WireCapture {
   readonly #head: string;
   readonly #headers: { [name: string]: string };
   readonly #limit: number;
@@ -39,17 +54,14 @@ export class BodyCapture {
     this.#pending = new ByteCollector(limit);
   }
 
-  /** True for binary formats, whose content cannot be searched for secrets. */
   get isBinary(): boolean {
     return this.#binary;
   }
 
-  /** Size of the whole body so far, including what was not kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Approximate memory use. */
   get size(): number {
     return this.#text.length + this.#pendingBytes;
   }
@@ -85,7 +97,6 @@ export class BodyCapture {
     if (!this.#binary) this.#take(this.#pendingBytes);
   }
 
-  /** Discards the content: it holds secrets that cannot be hidden in place, or memory is needed. */
   drop(): void {
     this.#closed = true;
     this.#cut ||= this.#bytes > 0;
@@ -93,7 +104,6 @@ export class BodyCapture {
     this.#empty();
   }
 
-  /** As `drop`, for binary bodies only: secrets cannot be located in them. */
   dropBinary(): void {
     if (this.#binary) this.drop();
   }

@@ -10,7 +10,7 @@ import {
   type Via,
 } from "../../envelope/index.js";
 import type { Outcome } from "../../policies/index.js";
-import type { BodyCapture } from "./body-capture.js";
+import type { WireCapture } from "./body-capture.js";
 import type { CaptureContext } from "./capture-context.js";
 import { CapturedAnswer, capturedEvent, preview } from "./captured-answer.js";
 import type { CapturedMessage } from "./captured-message.js";
@@ -70,18 +70,18 @@ export class CapturedCall implements ExchangeObserver {
   }
 
   /** A call may make several requests; the first one with a body is kept, or else the first. */
-  wantsRequest(body: Uint8Array): boolean {
-    return !this.#entry.hasRequest || (this.#entry.requestBytes === 0 && body.length > 0);
+  wantsRequest(bytes: number): boolean {
+    return !this.#entry.hasRequest || (this.#entry.requestBytes === 0 && bytes > 0);
   }
 
-  requestSent(request: BodyCapture): void {
+  requestSent(request: WireCapture): void {
     this.#isBinary = request.isBinary;
     this.#entry.setRequest(request);
     if (request.isBinary && (holdsPushSecrets(this.#operation) || holdsSecrets(this.#operation))) this.#entry.markSensitive();
     this.bodyProgressed();
   }
 
-  responseStarted(response: BodyCapture): void {
+  responseStarted(response: WireCapture): void {
     this.#entry.setResponse(response);
     this.bodyProgressed();
   }

@@ -2,11 +2,11 @@ import type { ErrorCode, JsonObject, Loss, Maybe, OperationKind, Via } from "../
 
 /** Captured bytes of one direction, up to the limit. Header fields with credentials are never included. */
 export interface WireBytes {
-  /** `POST /a2a` for a request, `200` for a response. */
+  /** `POST /a2a` for a request, `200` for a response; in a session `WS /path` and `message`. */
   readonly head: string;
   /** Without credentials, cookies and tokens. */
   readonly headers: { readonly [name: string]: string };
-  /** Text if it is UTF-8, otherwise base64. */
+  /** Text if it is UTF-8, otherwise base64. The messages of a session are joined by line feeds; binary ones are left out. */
   readonly body: string;
   readonly encoding: "utf8" | "base64";
   /** Size of the whole body; `body` may be shorter. */
@@ -70,15 +70,21 @@ export type CapturedMessageSummary = Omit<CapturedMessage, "request" | "response
 
 /** Selects captured messages. All given members must match. */
 export interface CaptureFilter {
+  /** The agent that received or sent the message. */
   readonly agent?: Maybe<string>;
+  /** The trace. */
   readonly traceId?: Maybe<string>;
+  /** The protocol. */
   readonly protocol?: Maybe<string>;
+  /** Inbound or outbound. */
   readonly direction?: Maybe<"in" | "out">;
+  /** The outcome. */
   readonly status?: Maybe<CapturedMessage["status"]>;
   /** Substring of the message text, case-insensitive. */
   readonly text?: Maybe<string>;
 }
 
+/** Limits of message capture. */
 export interface CaptureLimits {
   /** Captured messages kept (configuration key `inspect.sightings`); the oldest are evicted. */
   readonly sightings: number;
@@ -86,9 +92,12 @@ export interface CaptureLimits {
   readonly bodyBytes: number;
   /** Bytes kept of all bodies together; the oldest bodies are dropped first. */
   readonly totalBytes: number;
+  /** Events kept of one message. Default: 1,000. */
   readonly eventsPerMessage: number;
+  /** Concurrent readers of the feed. Default: 64. */
   readonly readers: number;
 }
+/** The default limits. */
 export const CAPTURE_LIMITS: CaptureLimits = Object.freeze({
   sightings: 10_000,
   bodyBytes: 64 * 1024,

@@ -1,5 +1,5 @@
 import type { Loss, Maybe } from "../../envelope/index.js";
-import type { BodyCapture } from "./body-capture.js";
+import type { WireCapture } from "./body-capture.js";
 import type { CapturedEvent, CapturedMessage, CapturedMessageSummary, CaptureFilter, CaptureLimits } from "./captured-message.js";
 import type { CapturedDocument } from "./document.js";
 
@@ -28,8 +28,8 @@ export class Entry {
   status: CapturedMessage["status"] = "open";
   endedAt: Maybe<number>;
   error: CapturedMessage["error"];
-  #request: Maybe<BodyCapture>;
-  #response: Maybe<BodyCapture>;
+  #request: Maybe<WireCapture>;
+  #response: Maybe<WireCapture>;
   #envelope: Maybe<CapturedDocument>;
   #answer: Maybe<CapturedDocument>;
   #events: CapturedEvent[] = [];
@@ -60,11 +60,11 @@ export class Entry {
     return (this.#request?.size ?? 0) + (this.#response?.size ?? 0) + documents + this.#eventSize;
   }
 
-  setRequest(request: BodyCapture): void {
+  setRequest(request: WireCapture): void {
     this.#request = this.#allowed(request);
   }
 
-  setResponse(response: BodyCapture): void {
+  setResponse(response: WireCapture): void {
     this.#response = this.#allowed(response);
   }
 
@@ -91,8 +91,7 @@ export class Entry {
   }
 
   addLoss(loss: Loss): boolean {
-    // Losses below the host are also reported to the host; count each once.
-    if (this.#losses.length >= LOSSES_PER_MESSAGE || this.#losses.includes(loss)) return false;
+    if (this.#losses.length >= LOSSES_PER_MESSAGE) return false;
     this.#losses.push(loss);
     return true;
   }
@@ -151,7 +150,7 @@ export class Entry {
     return { ...this.start, seq, endedAt, taskId, sessionId, losses: [...this.#losses], status, error };
   }
 
-  #allowed(capture: BodyCapture): BodyCapture {
+  #allowed(capture: WireCapture): WireCapture {
     if (this.#stripped) capture.drop();
     else if (this.#sensitive) capture.dropBinary();
     return capture;

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../../policies/index.js";
 import { bytesOf, wholeBody } from "../../transport/body.js";
 import { type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { readJson } from "../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import { makeRequest } from "../../transport/request.js";
 import { type SseEvent, sseEvents } from "../../transport/sse.js";
 import type { CapturedMessage, CapturedMessageSummary, CaptureFilter } from "./captured-message.js";
@@ -19,6 +20,7 @@ export interface InspectedHost {
   readonly cancel: Cancel;
 }
 
+/** An item of the feed: a message, a gap, or a change of the connection. */
 export type FeedItem =
   | { readonly kind: "message"; readonly message: CapturedMessage }
   /** At least this many messages were evicted before they could be read. */
@@ -28,7 +30,7 @@ export type FeedItem =
   | { readonly kind: "cut"; readonly error: AgentError; readonly waitMs: number };
 
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-const MAX_JSON_DEPTH = 256;
+const JSON_LIMITS = { ...DEFAULT_LIMITS, jsonDepth: 256 };
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
@@ -87,7 +89,7 @@ async function* readFeed(host: InspectedHost, filter: CaptureFilter, cursor: May
 }
 
 function itemOf({ event, data }: SseEvent): FeedItem {
-  const value = readJson(bytesOf(data), MAX_JSON_DEPTH);
+  const value = readJson(bytesOf(data), JSON_LIMITS);
   if (event === "gap") return { kind: "gap", missed: (value as { missed: number }).missed };
   return { kind: "message", message: value as CapturedMessage }; // written by our own feed
 }
@@ -101,7 +103,7 @@ async function readIfFound(host: InspectedHost, path: string): Promise<unknown> 
 
 async function read(host: InspectedHost, path: string): Promise<unknown> {
   const response = await get(host, path, { accept: "application/json" });
-  return readJson(await wholeBody(response.body, MAX_RESPONSE_BYTES), MAX_JSON_DEPTH);
+  return readJson(await wholeBody(response.body, MAX_RESPONSE_BYTES), JSON_LIMITS);
 }
 
 async function get(host: InspectedHost, path: string, extraHeaders: { readonly [name: string]: string }): Promise<HttpResponse> {

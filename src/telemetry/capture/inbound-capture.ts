@@ -1,73 +1,34 @@
-import type { Call, Cancel, Layer, Loss, Maybe } from "../../envelope/index.js";
+import { type Call, CallSlot, type Layer, type Loss, type Maybe } from "../../envelope/index.js";
 import { around } from "../../policies/index.js";
-import type { Exchange, HttpRequest } from "../../transport/exchange.js";
-import type { BodyCapture } from "./body-capture.js";
+import type { Exchange, HttpRequest, Session, SessionMessage } from "../../transport/exchange.js";
 import type { CaptureContext } from "./capture-context.js";
 import { CapturedCall, envelopeOf, ignoreErrors } from "./captured-call.js";
-import { captureRequest, captureResponse, type ExchangeObserver, onResponse } from "./observed-exchange.js";
+import { type CapturedExchange, CapturedHttpExchange, CapturedSessionExchange } from "./captured-exchange.js";
+import { captureResponse, onResponse } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
-/** A request and the calls made from it; they share its bytes. */
-class CapturedExchange implements ExchangeObserver {
-  readonly request: HttpRequest;
-  readonly #calls: CapturedCall[] = [];
-  #response: Maybe<BodyCapture>;
-
-  constructor(request: HttpRequest) {
-    this.request = request;
-  }
-
-  addCall(call: CapturedCall, request: BodyCapture): void {
-    this.#calls.push(call);
-    call.requestSent(request);
-    if (this.#response !== undefined) call.responseStarted(this.#response);
-  }
-
-  responseStarted(response: BodyCapture): void {
-    this.#response = response;
-    for (const call of this.#calls) call.responseStarted(response);
-  }
-
-  bodyProgressed(): void {
-    for (const call of this.#calls) call.bodyProgressed();
-  }
-
-  lossReported(loss: Loss): void {
-    for (const call of this.#calls) call.addLoss(loss);
-  }
-}
-
-/** Captures incoming calls: the HTTP exchange and the call made from it. */
+/** Captures incoming calls: the HTTP exchange, or the messages of a session, and the call made from it. */
 export class InboundCapture {
   readonly #context: CaptureContext;
-  readonly #byRequest = new WeakMap<HttpRequest, CapturedExchange>();
-  /** A protocol may derive another call; it keeps the cancel of the request. */
-  readonly #byCancel = new WeakMap<Cancel, CapturedExchange>();
+  readonly #exchanges = new CallSlot<CapturedExchange>();
   readonly layer: Layer;
 
   constructor(context: CaptureContext) {
     this.#context = context;
     this.layer = around<CapturedCall>({
       begin: (operation, call) => {
-        const captured = this.#byCancel.get(call.cancel);
+        const captured = this.#exchanges.of(call);
         const envelope = envelopeOf(operation);
         // Not every protocol passes the header on.
-        const traceparent = call.parameters["traceparent"] ?? captured?.request.headers["traceparent"];
+        const traceparent = call.parameters["traceparent"] ?? captured?.traceparent;
         const position = context.spans.incoming(envelope, traceparent);
         const { agent, via, caller } = call;
         const capturedCall = new CapturedCall(context, { direction: "in", operation, position, agent, caller: caller.id, via });
-        if (captured !== undefined)
-          ignoreErrors(() => captured.addCall(capturedCall, captureRequest(captured.request, context.limits.bodyBytes)));
+        if (captured !== undefined) ignoreErrors(() => captured.addCall(capturedCall));
         return capturedCall;
       },
       under: (capturedCall, call) =>
-        call.derive({
-          parameters: { ...call.parameters, traceparent: traceparentOf(capturedCall.position) },
-          reportLoss: (loss) => {
-            capturedCall.addLoss(loss);
-            call.reportLoss(loss);
-          },
-        }),
+        call.derive({ parameters: { ...call.parameters, traceparent: traceparentOf(capturedCall.position) } }),
       event: (capturedCall, event) => capturedCall.event(event),
       end: (capturedCall, outcome) => capturedCall.end(outcome),
     });
@@ -76,18 +37,31 @@ export class InboundCapture {
   exchange(exchange: Exchange): Exchange {
     return (request) =>
       onResponse(exchange(request), (response) => {
-        const captured = this.#byRequest.get(request);
+        const captured = this.#exchanges.of(request.call);
         return captured === undefined ? response : captureResponse(response, this.#context.limits.bodyBytes, captured);
       });
   }
 
-  callStarted(request: HttpRequest, call: Call): void {
-    const captured = this.#byRequest.get(request) ?? new CapturedExchange(request);
-    this.#byRequest.set(request, captured);
-    this.#byCancel.set(call.cancel, captured);
+  callStarted(from: HttpRequest | SessionMessage, call: Call): void {
+    const { bodyBytes } = this.#context.limits;
+    if ("session" in from) this.#exchanges.put(call, new CapturedSessionExchange(from.session.request, bodyBytes));
+    // The calls of a batch share one exchange: the request has the first of them.
+    else this.#exchanges.put(call, this.#exchanges.of(from.call) ?? new CapturedHttpExchange(from, bodyBytes));
   }
 
-  lossReported(request: HttpRequest, loss: Loss): void {
-    this.#byRequest.get(request)?.lossReported(loss);
+  session(session: Session): void {
+    session.tap({
+      assigned: (frame, call) => this.#inSession(call, (exchange) => exchange.addRequest(frame)),
+      sent: (frame, _bytes, call) => this.#inSession(call, (exchange) => exchange.addResponse(frame)),
+    });
+  }
+
+  #inSession(call: Maybe<Call>, add: (exchange: CapturedSessionExchange) => void): void {
+    const exchange = this.#exchanges.of(call);
+    if (exchange instanceof CapturedSessionExchange) ignoreErrors(() => add(exchange));
+  }
+
+  lossReported(loss: Loss, call: Call): void {
+    this.#exchanges.of(call)?.lossReported(loss);
   }
 }

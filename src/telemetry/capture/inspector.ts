@@ -1,6 +1,6 @@
 import type { Call, Layer, Loss, Maybe, Via } from "../../envelope/index.js";
 import { stack } from "../../policies/index.js";
-import type { HttpRequest, Link } from "../../transport/exchange.js";
+import type { HttpRequest, Link, Session, SessionMessage } from "../../transport/exchange.js";
 import type { Edge } from "../edge.js";
 import type { Telemetry } from "../telemetry.js";
 import type { CaptureContext } from "./capture-context.js";
@@ -10,9 +10,13 @@ import { MemoryLog } from "./log.js";
 import { OutboundCapture } from "./outbound-capture.js";
 import { Spans } from "./spans.js";
 
+/** Options of `createInspector`. */
 export interface InspectorOptions {
+  /** Overrides of the default limits (`CAPTURE_LIMITS`). */
   readonly limits?: Maybe<Partial<CaptureLimits>>;
+  /** The id source. */
   readonly ids: { newId(): string };
+  /** The time source. */
   readonly clock: { now(): number };
 }
 
@@ -20,8 +24,9 @@ export interface InspectorOptions {
 export interface InspectingTelemetry extends Telemetry {
   /** `via` adds the version and binding of the interface to the edge. */
   wire(edge: Edge, via?: Via): Maybe<Layer>;
-  /** Part of the answer to this request could not be represented. */
-  lossReported(request: HttpRequest, loss: Loss): void;
+  callStarted(from: HttpRequest | SessionMessage, call: Call): void;
+  session(session: Session, protocol: string): void;
+  lossReported(loss: Loss, call: Call): void;
 }
 
 /** Captures every call in and out and keeps the most recent ones. */
@@ -33,6 +38,7 @@ export interface Inspector {
   close(): void;
 }
 
+/** Creates an in-memory log of messages and the telemetry that fills it. */
 export function createInspector({ limits: given, ids, clock }: InspectorOptions): Inspector {
   const limits: CaptureLimits = { ...CAPTURE_LIMITS, ...given };
   const log = new MemoryLog(limits, clock.now());
@@ -56,11 +62,18 @@ export function createInspector({ limits: given, ids, clock }: InspectorOptions)
         link: (link: Link, edge: Edge) => outbound.link(inner.link(link, edge)),
         server: () => stack([inner.server(), inbound.layer]),
         exchange: (exchange) => inbound.exchange(inner.exchange(exchange)),
-        callStarted(request: HttpRequest, call: Call) {
-          inner.callStarted(request, call);
-          inbound.callStarted(request, call);
+        callStarted(from: HttpRequest | SessionMessage, call: Call) {
+          inner.callStarted?.(from, call);
+          inbound.callStarted(from, call);
         },
-        lossReported: (request, loss) => inbound.lossReported(request, loss),
+        session(session: Session, protocol: string) {
+          inner.session?.(session, protocol);
+          inbound.session(session);
+        },
+        lossReported(loss: Loss, call: Call) {
+          inner.lossReported?.(loss, call);
+          inbound.lossReported(loss, call);
+        },
       };
     },
   };

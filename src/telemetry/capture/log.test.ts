@@ -42,7 +42,7 @@ const body = (size: number): BodyCapture => {
 
 async function take(feed: AsyncIterable<CapturedMessage>, count: number): Promise<readonly CapturedMessage[]> {
   const taken: CapturedMessage[] = [];
-  if (count > 0) for await (const sighting of feed) if (taken.push(sighting) === count) break;
+  if (count > 0) for await (const message of feed) if (taken.push(message) === count) break;
   return taken;
 }
 

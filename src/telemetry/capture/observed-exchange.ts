@@ -1,12 +1,12 @@
 import { watchIterable } from "../../policies/index.js";
 import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
-import { BodyCapture } from "./body-capture.js";
+import { BodyCapture, type WireCapture } from "./body-capture.js";
 import { requestHead } from "./secrets.js";
 
 /** Receives the progress of one HTTP exchange. Must not throw. */
 export interface ExchangeObserver {
   /** The response has started; its body follows. */
-  responseStarted(response: BodyCapture): void;
+  responseStarted(response: WireCapture): void;
   /** More of the body has passed, or it has ended. */
   bodyProgressed(): void;
 }

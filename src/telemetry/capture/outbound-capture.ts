@@ -1,24 +1,23 @@
-import type { Call, Cancel, Layer, Via } from "../../envelope/index.js";
-import { around, type LinkedCancel, linkedCancel } from "../../policies/index.js";
-import type { Exchange, Link } from "../../transport/exchange.js";
+import { type Call, CallSlot, type Layer, type Maybe, type Via } from "../../envelope/index.js";
+import { around } from "../../policies/index.js";
+import type { Chunk, Exchange, Link, RequestHead, SessionTap } from "../../transport/exchange.js";
 import type { Edge } from "../edge.js";
 import type { CaptureContext } from "./capture-context.js";
 import { CapturedCall, envelopeOf, ignoreErrors } from "./captured-call.js";
+import { CapturedSessionExchange } from "./captured-exchange.js";
 import { captureRequest, captureResponse, onResponse } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
+/** One attempt, with its messages if it uses a session. */
 interface CapturedAttempt {
   readonly captured: CapturedCall;
-  /** Identifies the attempt on the link. */
-  readonly cancel: Cancel;
-  readonly linked: LinkedCancel | undefined;
+  exchange: Maybe<CapturedSessionExchange>;
 }
 
 /** Captures outgoing calls: every attempt, and its exchange on the link. */
 export class OutboundCapture {
   readonly #context: CaptureContext;
-  /** The layer and the link share only the cancel, which a protocol client passes on with its requests. */
-  readonly #byCancel = new WeakMap<Cancel, CapturedCall>();
+  readonly #attempts = new CallSlot<CapturedAttempt>();
 
   constructor(context: CaptureContext) {
     this.#context = context;
@@ -26,43 +25,64 @@ export class OutboundCapture {
 
   layer(edge: Edge, via: Via = { protocol: edge.protocol, version: "", binding: "" }): Layer {
     const context = this.#context;
-    return around<CapturedAttempt>({
+    return around<CapturedCall>({
       begin: (operation, call) => {
         const position = context.spans.outgoing(envelopeOf(operation), call.parameters["traceparent"]);
         const { dstId: agent, srcAgent: caller } = edge;
-        const captured = new CapturedCall(context, { direction: "out", operation, position, agent, caller, via });
-        // Two attempts may share a cancel; a new one is needed only then.
-        const linked = this.#byCancel.has(call.cancel) ? linkedCancel(call.cancel) : undefined;
-        const cancel = linked?.source ?? call.cancel;
-        this.#byCancel.set(cancel, captured);
-        return { captured, cancel, linked };
+        return new CapturedCall(context, { direction: "out", operation, position, agent, caller, via });
       },
-      under: ({ captured, cancel }, call) => withCapture(call, captured, cancel),
-      event: ({ captured }, event) => captured.event(event),
-      end: ({ captured, cancel, linked }, outcome) => {
-        linked?.unlink();
-        this.#byCancel.delete(cancel);
-        captured.end(outcome);
+      under: (captured, call) => {
+        const attempt = withCapture(call, captured);
+        this.#attempts.put(attempt, { captured, exchange: undefined });
+        return attempt;
       },
+      event: (captured, event) => captured.event(event),
+      end: (captured, outcome) => captured.end(outcome),
     });
   }
 
   link(link: Link): Link {
     const { bodyBytes } = this.#context.limits;
     const exchange: Exchange = (request) => {
-      const captured = this.#byCancel.get(request.cancel);
-      if (captured?.wantsRequest(request.body) !== true) return link.exchange(request);
+      const captured = this.#attempts.of(request.call)?.captured;
+      if (captured?.wantsRequest(request.body.length) !== true) return link.exchange(request);
       ignoreErrors(() => captured.requestSent(captureRequest(request, bodyBytes)));
       return onResponse(link.exchange(request), (response) => captureResponse(response, bodyBytes, captured));
     };
-    return { ...link, exchange, close: () => link.close() };
+    const captured = { exchange, close: () => link.close() };
+    const open = link.open?.bind(link);
+    if (open === undefined) return captured;
+    return {
+      ...captured,
+      open: async (request, subprotocols) => {
+        const session = await open(request, subprotocols);
+        session.tap(this.#tapOf(session.request));
+        return session;
+      },
+    };
+  }
+
+  #tapOf(upgrade: RequestHead): SessionTap {
+    return {
+      sent: (frame, bytes, call) => ignoreErrors(() => this.#exchangeOf(call, upgrade, bytes)?.addRequest(frame)),
+      assigned: (frame: Chunk, call: Call) => ignoreErrors(() => this.#attempts.of(call)?.exchange?.addResponse(frame)),
+    };
+  }
+
+  /** Undefined if the attempt has made a request by HTTP: its first request is kept. */
+  #exchangeOf(call: Maybe<Call>, upgrade: RequestHead, bytes: number): Maybe<CapturedSessionExchange> {
+    const attempt = this.#attempts.of(call);
+    if (attempt === undefined || attempt.exchange !== undefined) return attempt?.exchange;
+    if (!attempt.captured.wantsRequest(bytes)) return undefined;
+    attempt.exchange = new CapturedSessionExchange(upgrade, this.#context.limits.bodyBytes);
+    attempt.exchange.addCall(attempt.captured);
+    return attempt.exchange;
   }
 }
 
-function withCapture(call: Call, captured: CapturedCall, cancel: Cancel): Call {
+function withCapture(call: Call, captured: CapturedCall): Call {
   return call.derive({
     parameters: { ...call.parameters, traceparent: traceparentOf(captured.position) },
-    cancel,
     reportLoss: (loss) => {
       captured.addLoss(loss);
       call.reportLoss(loss);

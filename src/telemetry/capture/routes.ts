@@ -5,6 +5,7 @@ import { errorResponse, jsonResponse } from "../../transport/response.js";
 import type { CapturedMessage, CaptureFilter, CaptureLog } from "./captured-message.js";
 import { feed } from "./feed.js";
 
+/** Options of `inspectorRoutes`. */
 export interface InspectorRouteOptions {
   /** Authorizes access. Default: direct connections from this machine. */
   readonly authorize?: Maybe<(request: HttpRequest) => boolean | Promise<boolean>>;
@@ -64,7 +65,7 @@ function guarded(
 const STATUS_OF: { readonly [code: string]: number } = { invalid_message: 400, overloaded: 503 };
 
 function notFound({ method, path }: HttpRequest): HttpResponse {
-  return errorResponse(404, new AgentError("not_found", `nothing answers ${method} ${path}`));
+  return errorResponse(404, new AgentError("not_found", `No route for ${method} ${path}`));
 }
 
 function listMessages(log: CaptureLog, parameters: URLSearchParams): HttpResponse {

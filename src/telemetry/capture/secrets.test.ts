@@ -20,7 +20,7 @@ describe("secrets in JSON text", () => {
     expect(hideInText(text)).toBe(hidden);
   });
 
-  it("hides nothing twice, so that what was hidden stays as it is", () => {
+  it("redacts nothing twice", () => {
     const once = hideInText('{"token":"abc","authorization":"Bearer x"}');
     expect(hideInText(once)).toBe(once);
   });
@@ -67,7 +67,7 @@ describe("names, headers and queries", () => {
     expect(kept).toEqual({ "content-type": "application/json", "a2a-version": "1.0", traceparent: "00-x" });
   });
 
-  it("keeps figures of a query, and hides whatever may be a key", () => {
+  it("keeps numbers of a query, and redacts possible keys", () => {
     expect(requestHead("GET", "/tasks/1", "historyLength=3&key=s3cret&follow=true&x")).toBe(
       "GET /tasks/1?historyLength=3&key=…&follow=true&x",
     );

@@ -1,10 +1,9 @@
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { AgentError, type ErrorCode } from "../../envelope/index.js";
 import { errorResponse } from "../response.js";
 import { hasUnansweredRequests } from "./live-exchanges.js";
-import { LINGER_MS } from "./refuse-early.js";
+import { writeRawResponse } from "./raw-response.js";
 
 const BAD_HTTP: { readonly [code: string]: readonly [status: number, code: ErrorCode, message: string] } = {
   HPE_HEADER_OVERFLOW: [431, "too_large", "the request headers are too large"],
@@ -21,19 +20,15 @@ export function respondToBadHttp(error: Error & { readonly code?: string }, sock
     return;
   }
   const [status, code, message] = BAD_HTTP[error.code ?? ""] ?? [400, "invalid_message", "this is not an HTTP/1.1 request"];
-  writeRaw(socket, status, new AgentError(code, message));
+  refuse(socket, status, new AgentError(code, message));
 }
 
 /** Responds to plain HTTP on a TLS port. HTTP/2 clients fail on this response as well. */
 export function respondToPlainText(socket: Duplex): void {
-  writeRaw(socket, 400, new AgentError("invalid_message", "this port requires TLS: use https:// instead of http://"));
+  refuse(socket, 400, new AgentError("invalid_message", "this port requires TLS: use https:// instead of http://"));
 }
 
-function writeRaw(socket: Duplex, status: number, error: AgentError): void {
-  const body = String(errorResponse(status, error).body);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
-  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  socket.on("error", () => undefined);
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+function refuse(socket: Duplex, status: number, error: AgentError): void {
+  const response = errorResponse(status, error);
+  writeRawResponse(socket, response, String(response.body));
 }

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { respondToPlainText } from "./bad-http.js";
@@ -6,19 +6,23 @@ import type { HttpHandler } from "./http-handler.js";
 import type { TlsServer } from "./http1-server.js";
 import { Http2Connection } from "./http2-connection.js";
 import { sniff, type WireProtocol } from "./sniff.js";
+import { UpgradeHandler } from "./upgrade-handler.js";
+import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-handshake.js";
 
 /**
  * Dispatches new connections to HTTP/1.1 or HTTP/2. The listening server is Node's own, because it applies its time limits only to
- * connections that it accepted itself; its listeners run once the protocol is known, and HTTP/2 is served beside it. Tracks all
- * connections that Node's server does not: silent ones, handshakes and HTTP/2.
+ * connections that it accepted itself; its listeners run once the protocol is known, and HTTP/2 and WebSockets are served beside it.
+ * Tracks all connections that Node's server does not: silent ones, handshakes, HTTP/2 and WebSockets.
  */
 export class ConnectionDispatcher {
   readonly #handler: HttpHandler;
   readonly #unidentified = new Map<string, Socket>();
   readonly #http2 = new Set<Http2Connection>();
+  readonly #upgrades: UpgradeHandler;
 
   constructor(handler: HttpHandler) {
     this.#handler = handler;
+    this.#upgrades = new UpgradeHandler(handler);
   }
 
   attach(server: Server): void {
@@ -30,6 +34,7 @@ export class ConnectionDispatcher {
         else accept(socket);
       });
     });
+    this.#serveUpgrades(server, accept);
   }
 
   attachTls(server: TlsServer): void {
@@ -47,16 +52,19 @@ export class ConnectionDispatcher {
       if (socket.alpnProtocol === "h2") this.#acceptHttp2(socket);
       else accept(socket);
     });
+    this.#serveUpgrades(server, accept);
   }
 
   /** Closes idle connections; active ones are marked as the last. */
   close(): void {
     for (const socket of this.#unidentified.values()) socket.destroy();
     for (const connection of this.#http2) connection.close();
+    this.#upgrades.close();
   }
 
   destroy(): void {
     for (const connection of this.#http2) connection.destroy();
+    this.#upgrades.destroy();
   }
 
   #detect(socket: Socket, onProtocol: (protocol: WireProtocol) => void): void {
@@ -67,6 +75,18 @@ export class ConnectionDispatcher {
     });
     sniff(socket, this.#handler.limits.firstByteMs, (protocol) => {
       if (protocol !== undefined) onProtocol(protocol);
+    });
+  }
+
+  /** Node hands over every request with `Upgrade`. Those that open no WebSocket are put back without it, as if they had just arrived. */
+  #serveUpgrades(server: Server, accept: (socket: Socket) => void): void {
+    server.on("upgrade", (req: IncomingMessage, socket: Socket, head: Buffer) => {
+      if (opensWebSocket(req)) this.#upgrades.handle(req, socket, head);
+      else if (owesResponse(socket)) socket.destroy();
+      else {
+        socket.unshift(Buffer.concat([headWithoutUpgrade(req), head]));
+        accept(socket);
+      }
     });
   }
 

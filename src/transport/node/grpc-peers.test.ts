@@ -211,7 +211,7 @@ describe("grpc-js as the server of our link", () => {
     expect({ ...failed.headers, ...failed.trailers?.() }).toMatchObject({ "grpc-status": "5", "grpc-message": "none" });
   });
 
-  test("a cancel reaches the server, and the reader hears its reason", async () => {
+  test("a cancel reaches the server, and the reader gets its reason", async () => {
     const url = await serveGrpc(false);
     const cancel = new CancelSource();
     const response = await link().exchange(call(`${url}/t.S/Watch`, "", cancel));

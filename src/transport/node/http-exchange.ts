@@ -1,7 +1,10 @@
-import { AgentError } from "../../envelope/index.js";
-import { type Chunk, type Exchange, type HttpResponse, isStream } from "../exchange.js";
+import { AgentError, type Awaitable } from "../../envelope/index.js";
+import { ByteCollector } from "../body.js";
+import { type Chunk, type HttpResponse, type Intake, isStream, type Taken } from "../exchange.js";
+import { isRefusal, respondTooLarge } from "../intake.js";
 import type { Limits } from "../limits.js";
-import { bodyTooLarge, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
+import { refuseFailed, refuseOverloaded } from "../refusal.js";
+import { releaseWhenAdmitted, UnadmittedBytes } from "../unadmitted-bytes.js";
 import { respondUnread } from "../unread.js";
 import type { IncomingRequest } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
@@ -9,7 +12,7 @@ import { StreamWriter } from "./stream-writer.js";
 
 /** State shared by all exchanges of one handler. */
 export interface ExchangeContext {
-  readonly exchange: Exchange;
+  readonly intake: Intake;
   readonly limits: Limits;
   /** Set at shutdown: later responses close their connection. */
   readonly closing: boolean;
@@ -20,12 +23,16 @@ export interface ExchangeContext {
 /** One request and its response; common to HTTP/1.1 and HTTP/2. */
 export abstract class HttpExchange {
   protected readonly context: ExchangeContext;
-  #incoming: IncomingRequest | undefined;
+  protected readonly incoming: IncomingRequest;
+  #taken: Taken | undefined;
+  #collected: ByteCollector | undefined;
+  #unadmitted: UnadmittedBytes | undefined;
   #writer: StreamWriter | undefined;
   #disconnected = false;
 
-  constructor(context: ExchangeContext) {
+  constructor(context: ExchangeContext, incoming: IncomingRequest) {
     this.context = context;
+    this.incoming = incoming;
   }
 
   /** False once nothing more can be written. */
@@ -41,16 +48,118 @@ export abstract class HttpExchange {
   protected abstract cut(): void;
   /** The response is written or abandoned. */
   protected abstract finished(): void;
+  /** Body bytes that the connection buffers while nothing reads them. */
+  protected abstract readonly bufferedBytes: number;
+  /** Reads the body: `receive` for every chunk, then `complete`. */
+  protected abstract readBody(): void;
+  protected abstract stopReading(): void;
+  /** Responds without reading the rest of the body. */
+  protected abstract refuse(response: HttpResponse): void;
 
-  protected dispatch(incoming: IncomingRequest): void {
-    this.#incoming = incoming;
-    let answer: HttpResponse | Promise<HttpResponse>;
+  /** Lets the server decide by the head. The body is read only if it takes the request. */
+  start(): void {
+    const { hasBody } = this.incoming;
+    let taken: Awaitable<Taken | HttpResponse>;
     try {
-      answer = this.context.exchange(incoming);
+      taken = this.context.intake.take(this.incoming);
     } catch (thrown) {
       this.#failed(thrown);
       return;
     }
+    if (!(taken instanceof Promise)) {
+      this.#decided(taken);
+      return;
+    }
+    // Meanwhile the body arrives in the connection's buffers.
+    const waiting = new UnadmittedBytes(this.context.limits.unadmittedBytes);
+    if (hasBody && !waiting.add(Math.min(this.#declaredBytes(), this.bufferedBytes))) {
+      taken.catch(() => undefined);
+      this.refuse(waiting.refusal());
+      return;
+    }
+    taken.then(
+      (decided) => {
+        waiting.release();
+        if (this.isOpen()) this.#decided(decided);
+        else this.finished();
+      },
+      (thrown: unknown) => {
+        waiting.release();
+        this.#failed(thrown);
+      },
+    );
+  }
+
+  #decided(taken: Taken | HttpResponse): void {
+    const { hasBody } = this.incoming;
+    if (isRefusal(taken)) {
+      if (hasBody) this.refuse(taken);
+      else this.settle(taken);
+      return;
+    }
+    this.#taken = taken;
+    if (!hasBody) this.dispatch();
+    else if (this.#declaredBytes() > taken.bodyBytes && this.incoming.headers["content-length"] !== undefined)
+      this.#refuseTooLarge(taken);
+    else {
+      this.#collected = new ByteCollector(taken.bodyBytes);
+      if (taken.unadmitted) this.#unadmitted = new UnadmittedBytes(this.context.limits.unadmittedBytes);
+      this.readBody();
+    }
+  }
+
+  /** By `Content-Length`; a body without it may have any length. */
+  #declaredBytes(): number {
+    const length = this.incoming.headers["content-length"];
+    return length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+  }
+
+  /** A part of the body has arrived. */
+  receive(piece: Buffer): void {
+    const taken = this.#taken;
+    if (taken === undefined || this.#collected === undefined) return;
+    if (this.#unadmitted?.add(piece.length) === false) this.#refuseUnread(taken, this.#unadmitted);
+    else if (!this.#collected.add(piece)) this.#refuseTooLarge(taken);
+  }
+
+  /** The body is complete. */
+  complete(): void {
+    const collected = this.#collected;
+    if (collected === undefined) return;
+    this.forgetBody();
+    this.incoming.receiveBody(collected.whole());
+    this.dispatch();
+  }
+
+  /** Nothing more of the body is wanted. */
+  protected forgetBody(): void {
+    this.#collected = undefined;
+    this.stopReading();
+  }
+
+  #refuseTooLarge(taken: Taken): void {
+    this.forgetBody();
+    this.#unadmitted?.release();
+    void respondTooLarge(this.incoming, taken).then((response) => this.refuse(response));
+  }
+
+  #refuseUnread({ exchange }: Taken, held: UnadmittedBytes): void {
+    this.forgetBody();
+    held.release();
+    void respondUnread(exchange, this.incoming, held.problem(), held.refusal()).then((response) => this.refuse(response));
+  }
+
+  protected dispatch(): void {
+    const { incoming } = this;
+    let answer: Awaitable<HttpResponse>;
+    try {
+      answer = (this.#taken as Taken).exchange(incoming); // set before the body is read
+    } catch (thrown) {
+      this.#unadmitted?.release();
+      this.#failed(thrown);
+      return;
+    }
+    if (this.#unadmitted !== undefined) releaseWhenAdmitted(this.#unadmitted, incoming, answer);
     if (answer instanceof Promise) {
       answer.then(
         (response) => this.settle(response),
@@ -64,17 +173,12 @@ export abstract class HttpExchange {
     this.respond(response);
   }
 
-  /** The response for a body above the limit, in the format of the addressed protocol. */
-  protected answerTooLarge(incoming: IncomingRequest): Promise<HttpResponse> {
-    const { exchange, limits } = this.context;
-    return respondUnread(exchange, incoming, bodyTooLarge(limits.bodyBytes), refuseTooLarge(limits.bodyBytes));
-  }
-
   /** The peer has disconnected. */
   peerDisconnected(): void {
     this.#disconnected = true;
+    this.#unadmitted?.release();
     this.#writer?.cut();
-    this.#incoming?.peerDisconnected(new AgentError("cancelled", "the caller disconnected"));
+    this.incoming.peerDisconnected(new AgentError("cancelled", "the caller disconnected"));
   }
 
   respond(response: HttpResponse): void {
@@ -104,7 +208,7 @@ export abstract class HttpExchange {
       this.finished();
     } else if (context.openStreams >= context.limits.openStreams) {
       discard(body);
-      this.#incoming?.peerDisconnected(new AgentError("overloaded", "too many streams are open"));
+      this.incoming.peerDisconnected(new AgentError("overloaded", "too many streams are open"));
       this.respond(refuseOverloaded());
     } else {
       const done = (): void => {

@@ -1,20 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
-import type { Exchange, HttpResponse } from "../exchange.js";
+import type { Exchange, HttpResponse, Intake } from "../exchange.js";
+import { intakeOf } from "../intake.js";
 import type { Limits } from "../limits.js";
-import {
-  belowBase,
-  bodyConsumed,
-  foreignEncoding,
-  refuseConsumed,
-  refuseEncoding,
-  refuseOutside,
-  refuseTooLarge,
-} from "../refusal.js";
+import { belowBase, bodyConsumed, foreignEncoding, refuseConsumed, refuseEncoding, refuseOutside } from "../refusal.js";
 import type { ExchangeContext } from "./http-exchange.js";
 import { Http1Exchange } from "./http1-exchange.js";
 import { type Address, addressOf, headersOf } from "./incoming-request.js";
 import { refuseEarly } from "./refuse-early.js";
+import { refuseMessage } from "./refuse-message.js";
 
 export interface HttpHandlerOptions {
   readonly limits: Limits;
@@ -29,11 +23,9 @@ export interface HttpHandlerOptions {
 /** Express strips the mount point from `url` and keeps the full path in `originalUrl`. */
 type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
 
-const NO_BODY = new Uint8Array(0);
-
 /** Converts Node's HTTP/1.1 requests to exchanges; shared by our own server and mounts in others. */
 export class HttpHandler implements ExchangeContext {
-  readonly exchange: Exchange;
+  readonly intake: Intake;
   readonly limits: Limits;
   readonly #basePath: string | undefined;
   readonly #claims: HttpHandlerOptions["claims"];
@@ -41,49 +33,41 @@ export class HttpHandler implements ExchangeContext {
   closing = false;
   openStreams = 0;
 
-  constructor(exchange: Exchange, options: HttpHandlerOptions) {
-    this.exchange = exchange;
+  constructor(server: Exchange | Intake, options: HttpHandlerOptions) {
+    this.intake = intakeOf(server, options.limits);
     this.limits = options.limits;
     this.#basePath = options.basePath;
     this.#claims = options.claims;
     this.#onError = options.onError;
   }
 
-  /** Serves one request. */
-  handle(req: IncomingMessage, res: ServerResponse, next?: () => void): void {
-    const address = this.#addressOf(req);
-    if (next !== undefined && this.#claims !== undefined && (address === undefined || !this.#claims(address.path))) {
+  /** Serves one request. `expects`: the peer waits for `100 Continue`. */
+  handle(req: IncomingMessage, res: ServerResponse, next?: () => void, expects = false): void {
+    const address = this.addressOf(req);
+    if (next !== undefined && !this.claims(address)) {
       next();
       return;
     }
     if (address === undefined) {
-      refuseEarly(req, res, refuseOutside(this.#basePath ?? "/"));
+      refuseEarly(req, res, refuseOutside(this.#basePath ?? "/"), true);
       return;
     }
     const headers = headersOf(req);
     const length = headers["content-length"];
-    if (length === undefined ? headers["transfer-encoding"] === undefined : length === "0") {
-      new Http1Exchange(this, req, res, address).begin(NO_BODY);
-      return;
-    }
-    const refusal = this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req);
-    if (refusal !== undefined) refuseEarly(req, res, refusal);
-    else if (this.#isTooLarge(req)) new Http1Exchange(this, req, res, address).refuseTooLarge();
-    else new Http1Exchange(this, req, res, address).collect();
+    const hasBody = length === undefined ? headers["transfer-encoding"] !== undefined : length !== "0";
+    const refusal = refuseMessage(req) ?? (hasBody ? (this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req)) : undefined);
+    if (refusal !== undefined) refuseEarly(req, res, refusal, true);
+    else new Http1Exchange(this, { req, res, address, hasBody, expects }).start();
   }
 
-  /** Refuses a body by its headers, before it is sent. */
-  refusal(req: IncomingMessage): HttpResponse | undefined {
-    return this.#encodingRefusal(req) ?? (this.#isTooLarge(req) ? refuseTooLarge(this.limits.bodyBytes) : undefined);
+  /** Whether the path is served here. */
+  claims(address: Address | undefined): boolean {
+    return this.#claims === undefined || (address !== undefined && this.#claims(address.path));
   }
 
   #encodingRefusal(req: IncomingMessage): HttpResponse | undefined {
     const encoding = foreignEncoding(headersOf(req));
     return encoding === undefined ? undefined : refuseEncoding(encoding);
-  }
-
-  #isTooLarge(req: IncomingMessage): boolean {
-    return Number(headersOf(req)["content-length"]) > this.limits.bodyBytes;
   }
 
   report(thrown: unknown): void {
@@ -96,8 +80,8 @@ export class HttpHandler implements ExchangeContext {
     return refuseConsumed();
   }
 
-  /** Signatures cover the full URL; routes match the path below the mount point. */
-  #addressOf(req: MountedRequest): Address | undefined {
+  /** Signatures cover the full URL; routes match the path below the mount point. Undefined outside of it. */
+  addressOf(req: MountedRequest): Address | undefined {
     const address = addressOf(req.originalUrl ?? req.url ?? "/");
     const base = this.#basePath ?? req.baseUrl;
     if (base === undefined || base === "") return address;

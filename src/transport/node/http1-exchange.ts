@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ByteCollector } from "../body.js";
 import { type HttpResponse, isStream } from "../exchange.js";
 import { refusePipelined } from "../refusal.js";
 import { type ExchangeContext, HttpExchange } from "./http-exchange.js";
@@ -11,57 +10,59 @@ import type { ResponseWriter } from "./response-writer.js";
 import { watchFlush } from "./watch-flush.js";
 import { flatHeaders, writeWhole } from "./write-response.js";
 
-const NO_BODY = new Uint8Array(0);
+/** What Node buffers of a body that nothing reads. */
+const BUFFERED_BYTES = 64 * 1024;
 const EXCHANGE = Symbol("exchange");
 type Carrier = IncomingMessage & { [EXCHANGE]?: Http1Exchange };
+
+/** A request of Node's server. */
+export interface Http1Message {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly address: Address;
+  readonly hasBody: boolean;
+  /** The peer waits for `100 Continue` before it sends the body. */
+  readonly expects: boolean;
+}
 
 /** One HTTP/1.1 request and its response. */
 export class Http1Exchange extends HttpExchange implements LiveExchange {
   readonly #req: Carrier;
   readonly #res: ServerResponse;
-  readonly #address: Address;
-  #collected: ByteCollector | undefined;
+  readonly #expects: boolean;
+  #tracked = false;
 
-  constructor(context: ExchangeContext, req: IncomingMessage, res: ServerResponse, address: Address) {
-    super(context);
+  constructor(context: ExchangeContext, { req, res, address, hasBody, expects }: Http1Message) {
+    super(context, new IncomingRequest(req, address, hasBody, context.limits));
     this.#req = req;
     this.#res = res;
-    this.#address = address;
+    this.#expects = expects;
   }
 
-  /** Reads the body, then starts. Listeners have no closures because this runs for every request. */
-  collect(): void {
+  protected get bufferedBytes(): number {
+    return BUFFERED_BYTES;
+  }
+
+  /** Listeners have no closures because this runs for every request. */
+  protected readBody(): void {
+    if (this.#expects) this.#res.writeContinue();
     this.#req[EXCHANGE] = this;
-    this.#collected = new ByteCollector(this.context.limits.bodyBytes);
     this.#req.on("data", onData).on("end", onEnd);
   }
 
-  take(piece: Buffer): void {
-    if (this.#collected?.add(piece) !== false) return;
-    this.#collected = undefined;
+  protected stopReading(): void {
     this.#req.off("data", onData).off("end", onEnd);
-    this.refuseTooLarge();
   }
 
-  refuseTooLarge(): void {
-    void this.answerTooLarge(this.#incoming(NO_BODY)).then((response) => {
-      if (!this.#res.destroyed) refuseEarly(this.#req, this.#res, response);
-    });
+  refuse(response: HttpResponse): void {
+    if (!this.#res.destroyed) refuseEarly(this.#req, this.#res, response, this.context.closing || this.#expects);
+    this.finished();
   }
 
-  complete(): void {
-    const collected = this.#collected;
-    this.#collected = undefined;
-    if (collected !== undefined) this.begin(collected.whole());
-  }
-
-  begin(body: Uint8Array): void {
-    if (track(this.#req.socket, this)) this.dispatch(this.#incoming(body));
+  protected override dispatch(): void {
+    this.#tracked = track(this.#req.socket, this);
+    if (this.#tracked) super.dispatch();
     else writeWhole(this.#res, refusePipelined(), true);
-  }
-
-  #incoming(body: Uint8Array): IncomingRequest {
-    return new IncomingRequest(this.#req, this.#address, body, this.context.limits.jsonDepth);
   }
 
   protected override settle(response: HttpResponse): void {
@@ -100,7 +101,7 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
   }
 
   protected finished(): void {
-    untrack(this.#req.socket, this);
+    if (this.#tracked) untrack(this.#req.socket, this);
   }
 }
 
@@ -119,7 +120,7 @@ function respondAll(): void {
 }
 
 function onData(this: Carrier, piece: Buffer): void {
-  this[EXCHANGE]?.take(piece);
+  this[EXCHANGE]?.receive(piece);
 }
 
 function onEnd(this: Carrier): void {

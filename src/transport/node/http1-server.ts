@@ -4,8 +4,8 @@ import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
 import { respondToBadHttp } from "./bad-http.js";
 import type { HttpHandler } from "./http-handler.js";
-import { refuseEarly } from "./refuse-early.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
+import { opensWebSocket } from "./websocket-handshake.js";
 
 export type { TlsServer };
 
@@ -30,7 +30,12 @@ export function tlsServer(handler: HttpHandler, tls: TlsOptions): TlsServer {
   return configure(server, handler);
 }
 
-function serverOptions(limits: Limits): ServerOptions {
+/** Since Node 24: requests it refuses are served as if they had no `Upgrade` field. Before, `ConnectionDispatcher` puts them back. */
+interface UpgradeOptions {
+  readonly shouldUpgradeCallback: (req: IncomingMessage) => boolean;
+}
+
+function serverOptions(limits: Limits): ServerOptions & UpgradeOptions {
   const headersTimeout = Math.min(limits.headersMs, limits.requestMs);
   return {
     maxHeaderSize: limits.headerBytes,
@@ -39,19 +44,14 @@ function serverOptions(limits: Limits): ServerOptions {
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: Math.min(2_000, Math.max(25, Math.floor(headersTimeout / 5))),
     noDelay: true,
+    shouldUpgradeCallback: opensWebSocket,
   };
 }
 
 function configure<S extends Server>(server: S, handler: HttpHandler): S {
   server.maxConnections = handler.limits.connections;
   server.on("request", (req: IncomingMessage, res: ServerResponse) => handler.handle(req, res));
-  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
-    const refusal = handler.refusal(req);
-    if (refusal === undefined) {
-      res.writeContinue();
-      handler.handle(req, res);
-    } else refuseEarly(req, res, refusal);
-  });
+  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => handler.handle(req, res, undefined, true));
   server.on("clientError", respondToBadHttp);
   return server;
 }

@@ -1,10 +1,4 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  constants,
-  type IncomingHttpHeaders,
-  type IncomingHttpStatusHeader,
-} from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from "node:http2";
 import { AgentError } from "../../envelope/index.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import { splitTarget } from "../request.js";
@@ -12,6 +6,7 @@ import { ByteStream } from "./byte-stream.js";
 import { bodyTimedOut, headersTimedOut, type Progress } from "./connection-problem.js";
 import { addFields, ordinaryFields } from "./http2-fields.js";
 import { http2Problem } from "./http2-problem.js";
+import { http2 } from "./lazy-module.js";
 import type { CallOptions } from "./pool-call.js";
 
 /** What a call needs from its connection. */
@@ -81,7 +76,7 @@ export class Http2Call {
   /** Ends the call and its stream: the caller cancelled or the reader stopped. */
   abort(reason: AgentError): void {
     if (this.ended) return;
-    this.#stream?.close(constants.NGHTTP2_CANCEL);
+    this.#stream?.close(http2().constants.NGHTTP2_CANCEL);
     this.fail(reason);
   }
 
@@ -119,14 +114,14 @@ export class Http2Call {
 
   /** Also called when a connection breaks without an error; the stream then has a code. */
   #complete(): void {
-    if (this.ended || this.#body === undefined || (this.#stream?.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) return;
+    if (this.ended || this.#body === undefined || (this.#stream?.rstCode ?? 0) !== http2().constants.NGHTTP2_NO_ERROR) return;
     this.#end();
     this.#body.end();
   }
 
   #closed(connection: Http2CallContext): void {
     if (this.ended) return;
-    const { id = 0, rstCode } = this.#stream ?? { rstCode: constants.NGHTTP2_INTERNAL_ERROR };
+    const { id = 0, rstCode } = this.#stream ?? { rstCode: http2().constants.NGHTTP2_INTERNAL_ERROR };
     const untouched = this.#progress === "written" && id > connection.lastProcessed;
     this.fail(http2Problem(rstCode, this.#options.host, { progress: this.#progress, untouched, cause: this.#cause }));
   }

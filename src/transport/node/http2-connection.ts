@@ -1,15 +1,9 @@
-import {
-  constants,
-  type IncomingHttpHeaders,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  type ServerSessionOptions,
-} from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream, ServerSessionOptions } from "node:http2";
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
 import type { ExchangeContext } from "./http-exchange.js";
-import { Http2Exchange, type Http2ExchangeContext } from "./http2-exchange.js";
+import { Http2Exchange, type Http2ExchangeContext, STREAM_WINDOW_BYTES } from "./http2-exchange.js";
+import { http2 } from "./lazy-module.js";
 import { LINGER_MS } from "./refuse-early.js";
 
 /** Requests a peer may reset unanswered within the window: opening and resetting streams is free for it (CVE-2023-44487). */
@@ -19,8 +13,6 @@ const RESET_WINDOW_MS = 10_000;
 const MAX_INVALID_FRAMES = 32;
 const MAX_REJECTED_STREAMS = 64;
 const HEADER_FIELDS = 128;
-/** Flow-control window: how much of a body a peer may send ahead of the reader. */
-const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
 /** Complete bodies that may be queued on one connection before its new streams are refused. */
 const BODIES_QUEUED = 4;
@@ -45,7 +37,7 @@ export class Http2Connection implements Http2ExchangeContext {
     // Node's HTTP/1.1 server leaves its side open when the peer closes; an HTTP/2 session would then never end.
     socket.allowHalfOpen = false;
     this.#unsettled = setTimeout(() => this.destroy(), headersMs);
-    const session = performServerHandshake(socket, sessionOptions(context.limits));
+    const session = http2().performServerHandshake(socket, sessionOptions(context.limits));
     this.#session = session;
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     session.once("remoteSettings", () => this.#settle());
@@ -54,7 +46,10 @@ export class Http2Connection implements Http2ExchangeContext {
       stream.on("error", ignore);
       // Streams are announced with a delay: this one may have been reset since, and needs no work.
       if (stream.closed) this.requestReset();
-      else new Http2Exchange(this, stream, fields, raw).begin(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+      else {
+        const hasBody = (flags & http2().constants.NGHTTP2_FLAG_END_STREAM) === 0;
+        new Http2Exchange(this, stream, { fields, rawHeaders: raw, hasBody }).begin(fields);
+      }
     });
     // Not the session's own timer: it counts pings as activity.
     this.#idle = setTimeout(() => this.#closeIfIdle(), idleMs);
@@ -79,7 +74,7 @@ export class Http2Connection implements Http2ExchangeContext {
 
   requestReset(): void {
     if (++this.#resets > MAX_RESETS) {
-      this.#session.destroy(new Error("too many requests were reset"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      this.#session.destroy(new Error("too many requests were reset"), http2().constants.NGHTTP2_ENHANCE_YOUR_CALM);
     }
     this.#resetWindow ??= setTimeout(() => {
       this.#resetWindow = undefined;

@@ -83,7 +83,7 @@ describe.each(["in clear", "under TLS"])("slow peers %s", (how) => {
     await raw.closed;
   });
 
-  test("a slow HTTP/2 body gets 408, and its neighbour goes on", async () => {
+  test("a slow HTTP/2 body gets 408, and other streams continue", async () => {
     const server = await serve({ requestMs: 100 });
     const session = await opened.session(server, secure ? made.authority.ca : undefined);
     const slow = session.request({ ":method": "POST" });
@@ -158,7 +158,7 @@ describe("floods", () => {
     expect((await ask(await opened.session(server), { ":path": "/fine" })).body).toBe("fine");
   });
 
-  test("streams that are left after their answer began do not count as a flood", async () => {
+  test("streams abandoned after their answer began do not count as a flood", async () => {
     async function* endless() {
       yield "x";
       await new Promise(() => undefined);
@@ -237,7 +237,7 @@ describe("shutdown", () => {
     await closed;
   });
 
-  test("what does not end is cut after the drain time", async () => {
+  test("streams that do not end are cut after the drain time", async () => {
     const server = await opened.serve(() => new Promise<HttpResponse>(() => undefined), { drainMs: 60 });
     const silent = await opened.dial(server);
     const session = await opened.session(server);

@@ -1,8 +1,9 @@
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, type SecureContextOptions, TLSSocket } from "node:tls";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import { connectionProblem, noConnection } from "./connection-problem.js";
+import { http2 } from "./lazy-module.js";
 
 export interface DialOptions {
   /** Scheme and authority. */
@@ -66,7 +67,7 @@ function openSocket({ origin, lookup, tls }: DialOptions): Socket {
 }
 
 function openSession(socket: Socket, { origin, headerBytes }: DialOptions): ClientHttp2Session {
-  const session = connectHttp2(origin, {
+  const session = http2().connect(origin, {
     createConnection: () => socket,
     settings: { enablePush: false, maxHeaderListSize: headerBytes, initialWindowSize: STREAM_WINDOW_BYTES },
     maxReservedRemoteStreams: 0,

@@ -1,7 +1,6 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { AgentError } from "../../envelope/index.js";
-import { ByteCollector } from "../body.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import { foreignEncoding, refuseEncoding } from "../refusal.js";
 import { errorResponse } from "../response.js";
@@ -9,7 +8,8 @@ import { type ExchangeContext, HttpExchange } from "./http-exchange.js";
 import { addFields } from "./http2-fields.js";
 import { Http2Head, http2Address, refuseHead } from "./http2-head.js";
 import { endWith, Http2ResponseWriter, resetStream, sendTrailers } from "./http2-response-writer.js";
-import { type Address, headersOf, IncomingRequest } from "./incoming-request.js";
+import { IncomingRequest } from "./incoming-request.js";
+import { http2 } from "./lazy-module.js";
 import type { ResponseWriter } from "./response-writer.js";
 import { hasNoContent } from "./write-response.js";
 
@@ -24,70 +24,64 @@ export interface Http2ExchangeContext {
   requestReset(): void;
 }
 
-const NO_BODY = new Uint8Array(0);
+/** Flow-control window: how much of a body a peer may send ahead of the reader. */
+export const STREAM_WINDOW_BYTES = 256 * 1024;
 const EXCHANGE = Symbol("exchange");
 type Carrier = ServerHttp2Stream & { [EXCHANGE]?: Http2Exchange };
+
+/** The request that opens a stream. */
+export interface Http2Message {
+  readonly fields: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly hasBody: boolean;
+}
 
 /** One HTTP/2 stream: a request and its response. Listeners have no closures because they are set for every request. */
 export class Http2Exchange extends HttpExchange {
   readonly #connection: Http2ExchangeContext;
   readonly #stream: Carrier;
-  readonly #head: Http2Head;
-  readonly #address: Address;
-  #collected: ByteCollector | undefined;
   /** One timer for two waits: for the rest of the body, and for the response to be read. */
   #timer: NodeJS.Timeout | undefined;
   #answered = false;
 
-  constructor(
-    connection: Http2ExchangeContext,
-    stream: ServerHttp2Stream,
-    fields: IncomingHttpHeaders,
-    rawHeaders: readonly string[],
-  ) {
-    super(connection.context);
+  constructor(connection: Http2ExchangeContext, stream: ServerHttp2Stream, { fields, rawHeaders, hasBody }: Http2Message) {
+    const head = new Http2Head(fields, rawHeaders, connection.socket);
+    super(connection.context, new IncomingRequest(head, http2Address(fields, head), hasBody, connection.context.limits));
     this.#connection = connection;
     this.#stream = stream;
-    this.#head = new Http2Head(fields, rawHeaders, connection.socket);
-    this.#address = http2Address(fields, this.#head);
     this.#stream[EXCHANGE] = this;
     stream.on("close", onClose);
     connection.exchangeStarted();
   }
 
-  begin(fields: IncomingHttpHeaders, hasBody: boolean): void {
-    const refusal = refuseHead(fields);
-    if (refusal !== undefined) this.#refuse(refusal);
-    else if (hasBody) this.#collect();
-    else this.dispatch(this.#incoming(NO_BODY));
+  begin(fields: IncomingHttpHeaders): void {
+    const refusal = refuseHead(fields) ?? (this.incoming.hasBody ? this.#encodingRefusal() : undefined);
+    if (refusal === undefined) this.start();
+    else this.refuse(refusal);
   }
 
-  #collect(): void {
-    const headers = headersOf(this.#head);
-    const { bodyBytes, requestMs } = this.context.limits;
-    const encoding = foreignEncoding(headers);
-    if (encoding !== undefined) this.#refuse(refuseEncoding(encoding));
-    else if (Number(headers["content-length"]) > bodyBytes) this.#refuseTooLarge();
-    else {
-      if (headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
-      this.#collected = new ByteCollector(bodyBytes);
-      this.#timer = setTimeout(() => this.#refuse(tooSlow()), requestMs);
-      this.#stream.on("data", onData).on("end", onEnd);
-    }
+  #encodingRefusal(): HttpResponse | undefined {
+    const encoding = foreignEncoding(this.incoming.headers);
+    return encoding === undefined ? undefined : refuseEncoding(encoding);
   }
 
-  take(piece: Buffer): void {
-    if (this.#collected?.add(piece) === false) this.#refuseTooLarge();
+  /** A stream that nothing reads fills its flow-control window. */
+  protected get bufferedBytes(): number {
+    return STREAM_WINDOW_BYTES;
   }
 
-  complete(): void {
-    const collected = this.#collected;
-    this.#stopReading();
-    if (collected !== undefined) this.dispatch(this.#incoming(collected.whole()));
+  protected readBody(): void {
+    if (this.incoming.headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
+    this.#timer = setTimeout(() => this.refuse(tooSlow()), this.context.limits.requestMs);
+    this.#stream.on("data", onData).on("end", onEnd);
+  }
+
+  protected stopReading(): void {
+    clearTimeout(this.#timer);
   }
 
   closed(): void {
-    this.#stopReading();
+    this.forgetBody();
     if (!this.#answered) {
       if (!this.hasBegun()) this.#connection.requestReset();
       this.peerDisconnected();
@@ -95,30 +89,15 @@ export class Http2Exchange extends HttpExchange {
     this.#connection.exchangeEnded();
   }
 
-  #incoming(body: Uint8Array): IncomingRequest {
-    return new IncomingRequest(this.#head, this.#address, body, this.context.limits.jsonDepth);
-  }
-
-  #refuseTooLarge(): void {
-    this.#stopReading();
-    this.#stream.pause();
-    void this.answerTooLarge(this.#incoming(NO_BODY)).then((response) => this.#refuse(response));
-  }
-
   /** Responds without the rest of the body and asks the peer not to send it (RFC 9113 §8.1). */
-  #refuse(response: HttpResponse): void {
-    this.#stopReading();
+  protected refuse(response: HttpResponse): void {
+    this.forgetBody();
     // Only after the response was sent: Node forgets a stream that is closed and then cut without sending a reset, and writes empty
     // frames for it endlessly.
     this.#stream.once("finish", closeStream);
     this.respond(response);
     // Discards the received body: a stream that is not read to its end is never released.
     this.#stream.resume();
-  }
-
-  #stopReading(): void {
-    this.#collected = undefined;
-    clearTimeout(this.#timer);
   }
 
   protected isOpen(): boolean {
@@ -130,7 +109,7 @@ export class Http2Exchange extends HttpExchange {
   }
 
   protected isHead(): boolean {
-    return this.#head.method === "HEAD";
+    return this.incoming.method === "HEAD";
   }
 
   protected writeWhole(response: HttpResponse): void {
@@ -171,11 +150,11 @@ function tooSlow(): HttpResponse {
 }
 
 function closeStream(this: ServerHttp2Stream): void {
-  this.close(constants.NGHTTP2_NO_ERROR);
+  this.close(http2().constants.NGHTTP2_NO_ERROR);
 }
 
 function onData(this: Carrier, piece: Buffer): void {
-  this[EXCHANGE]?.take(piece);
+  this[EXCHANGE]?.receive(piece);
 }
 
 function onEnd(this: Carrier): void {

@@ -5,10 +5,10 @@ import { AgentError } from "../../envelope/index.js";
 import type { HttpResponse } from "../exchange.js";
 import { errorResponse } from "../response.js";
 import { ordinaryFields } from "./http2-fields.js";
-import { type Address, addressOf, type RequestHead } from "./incoming-request.js";
+import { type Address, addressOf, type MessageHead } from "./incoming-request.js";
 
 /** The head of an HTTP/2 request in HTTP/1.1 form: the authority as `host`, without pseudo headers. */
-export class Http2Head implements RequestHead {
+export class Http2Head implements MessageHead {
   readonly method: string;
   readonly headers: Http1Headers;
   readonly socket: Socket;
@@ -41,7 +41,10 @@ export function http2Address(fields: IncomingHttpHeaders, head: Http2Head): Addr
 /** Refuses requests that Node accepts but this server cannot serve. */
 export function refuseHead(fields: IncomingHttpHeaders): HttpResponse | undefined {
   if (fields[":method"] === "CONNECT") {
-    return errorResponse(405, new AgentError("unsupported", "this is not a proxy: CONNECT is not supported"));
+    return errorResponse(
+      405,
+      new AgentError("unsupported", "this is not a proxy: CONNECT is not supported; for a WebSocket use HTTP/1.1"),
+    );
   }
   const scheme = fields[":scheme"];
   if (scheme !== "http" && scheme !== "https") {

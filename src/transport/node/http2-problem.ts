@@ -1,6 +1,6 @@
-import { constants } from "node:http2";
 import { AgentError } from "../../envelope/index.js";
 import type { Progress } from "./connection-problem.js";
+import { http2 } from "./lazy-module.js";
 
 /** RFC 9113 §7. */
 const NAMES = [
@@ -27,13 +27,13 @@ export function http2Problem(
   at: { readonly progress: Progress; readonly untouched: boolean; readonly cause: unknown },
 ): AgentError {
   const name = NAMES[code] ?? String(code);
-  if (at.untouched || code === constants.NGHTTP2_REFUSED_STREAM) {
+  if (at.untouched || code === http2().constants.NGHTTP2_REFUSED_STREAM) {
     return new AgentError("unavailable", `${host} did not process the request (${name})`, { sent: "no", cause: at.cause });
   }
   const facts = { sent: "maybe", cause: at.cause } as const;
-  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  if (code === http2().constants.NGHTTP2_ENHANCE_YOUR_CALM)
     return new AgentError("overloaded", `${host} asks to reduce the load (${name})`, facts);
-  if (code === constants.NGHTTP2_HTTP_1_1_REQUIRED)
+  if (code === http2().constants.NGHTTP2_HTTP_1_1_REQUIRED)
     return new AgentError("bad_peer", `${host} requires HTTP/1.1 (${name})`, facts);
   return at.progress === "answered"
     ? new AgentError("interrupted", `${host} ended its response early (${name})`, facts)

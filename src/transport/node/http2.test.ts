@@ -37,7 +37,7 @@ describe("HTTP/2: requests", () => {
     expect(seen?.connection.loopback).toBe(false);
   });
 
-  test("curl speaks it with prior knowledge, HTTP/1.1 beside it on the same port", async () => {
+  test("curl uses it with prior knowledge, and HTTP/1.1 on the same port", async () => {
     const { url } = await opened.serve((request) => fine(`${request.method} ${request.body.length}`));
     const curl = async (...args: string[]): Promise<string> => {
       const { stdout } = await promisify(execFile)("curl", ["-s", "-w", " HTTP/%{http_version}", ...args, url]);
@@ -75,7 +75,7 @@ describe("HTTP/2: requests", () => {
     expect((await answerOf(large)).headers[":status"]).toBe(413);
   });
 
-  test("many at once on one connection, each with its own answer", async () => {
+  test("many concurrent requests on one connection, each with its own answer", async () => {
     const server = await opened.serve(async (request) => {
       await new Promise((resolve) => setTimeout(resolve, Number(request.query) % 7));
       return fine(request.query);
@@ -132,7 +132,7 @@ describe("HTTP/2: answers", () => {
     expect(plain.headers).not.toHaveProperty("transfer-encoding");
   });
 
-  test("trailers after a whole body, after a stream, after nothing; and a head that says all", async () => {
+  test("trailers after a whole body, after a stream and without a body; trailers only", async () => {
     const trailers = () => ({ "grpc-status": "0" });
     const server = await opened.serve((request) => {
       if (request.path === "/whole") return fine("abc", { trailers });
@@ -152,7 +152,7 @@ describe("HTTP/2: answers", () => {
     expect(only).toMatchObject({ headOnly: true, headers: { "grpc-status": "12" }, trailers: undefined });
   });
 
-  test("large answers do not keep others from being asked", async () => {
+  test("large answers do not block other requests", async () => {
     const large = Buffer.alloc(12_000_000, 97);
     const server = await opened.serve((request) => fine(request.path === "/large" ? large : "small"));
     const session = await opened.session(server);
@@ -188,7 +188,7 @@ describe("HTTP/2: answers", () => {
     expect((await answer).body.endsWith("data: 2\n\n")).toBe(true);
   });
 
-  test("what the exchange throws is a 500 without details; a stream that fails is reset after its data", async () => {
+  test("an error thrown by the exchange is a 500 without details; a failing stream is reset after its data", async () => {
     const reported: unknown[] = [];
     const onError = (thrown: unknown): unknown => reported.push(thrown);
     async function* breaks() {
@@ -217,7 +217,7 @@ describe("HTTP/2: answers", () => {
     expect(reported).toHaveLength(4);
   });
 
-  test("nothing is pulled while the peer does not read, and who never reads is cut", async () => {
+  test("nothing is pulled while the peer does not read, and a peer that never reads is cut", async () => {
     let pulled = 0;
     const ended = gate();
     async function* endless() {

@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type AgentError, type Cancel, CancelSource, type Maybe } from "../../envelope/index.js";
-import type { Connection, HttpHeaders, HttpRequest } from "../exchange.js";
-import { readJson } from "../json.js";
+import type { Connection, HttpHeaders } from "../exchange.js";
+import type { JsonLimits } from "../json.js";
 import { isLoopbackAddress, wasForwarded } from "../loopback.js";
 import { splitTarget } from "../request.js";
+import { ServerRequest } from "../server-request.js";
 
 /** The address of a request, below the mount point. */
 export interface Address {
@@ -16,7 +17,7 @@ export interface Address {
 }
 
 /** What precedes the body. Node's HTTP/1.1 message implements it. */
-export interface RequestHead {
+export interface MessageHead {
   readonly method?: Maybe<string>;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -24,22 +25,17 @@ export interface RequestHead {
 }
 
 /** A request as Node received it. Expensive members are computed on demand. */
-export class IncomingRequest implements HttpRequest {
-  readonly #head: RequestHead;
+export class IncomingRequest extends ServerRequest {
+  readonly #head: MessageHead;
   readonly #address: Address;
-  readonly #jsonDepth: number;
-  readonly body: Uint8Array;
-  #json: unknown;
-  #parsed = false;
   #cancel: CancelSource | undefined;
   #disconnected: AgentError | undefined;
   #connection: Connection | undefined;
 
-  constructor(head: RequestHead, address: Address, body: Uint8Array, jsonDepth: number) {
+  constructor(head: MessageHead, address: Address, hasBody: boolean, limits: JsonLimits) {
+    super(limits, hasBody);
     this.#head = head;
     this.#address = address;
-    this.body = body;
-    this.#jsonDepth = jsonDepth;
   }
 
   get method(): string {
@@ -81,14 +77,6 @@ export class IncomingRequest implements HttpRequest {
     return this.#cancel;
   }
 
-  json(): unknown {
-    if (!this.#parsed) {
-      this.#json = readJson(this.body, this.#jsonDepth);
-      this.#parsed = true;
-    }
-    return this.#json;
-  }
-
   /** The peer has disconnected. */
   peerDisconnected(reason: AgentError): void {
     this.#disconnected = reason;
@@ -97,7 +85,7 @@ export class IncomingRequest implements HttpRequest {
 }
 
 /** Node joins repeated fields except `set-cookie`, which does not belong in a request. */
-export function headersOf({ headers }: RequestHead): HttpHeaders {
+export function headersOf({ headers }: MessageHead): HttpHeaders {
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
   return headers as HttpHeaders; // without set-cookie every value is a string
 }
@@ -112,7 +100,7 @@ export function addressOf(url: string): Address {
   return { url, path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-function connectionOf({ socket, headers }: RequestHead): Connection {
+function connectionOf({ socket, headers }: MessageHead): Connection {
   const remote = socket.remoteAddress ?? "";
   return {
     remote,

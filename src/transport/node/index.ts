@@ -3,3 +3,4 @@ export { type Listening, type ListenOptions, listen } from "./listen.js";
 export { type PoolOptions, poolLink } from "./pool.js";
 export { type RequestListenerOptions, requestListener } from "./request-listener.js";
 export type { TlsOptions } from "./tls.js";
+export { type UpgradeListener, upgradeListener } from "./upgrade-listener.js";

@@ -64,7 +64,7 @@ describe("listen: streams", () => {
     expect(response.complete).toBe(true);
   });
 
-  test("the head comes before the first event is there", async () => {
+  test("the head is sent before the first event", async () => {
     const { url } = await serve(streaming(() => ({ [Symbol.asyncIterator]: () => ({ next: never }) })));
     const { response } = await open(url);
     expect(response.statusCode).toBe(200);
@@ -166,7 +166,7 @@ describe("listen: streams", () => {
     await once(response, "data");
   });
 
-  test("a reader that takes nothing is cut after writeStallMs", async () => {
+  test("a reader that does not read is cut after writeStallMs", async () => {
     const finished = signal();
     const { port } = await serve(
       streaming(async function* () {
@@ -186,7 +186,7 @@ describe("listen: streams", () => {
     await finished.happened;
   });
 
-  test("a silent stream gets its idle chunk, a talking one does not", async () => {
+  test("a silent stream gets its idle chunk, an active one does not", async () => {
     const { url } = await serve((request) => ({
       status: 200,
       headers: STREAM,
@@ -205,7 +205,7 @@ describe("listen: streams", () => {
     expect(talks.split(":\n\n").length - 1).toBeLessThanOrEqual(1);
   });
 
-  test("streams beyond the limit get 503, and a slot is free again after one ends", async () => {
+  test("streams beyond the limit get 503, and a slot is free after one ends", async () => {
     const { url } = await serve(
       streaming(async function* () {
         yield "data: 1\n\n";
@@ -239,7 +239,7 @@ describe("listen: streams", () => {
     expect(response.headers.get("content-type")).toBe("text/event-stream");
   });
 
-  test("a stream behind another on one connection waits its turn", async () => {
+  test("a pipelined stream waits for the previous one", async () => {
     const { port } = await serve(
       streaming(async function* (request) {
         yield `<${request.path} 1>`;

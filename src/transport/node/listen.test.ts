@@ -82,6 +82,26 @@ describe("listen: requests and answers", () => {
     expect(address).toBe("127.0.0.1");
   });
 
+  test.each([
+    ["two Host headers", "GET /x HTTP/1.1\r\nhost: h\r\nHost: other\r\n\r\n", "more than one Host"],
+    ["a target of another host", "GET http://other/x HTTP/1.1\r\nhost: h\r\n\r\n", "names another host"],
+    [
+      "gzip before chunked",
+      "POST /x HTTP/1.1\r\nhost: h\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+      "must be chunked",
+    ],
+  ])("refuses %s, which servers read differently", async (_what, bytes, message) => {
+    let asked = 0;
+    const { port } = await serve(() => {
+      asked++;
+      return { status: 200, headers: {}, body: "" };
+    });
+    const { socket, closed } = await dial(port);
+    socket.write(bytes);
+    const answer = await closed;
+    expect([answer.slice(0, 12), answer.includes(message), asked]).toEqual(["HTTP/1.1 400", true, 0]);
+  });
+
   test("a forwarded request is not loopback, and an absolute target stays as it is", async () => {
     const seen: HttpRequest[] = [];
     const { port, url } = await serve((request) => {
@@ -90,7 +110,7 @@ describe("listen: requests and answers", () => {
     });
     await fetch(url, { headers: { "x-forwarded-for": "10.0.0.1" } });
     const raw = await dial(port);
-    raw.socket.write("GET http://other.test:81/p?q=1 HTTP/1.1\r\nhost: other.test\r\n\r\n");
+    raw.socket.write("GET http://other.test:81/p?q=1 HTTP/1.1\r\nhost: other.test:81\r\n\r\n");
     expect(await raw.until("\r\n\r\n")).not.toContain("content-length");
     expect(seen[0]?.connection.loopback).toBe(false);
     expect(seen[1]).toMatchObject({ path: "/p", query: "q=1", target: "http://other.test:81/p?q=1" });
@@ -114,7 +134,7 @@ describe("listen: requests and answers", () => {
     expect(await raw.until("abcde")).toContain("content-length: 5\r\n");
   });
 
-  test("what the exchange throws is a 500 without details, and is reported", async () => {
+  test("an error thrown by the exchange is a 500 without details, and is reported", async () => {
     const reported: unknown[] = [];
     const { url } = await serve(
       (request) => {
@@ -160,7 +180,7 @@ describe("listen: requests and answers", () => {
     expect(running).toBe(100);
   });
 
-  test("a body that comes byte by byte is put together", async () => {
+  test("a body that arrives byte by byte is assembled", async () => {
     const { port } = await serve((request) => ({ status: 200, headers: {}, body: request.body }));
     const raw = await dial(port);
     const bytes = [..."the quick brown fox"].map((letter) => `1\r\n${letter}\r\n`).join("");
@@ -226,14 +246,14 @@ describe("listen: slow, malformed and disconnecting peers", () => {
     expect(await raw.closed).toMatch(/^HTTP\/1.1 431 .*"reason":"too_large"/s);
   });
 
-  test("a body that says it is too long is refused unread", async () => {
+  test("a body announced as too long is rejected unread", async () => {
     const { port } = await serve(echo, { bodyBytes: 1_000 });
     const raw = await dial(port);
     raw.socket.write("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1001\r\n\r\n");
     expect(await raw.closed).toMatch(/^HTTP\/1.1 413 .*the request body is longer than 1000 bytes/s);
   });
 
-  test("the refusal is read although the upload is large and under way", async () => {
+  test("the rejection is delivered during a large upload", async () => {
     const { port } = await serve(echo, { bodyBytes: 1_000 });
     const raw = await dial(port);
     raw.socket.write("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 50000000\r\n\r\n");
@@ -241,7 +261,7 @@ describe("listen: slow, malformed and disconnecting peers", () => {
     expect(await raw.closed).toMatch(/^HTTP\/1.1 413 .*the request body is longer than 1000 bytes/s);
   });
 
-  test("a body that turns out too long is refused although the peer goes on sending", async () => {
+  test("a body that turns out too long is rejected while the peer continues to send", async () => {
     let read = false;
     const { port } = await serve(
       (request) => {
@@ -293,7 +313,7 @@ describe("listen: slow, malformed and disconnecting peers", () => {
     expect(await raw.closed).toBe("");
   });
 
-  test("an upload that breaks off never reaches the exchange, and the server goes on", async () => {
+  test("an interrupted upload never reaches the exchange, and the server continues", async () => {
     let calls = 0;
     const { port, url } = await serve(() => {
       calls++;
@@ -375,7 +395,7 @@ describe("listen: shutdown", () => {
   });
 });
 
-test("a connection that cannot be accepted is reported, and the server goes on", async () => {
+test("a connection that cannot be accepted is reported, and the server continues", async () => {
   const listening = vi.spyOn(Server.prototype, "listen");
   const reported: unknown[] = [];
   const { url } = await serve(echo, {}, (thrown) => reported.push(thrown));

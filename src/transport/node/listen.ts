@@ -1,17 +1,20 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AgentError, type Maybe } from "../../envelope/index.js";
-import type { Exchange } from "../exchange.js";
+import type { Exchange, Intake } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { ConnectionDispatcher } from "./connection-dispatcher.js";
 import { HttpHandler } from "./http-handler.js";
 import { plainServer, tlsServer } from "./http1-server.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
+/** Options of `listen`. */
 export interface ListenOptions {
   /** 0 selects any free port. */
   readonly port: number;
+  /** The address to bind. Default: `127.0.0.1`. */
   readonly host?: Maybe<string>;
+  /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
   /** Without it the port is plain text. */
   readonly tls?: Maybe<TlsOptions>;
@@ -19,6 +22,7 @@ export interface ListenOptions {
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
+/** An open port. */
 export interface Listening {
   readonly url: string;
   readonly port: number;
@@ -36,9 +40,9 @@ export interface Listening {
 const SHUTDOWN_TICK_MS = 25;
 
 /** Serves an exchange on a TCP port: HTTP/1.1 and HTTP/2, plain or under TLS. */
-export async function listen(exchange: Exchange, options: ListenOptions): Promise<Listening> {
+export async function listen(served: Exchange | Intake, options: ListenOptions): Promise<Listening> {
   const { host = "127.0.0.1", port: requestedPort, tls } = options;
-  const handler = new HttpHandler(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
+  const handler = new HttpHandler(served, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
   const dispatcher = new ConnectionDispatcher(handler);
   const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls);
   await bind(server, requestedPort, host);

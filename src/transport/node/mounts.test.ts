@@ -90,7 +90,7 @@ describe.each<[string, Mount]>([
   ["Fastify", onFastify],
   ["Hono", onHono],
 ])("mounted in %s", (_, mount) => {
-  test("answers below the mount point, and knows the whole target", async () => {
+  test("answers below the mount point, with the whole request target", async () => {
     const url = await mount();
     targets = [];
     const headers = { "content-type": "application/json" };
@@ -160,11 +160,11 @@ describe("a listener that claims some paths", () => {
   });
 });
 
-describe("mounted behind a body parser", () => {
+describe("mounted after a body parser", () => {
   const send = (url: string): Promise<globalThis.Response> =>
     fetch(`${url}/agents/x`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
 
-  test("Express: says to mount before express.json()", async () => {
+  test("Express: the error says to mount before express.json()", async () => {
     const reported: unknown[] = [];
     const app = express();
     app.use(express.json());
@@ -175,7 +175,7 @@ describe("mounted behind a body parser", () => {
     expect(reported).toHaveLength(1);
   });
 
-  test("Fastify: says to take its parsers off", async () => {
+  test("Fastify: the error says to remove its parsers", async () => {
     const app = fastify();
     const listener = requestListener(exchange, { basePath: "/agents" });
     app.all("/agents/*", (request, reply) => {
@@ -188,7 +188,7 @@ describe("mounted behind a body parser", () => {
     expect(await response.text()).toContain("removeAllContentTypeParsers()");
   });
 
-  test("Hono: says to mount before it", async () => {
+  test("Hono: the error says to mount before it", async () => {
     const app = new Hono();
     const handle = fetchHandler(exchange, { basePath: "/agents" });
     app.all("/agents/*", async (context) => {

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
+import type { JsonLimits } from "../json.js";
 import { ByteStream } from "./byte-stream.js";
 import { bodyTimedOut, connectionProblem, headersTimedOut, type Progress } from "./connection-problem.js";
 
@@ -9,6 +10,7 @@ export interface CallOptions {
   readonly host: string;
   readonly secure: boolean;
   readonly bodyBytes: number;
+  readonly jsonLimits: JsonLimits;
   readonly headersTimeoutMs: number;
   readonly bodyIdleMs: number;
   /** The exchange has ended, including its stream. */
@@ -79,7 +81,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     }
     if (isEventStream(findHeader(rawHeaders, "content-type"))) {
       this.#stream = new ByteStream(resume, () => this.abort(new AgentError("cancelled", "the reader stopped reading")));
-      this.#resolve(new PooledResponse(status, rawHeaders, this.#stream));
+      this.#resolve(new PooledResponse(status, rawHeaders, this.#stream, this.#options.jsonLimits));
     } else if (Number(findHeader(rawHeaders, "content-length")) > this.#options.bodyBytes) this.abort(this.#tooLarge());
     return true;
   }
@@ -94,7 +96,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#end();
     if (this.#stream !== undefined) this.#stream.end();
-    else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, this.#collected.whole()));
+    else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, this.#collected.whole(), this.#options.jsonLimits));
   }
 
   onError(error: NodeJS.ErrnoException): void {
@@ -133,6 +135,7 @@ class PooledResponse implements HttpResponse {
     readonly status: number,
     rawHeaders: Buffer[],
     readonly body: Uint8Array | AsyncIterable<Uint8Array>,
+    readonly jsonLimits: JsonLimits,
   ) {
     this.#rawHeaders = rawHeaders;
   }

@@ -102,7 +102,7 @@ async function textOf(response: HttpResponse): Promise<string> {
 }
 
 describe("poolLink for gRPC", () => {
-  test("travels by HTTP/2 and gives body and trailers; trailers alone are headers", async () => {
+  test("uses HTTP/2 and returns body and trailers; trailers-only are headers", async () => {
     let seen: unknown;
     const { url } = await peer((stream, path) => {
       if (path === "/only") {
@@ -124,7 +124,7 @@ describe("poolLink for gRPC", () => {
     expect(Object.keys(only.headers).some((name) => name.startsWith(":"))).toBe(false);
   });
 
-  test("asks no more at once than the peer takes, over few connections, and answers all", async () => {
+  test("respects the peer's concurrency limit over few connections, and answers all", async () => {
     let most = 0;
     const open = new Map<ServerHttp2Session, number>();
     const { url } = await peer(
@@ -147,7 +147,7 @@ describe("poolLink for gRPC", () => {
     expect(open.size).toBeLessThanOrEqual(8);
   });
 
-  test("too many waiting are refused; one that finds no room in time says so", async () => {
+  test("requests beyond the queue limit are rejected; one without a slot in time fails", async () => {
     const { url } = await peer(() => undefined, { maxConcurrentStreams: 0 });
     const link = linkWith({ connections: 1, waiting: 1, headersTimeoutMs: 200 });
     const held = [errorOf(link.exchange(ask(url))), errorOf(link.exchange(ask(url)))];
@@ -190,7 +190,7 @@ describe("poolLink for gRPC: failures", () => {
     ["refused stream", (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM), "unavailable", "no"],
     ["reset before the answer", (stream) => stream.close(constants.NGHTTP2_CANCEL), "unavailable", "maybe"],
     ["asked to calm down", (stream) => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM), "overloaded", "maybe"],
-  ])("%s: asked once", async (_, react, code, sent) => {
+  ])("%s: sent once", async (_, react, code, sent) => {
     const { url, requests } = await peer(react);
     const error = await errorOf(linkWith({ headersTimeoutMs: 2_000 }).exchange(ask(url)));
     expect([error.code, error.facts.sent]).toEqual([code, sent]);
@@ -198,7 +198,7 @@ describe("poolLink for gRPC: failures", () => {
   });
 
   test.each([constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_INTERNAL_ERROR])(
-    "a peer that goes away (code %i) and never looked at the request",
+    "a peer that sends GOAWAY (code %i) without processing the request",
     async (code) => {
       // RFC 9113 §6.5 and §6.8: its settings, and once we have answered those, that it looked at no stream at all.
       const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -214,24 +214,27 @@ describe("poolLink for gRPC: failures", () => {
     },
   );
 
-  test("a connection that is cut before the answer: asked once, may have acted", async () => {
+  test("a connection cut before the answer: sent once, may have been processed", async () => {
     const { url, requests } = await cutting((socket) => socket.destroy());
     expect(await errorOf(linkWith().exchange(ask(url)))).toMatchObject({ code: "unavailable", facts: { sent: "maybe" } });
     expect(requests()).toBe(1);
   });
 
-  test.each(["destroy", "resetAndDestroy"] as const)("an answer that is cut (%s) throws, after what came before", async (how) => {
-    const { url } = await cutting(
-      (socket) => setTimeout(() => socket[how](), 20),
-      (stream) => {
-        stream.respond({ ":status": 200 });
-        stream.write("half");
-      },
-    );
-    const chunks = chunksOf(await linkWith().exchange(ask(url)));
-    expect(String((await chunks.next()).value)).toBe("half");
-    expect(await errorOf(chunks.next())).toMatchObject({ code: "interrupted", facts: { sent: "maybe" } });
-  });
+  test.each(["destroy", "resetAndDestroy"] as const)(
+    "an interrupted answer (%s) throws, after the received data",
+    async (how) => {
+      const { url } = await cutting(
+        (socket) => setTimeout(() => socket[how](), 20),
+        (stream) => {
+          stream.respond({ ":status": 200 });
+          stream.write("half");
+        },
+      );
+      const chunks = chunksOf(await linkWith().exchange(ask(url)));
+      expect(String((await chunks.next()).value)).toBe("half");
+      expect(await errorOf(chunks.next())).toMatchObject({ code: "interrupted", facts: { sent: "maybe" } });
+    },
+  );
 
   test("connection refused, silence, and another protocol: nothing was sent", async () => {
     const gone = await bound(createNetServer());
@@ -298,7 +301,7 @@ describe("poolLink for gRPC: failures", () => {
     expect(code).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  test("what cannot be written is refused before it is sent, and the guard is asked first", async () => {
+  test("an invalid request is rejected before it is sent, and the guard is called first", async () => {
     const { url, requests } = await peer(() => undefined);
     expect(await errorOf(linkWith().exchange(ask(url, { headers: { "x-bad": "a\nb" } })))).toMatchObject({
       code: "encode",
@@ -349,7 +352,7 @@ describe("poolLink for gRPC: end", () => {
     while (sessions.size > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  test("a peer that goes away politely is dialled again", async () => {
+  test("a peer that closes gracefully is dialled again", async () => {
     const { url, sessions } = await peer((stream, _, session) => {
       stream.respond({ ":status": 200 });
       stream.end("x");

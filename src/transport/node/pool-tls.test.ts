@@ -74,7 +74,7 @@ describe.each([
     expect(error.message).toContain(`the certificate of ${url.slice(8)} is issued by an unknown authority; configure its CA`);
   });
 
-  test("another name: both are said", async () => {
+  test("another name: the error has both", async () => {
     const pair = await made.authority.issue({ hosts: ["agents.example"] });
     const { url } = await opened.serve(exchange, {}, { tls: pair });
     const error = await problem(url);
@@ -113,7 +113,7 @@ describe.each([
     expect(await textOf(await call(url, { ca: made.authority.ca, ...client }))).toBe("alice");
   });
 
-  test("http behind https, and the reverse", async () => {
+  test("http at an https port, and the reverse", async () => {
     const clear = await opened.serve(exchange);
     const error = await problem(clear.url.replace("http:", "https:"));
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });

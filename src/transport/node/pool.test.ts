@@ -67,7 +67,7 @@ function chunksOf(response: HttpResponse): AsyncIterator<Chunk> {
 const textOf = (response: HttpResponse): string => Buffer.from(response.body as Uint8Array).toString();
 
 describe("poolLink: answers", () => {
-  test("sends what it is given and returns the whole answer", async () => {
+  test("sends the request and returns the whole answer", async () => {
     const url = await web((req, res) => {
       const pieces: Buffer[] = [];
       req.on("data", (piece: Buffer) => pieces.push(piece));
@@ -111,7 +111,7 @@ describe("poolLink: answers", () => {
     expect(peers.size).toBeLessThanOrEqual(8);
   });
 
-  test("an answer beyond the limit is refused, whether it says its length or not", async () => {
+  test("an answer beyond the limit is rejected, with or without a length", async () => {
     const url = await web((req, res) => {
       if (req.url === "/says") res.setHeader("content-length", 10_000_000);
       res.end(Buffer.alloc(10_000_000));
@@ -170,7 +170,7 @@ describe("poolLink: streams", () => {
     expect(await waiting).toBe(reason);
   });
 
-  test("a stream that is cut throws, after what came before", async () => {
+  test("an interrupted stream throws, after the received data", async () => {
     const { url } = await scripted((socket) => socket.end(`${SSE}3\r\nabc\r\n`));
     const chunks = chunksOf(await linkWith().exchange(ask(url)));
     expect(String((await chunks.next()).value)).toBe("abc");
@@ -259,7 +259,7 @@ describe("poolLink: failures", () => {
     ],
     ["not HTTP", (socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"), "bad_peer"],
     ["headers too long", (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(40_000)}\r\n\r\n`), "too_large"],
-  ])("%s: asked once, may have acted", async (_, react, code) => {
+  ])("%s: sent once, may have been processed", async (_, react, code) => {
     const peer = await scripted(react);
     const error = await errorOf(linkWith().exchange(ask(peer.url)));
     expect([error.code, error.facts.sent]).toEqual([code, "maybe"]);
@@ -267,7 +267,7 @@ describe("poolLink: failures", () => {
     expect(peer.requests()).toBe(1);
   });
 
-  test.each(["POST", "GET"])("a kept-alive connection that dies under a %s is not asked again", async (method) => {
+  test.each(["POST", "GET"])("a request on a kept-alive connection that dies under a %s is not repeated", async (method) => {
     const peer = await scripted((socket, request) => (request === 1 ? socket.write(OK) : socket.resetAndDestroy()));
     const link = linkWith({ connections: 1 });
     const request = () => makeRequest({ method, url: peer.url });
@@ -278,7 +278,7 @@ describe("poolLink: failures", () => {
     expect(peer.requests()).toBe(2);
   });
 
-  test("503 is an answer, asked for once", async () => {
+  test("503 is an answer, and not retried", async () => {
     const peer = await scripted((socket) => socket.write("HTTP/1.1 503 Busy\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"));
     const response = await linkWith().exchange(ask(peer.url));
     expect([response.status, response.headers["retry-after"], peer.requests()]).toEqual([503, "1", 1]);
@@ -305,7 +305,7 @@ describe("poolLink: failures", () => {
     expect((await late).code).toBe("deadline");
   });
 
-  test("what cannot be written as HTTP is refused before it is sent", async () => {
+  test("a request that is not valid HTTP is rejected before it is sent", async () => {
     const link = linkWith();
     const bad = makeRequest({ method: "GET", url: "http://127.0.0.1:1/", headers: { "x-bad": "a\nb" } });
     expect(await errorOf(link.exchange(bad))).toMatchObject({ code: "encode", facts: { sent: "no" } });
@@ -314,7 +314,7 @@ describe("poolLink: failures", () => {
     });
   });
 
-  test("the guard is asked first", async () => {
+  test("the guard is called first", async () => {
     const peer = await scripted((socket) => socket.write(OK));
     const link = linkWith({
       guard: (url) => {

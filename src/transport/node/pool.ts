@@ -1,33 +1,41 @@
-import { createRequire } from "node:module";
 import type { LookupFunction } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import type { Pool } from "undici";
 import { AgentError, type Maybe } from "../../envelope/index.js";
-import type { HttpRequest, HttpResponse, Link } from "../exchange.js";
+import type { HttpRequest, HttpResponse, Link, Session } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { splitTarget } from "../request.js";
+import { exchangeSigned } from "../sign.js";
 import { Http2Call } from "./http2-call.js";
 import { Http2Origin } from "./http2-origin.js";
+import { lazyModule } from "./lazy-module.js";
 import { type CallOptions, PoolCall } from "./pool-call.js";
+import { WebSocketClient } from "./websocket-client.js";
 
+/** Options of a connection pool. */
 export interface PoolOptions {
+  /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
-  /** Connections per origin. A stream occupies one while it lasts. */
+  /** Connections per origin; a stream occupies one. Also the number of sessions, each of which has its own. Default: 1,024. */
   readonly connections?: Maybe<number>;
   /** Requests per origin that may wait for a connection; more are refused. */
   readonly waiting?: Maybe<number>;
   /** Origins with open connections at a time. */
   readonly origins?: Maybe<number>;
+  /** Time limit of opening a connection. Default: 10 s. */
   readonly connectTimeoutMs?: Maybe<number>;
-  /** From the last byte of the request to the response head. */
+  /** From the last byte of the request to the response head. Default: 5 minutes. */
   readonly headersTimeoutMs?: Maybe<number>;
-  /** The longest pause within a response. */
+  /** The longest pause within a response. Default: 5 minutes. */
   readonly bodyIdleMs?: Maybe<number>;
   /** Checks whether this URL may be called, before anything is sent. Throws AgentError if not. */
   readonly guard?: Maybe<(url: string) => void | Promise<void>>;
   /** Resolves names for new connections. Addresses can be refused here, because the result is what is dialled. */
   readonly lookup?: Maybe<LookupFunction>;
+  /** TLS options of connections. Default: the system's CAs. */
   readonly tls?: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+  /** Receives errors of the observers of sessions. */
+  readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
 interface Origin {
@@ -48,12 +56,16 @@ const HEADERS_TIMEOUT_MS = 300_000;
 const BODY_IDLE_MS = 300_000;
 
 /** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 otherwise. Never retries or follows redirects, and reports what may have been sent. */
-export function poolLink(options: PoolOptions = {}): Link {
+export function poolLink(options: PoolOptions = {}): Required<Link> {
   return new PooledLink(options);
 }
 
 class PooledLink implements Link {
-  readonly exchange = (request: HttpRequest): Promise<HttpResponse> => this.#exchange(request);
+  readonly exchange = (request: HttpRequest): Promise<HttpResponse> =>
+    request.signer === undefined ? this.#exchange(request) : exchangeSigned(request, (final) => this.#exchange(final));
+  readonly open = (request: HttpRequest, subprotocols: readonly string[]): Promise<Session> =>
+    this.#sessions.open(request, subprotocols);
+  readonly #sessions: WebSocketClient;
   readonly #options: PoolOptions;
   readonly #limits: Limits;
   readonly #most: number;
@@ -66,10 +78,20 @@ class PooledLink implements Link {
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#most = (options.connections ?? CONNECTIONS) + (options.waiting ?? WAITING);
+    const { connections = CONNECTIONS, connectTimeoutMs = CONNECT_TIMEOUT_MS, guard, lookup, tls, onError } = options;
+    this.#sessions = new WebSocketClient({
+      limits: this.#limits,
+      sessions: connections,
+      connectTimeoutMs,
+      guard,
+      lookup,
+      tls,
+      onError,
+    });
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#drain();
+    this.#closed ??= Promise.all([this.#drain(), this.#sessions.close()]).then(() => undefined);
     return this.#closed;
   }
 
@@ -135,6 +157,7 @@ class PooledLink implements Link {
         host: origin.slice(origin.indexOf("://") + 3),
         secure: origin.startsWith("https:"),
         bodyBytes: this.#limits.bodyBytes,
+        jsonLimits: this.#limits,
         headersTimeoutMs,
         bodyIdleMs,
         ended: () => this.#ended(entry),
@@ -198,13 +221,12 @@ function isGrpc({ headers }: HttpRequest): boolean {
   return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
-const require = createRequire(import.meta.url);
+/** A third of what `import "koine"` would cost, and servers may never need it. */
+const undici = lazyModule<typeof import("undici")>("undici");
 
 function openPool(origin: string, options: Pool.Options): Pool {
-  // Loaded with the first connection: it is a third of what `import "koine"` would cost, and servers may never need it.
-  const undici: typeof import("undici") = require("undici");
   try {
-    return new undici.Pool(origin, options);
+    return new (undici().Pool)(origin, options);
   } catch (cause) {
     throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https URL`, { sent: "no", cause });
   }

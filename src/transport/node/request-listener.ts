@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
-import type { Exchange } from "../exchange.js";
+import type { Exchange, Intake } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { HttpHandler } from "./http-handler.js";
 
+/** Options of `requestListener`. */
 export interface RequestListenerOptions {
+  /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
   /** The mount point. Express provides it; plain `http` and Fastify do not. */
   readonly basePath?: Maybe<string>;
   /** The paths below the mount point that are served. Every other path goes to `next` where there is one. Default: all. */
   readonly claims?: Maybe<(path: string) => boolean>;
+  /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
@@ -18,10 +21,10 @@ export interface RequestListenerOptions {
  * `listener(request.raw, reply.raw)`). Mount it before any body parser. Time limits, sockets and shutdown are the host's.
  */
 export function requestListener(
-  exchange: Exchange,
+  server: Exchange | Intake,
   options: RequestListenerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse, next?: () => void) => void {
   const { limits = DEFAULT_LIMITS, basePath, claims, onError } = options;
-  const handler = new HttpHandler(exchange, { limits, basePath, claims, onError });
+  const handler = new HttpHandler(server, { limits, basePath, claims, onError });
   return (req, res, next) => handler.handle(req, res, next);
 }

@@ -36,11 +36,14 @@ export function sniff(socket: Socket, firstByteMs: number, onProtocol: (protocol
 
   let first: Buffer = NOTHING;
   function onReadable(): void {
-    const more: Buffer | null = socket.read();
-    if (more === null) return;
-    first = first.length === 0 ? more : Buffer.concat([first, more]);
-    const protocol = protocolOf(first);
-    if (protocol === undefined) return;
+    let protocol: WireProtocol | undefined;
+    while (protocol === undefined) {
+      // Since Node 26 one chunk of those that wait, and no further event for the others.
+      const more: Buffer | null = socket.read();
+      if (more === null) return;
+      first = first.length === 0 ? more : Buffer.concat([first, more]);
+      protocol = protocolOf(first);
+    }
     cleanUp();
     // Only now: data that is put back is readable at once, and reading the same bytes repeatedly would block the event loop.
     socket.unshift(first);

@@ -33,7 +33,7 @@ const serialOf = (socket: TLSSocket | string): string | undefined =>
   typeof socket === "string" ? socket : socket.getPeerX509Certificate()?.serialNumber;
 
 describe("listen under TLS", () => {
-  test("speaks HTTP/1.1 and HTTP/2 depending on the client", async () => {
+  test("uses HTTP/1.1 or HTTP/2, depending on the client", async () => {
     const server = await opened.serve(name, {}, { tls: made.pair });
     expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
     expect((await ask(await opened.session(server, made.authority.ca), { ":path": "/2" })).body).toBe(`GET ${server.url}/2`);
@@ -167,7 +167,7 @@ describe("client certificates", () => {
 });
 
 describe("reload", () => {
-  test("new connections see the new certificate, a stream under way goes on", async () => {
+  test("new connections get the new certificate, an open stream continues", async () => {
     const more = gate();
     async function* events() {
       yield "1";

@@ -6,6 +6,7 @@ import { AgentError, type Maybe } from "../../envelope/index.js";
 export interface TlsOptions {
   /** The server certificate, followed by its intermediate certificates. */
   readonly cert: string | Buffer;
+  /** The private key of the server certificate. */
   readonly key: string | Buffer;
   /** CA certificates for clients. Without it no client certificate is requested. */
   readonly clientCa?: Maybe<string | Buffer>;

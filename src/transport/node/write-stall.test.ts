@@ -12,7 +12,7 @@ const LARGE = 32 * 1024 * 1024;
 const fine = (body: HttpResponse["body"]): HttpResponse => ({ status: 200, headers: {}, body });
 
 describe("a whole HTTP/1.1 answer", () => {
-  test("that nobody reads is cut after writeStallMs", async () => {
+  test("that is not read is cut after writeStallMs", async () => {
     const cut = gate();
     const exchange: Exchange = (request) => {
       if (request.path === "/large") return fine(Buffer.alloc(LARGE));
@@ -29,7 +29,7 @@ describe("a whole HTTP/1.1 answer", () => {
     await cut.passed;
   });
 
-  test("that is taken leaves no limit behind for the next one", async () => {
+  test("that is read leaves no limit for the next one", async () => {
     const exchange: Exchange = async (request) => {
       if (request.path === "/large") return fine(Buffer.alloc(LARGE));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -69,7 +69,7 @@ describe("an HTTP/2 answer to a peer that opens no window and only pings", () =>
   });
 });
 
-test("an HTTP/2 refusal that nobody reads is reset too, and the server goes on when the peer opens its window", async () => {
+test("an unread HTTP/2 rejection is reset too, and the server continues when the peer opens its window", async () => {
   const server = await opened.serve(() => fine("x"), { writeStallMs: 100 });
   const session = connectHttp2(server.url, { settings: { initialWindowSize: 0 } });
   opened.add(() => session.destroy());

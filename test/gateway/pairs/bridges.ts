@@ -16,19 +16,19 @@ import type { Worker } from "./worker.js";
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
 export type Caller = keyof typeof TOKENS;
 
-/** A gateway with one agent behind it, called in one way. */
+/** A gateway with one upstream agent, called over one interface. */
 export interface BridgedInterface {
   readonly bridge: Bridge;
-  /** A caller of the gateway, by one of its ways. The same one whenever it is asked for. */
+  /** A caller of the gateway over one of its interfaces; cached. */
   caller(listener: PinnedInterface, who?: Caller): Promise<RemoteAgent>;
-  /** What the gateway and its callers were told to be lost since they were last asked. */
+  /** The losses reported by the gateway and its callers since the last call. */
   takeLosses(): readonly Loss[];
 }
 
-/** An agent on real sockets, and a gateway before it for each way to call it. */
+/** An agent on real sockets, and one gateway per interface of it. */
 export interface Bridges {
   readonly url: string;
-  gatewayTo(way: PinnedInterface): Promise<BridgedInterface>;
+  gatewayTo(iface: PinnedInterface): Promise<BridgedInterface>;
   close(): Promise<void>;
 }
 
@@ -37,19 +37,19 @@ export interface BridgesOptions {
   readonly strict?: boolean;
 }
 
-/** Gateways and callers are opened when they are first needed, and kept. */
+/** Gateways and callers are opened on first use, and kept. */
 export async function openBridges(worker: Worker, { protocols, strict = false }: BridgesOptions): Promise<Bridges> {
   const upstream = await serve(worker.agent, { protocols });
   const opened = new Map<string, Promise<OpenInterface>>();
   return {
     url: upstream.url,
-    gatewayTo(way) {
-      const known = opened.get(way.pin) ?? openInterface(upstream.url, way, protocols, strict);
-      opened.set(way.pin, known);
+    gatewayTo(iface) {
+      const known = opened.get(iface.pin) ?? openInterface(upstream.url, iface, protocols, strict);
+      opened.set(iface.pin, known);
       return known;
     },
     async close() {
-      for (const way of await Promise.all(opened.values())) await way.close();
+      for (const iface of await Promise.all(opened.values())) await iface.close();
       await upstream.close();
     },
   };
@@ -61,20 +61,20 @@ interface OpenInterface extends BridgedInterface {
 
 async function openInterface(
   url: string,
-  way: PinnedInterface,
+  iface: PinnedInterface,
   protocols: readonly Protocol[],
   strict: boolean,
 ): Promise<OpenInterface> {
   const bridged = await bridge(url, {
     protocols,
-    pin: way.pin,
+    pin: iface.pin,
     discoveryCache: new DiscoveryCache(),
     bridge: { name: "bridged", strict },
   });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
   const gateway: Server = await serve(bridged, { protocols, admission });
   const callers = new Map<string, Promise<RemoteAgent>>();
-  let told: Loss[] = [];
+  let losses: Loss[] = [];
   let counted = new Map<string, number>();
   return {
     bridge: bridged,
@@ -88,7 +88,7 @@ async function openInterface(
           discoveryCache: new DiscoveryCache(),
           credentials: { bearer: TOKENS[who] },
           as: who,
-          onLoss: (loss) => void told.push(loss),
+          onLoss: (loss) => void losses.push(loss),
         });
       callers.set(key, known);
       return known;
@@ -97,8 +97,8 @@ async function openInterface(
       const report = bridged.losses.losses();
       const before = counted;
       counted = new Map(report.map((loss) => [keyOf(loss), loss.count]));
-      const taken = [...told, ...report.filter((loss) => loss.count > (before.get(keyOf(loss)) ?? 0))];
-      told = [];
+      const taken = [...losses, ...report.filter((loss) => loss.count > (before.get(keyOf(loss)) ?? 0))];
+      losses = [];
       return taken;
     },
     async close() {

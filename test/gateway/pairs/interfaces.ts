@@ -10,7 +10,7 @@ export interface PinnedInterface {
   readonly traits: Traits;
 }
 
-/** Every interface that a host of these protocols offers, read from a running one so that no list has to be kept. */
+/** Every interface of a host with these protocols, read from a running one so that no list has to be maintained. */
 export async function interfacesOf(protocols: readonly Protocol[]): Promise<readonly PinnedInterface[]> {
   const server = await serve(agent({ name: "listed", description: "only serves its interfaces", handle: () => "" }), {
     protocols,
@@ -36,6 +36,16 @@ export interface Pair {
 /** Every interface as listener of every interface, itself included. */
 export function allPairs(interfaces: readonly PinnedInterface[]): readonly Pair[] {
   return interfaces.flatMap((upstream) => interfaces.map((listener) => pairOf(listener, upstream)));
+}
+
+/** One protocol as listener of every interface of a registry and as their upstream, itself included. */
+export async function pairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
+  const pairs = allPairs(await interfacesOf(registry)).filter(
+    ({ listener, upstream }) => listener.protocol === protocol || upstream.protocol === protocol,
+  );
+  const interfaces = new Set(pairs.flatMap(({ listener, upstream }) => [listener.pin, upstream.pin]));
+  if (pairs.length !== 2 * interfaces.size - 1) throw new Error(`${protocol.id} is not in a pair with every interface`);
+  return pairs;
 }
 
 /**

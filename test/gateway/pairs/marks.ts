@@ -4,13 +4,13 @@ import type { Pair } from "./interfaces.js";
 import { codeOf, collect, emulatedIn, seen, taskIdIn, taskIn, wordsOf } from "./seen.js";
 import type { Worker } from "./worker.js";
 
-/** `native`: both wires have it. `stand-in`: the gateway does it, and says so. `absent`: the caller's wire has no word for it. */
+/** `native`: both wires have it. `stand-in`: the gateway emulates it, and reports so. `absent`: the caller's wire cannot express it. */
 export type Mark = "native" | "stand-in" | "absent";
 
 export const ASPECTS = ["unary", "stream", "task", "cancel", "input"] as const;
 export type Aspect = (typeof ASPECTS)[number];
 
-/** How each thing a caller may want was seen to go in one pair. Throws where it went wrong. */
+/** The observed support of each feature in one pair. Throws if one failed. */
 export async function marksOf(pair: Pair, caller: RemoteAgent, worker: Worker): Promise<Readonly<Record<Aspect, Mark>>> {
   return {
     unary: await unary(caller),

@@ -7,7 +7,7 @@ import { ASPECTS, type Aspect, type Mark, marksOf } from "./marks.js";
 import { measure, ScriptedAgent } from "./rich.js";
 import { createWorker } from "./worker.js";
 
-/** What was seen in one pair. */
+/** The observations of one pair. */
 export interface Cell {
   readonly listener: string;
   readonly upstream: string;
@@ -17,21 +17,21 @@ export interface Cell {
 }
 
 export interface Matrix {
-  readonly ways: readonly string[];
+  readonly interfaces: readonly string[];
   readonly cells: readonly Cell[];
   readonly exchanges: number;
 }
 
-/** Runs every pair on loopback sockets. Throws where something did not work, or was lost and not told. */
+/** Runs every pair on loopback sockets. Throws if something failed, or was lost and not reported. */
 export async function runMatrix(among: readonly Protocol[] = protocols): Promise<Matrix> {
   const script = new ScriptedAgent();
   const worker = createWorker(script.over(conformanceAgent));
-  const ways = await interfacesOf(among);
+  const interfaces = await interfacesOf(among);
   const bridges = await openBridges(worker, { protocols: among });
   try {
     const cells: Cell[] = [];
     let exchanges = 0;
-    for (const pair of allPairs(ways)) {
+    for (const pair of allPairs(interfaces)) {
       const gateway = await bridges.gatewayTo(pair.upstream);
       const measured = await measure(pair, gateway, worker, script);
       if (measured.unreported.length > 0)
@@ -42,7 +42,7 @@ export async function runMatrix(among: readonly Protocol[] = protocols): Promise
       cells.push(cellOf(pair, marks, measured.losses));
       exchanges += measured.exchanges;
     }
-    return { ways: ways.map(nameOf), cells, exchanges };
+    return { interfaces: interfaces.map(nameOf), cells, exchanges };
   } finally {
     await bridges.close();
   }
@@ -54,14 +54,14 @@ function cellOf({ listener, upstream }: Pair, marks: Cell["marks"], losses: read
 }
 
 function nameOf({ pin }: PinnedInterface): string {
-  const [way = "", binding = ""] = pin.split("/", 2);
-  return `${way.replace("@", " ")} ${binding}`;
+  const [version = "", binding = ""] = pin.split("/", 2);
+  return `${version.replace("@", " ")} ${binding}`;
 }
 
 const SIGNS: Readonly<Record<Mark, string>> = { native: "●", "stand-in": "◐", absent: "○" };
 
 /** The matrix as Markdown: one row for each listener, one column for each upstream, losses by number. */
-export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
+export function formatMatrix({ interfaces, cells, exchanges }: Matrix): string {
   const known = [...new Set(cells.flatMap(({ losses }) => losses))].sort();
   const numbers = new Map(known.map((loss, index) => [loss, index + 1]));
   const shown = ({ marks, losses }: Cell): string => {
@@ -69,15 +69,15 @@ export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
     const lost = losses.length === 0 ? "none" : inRuns(losses.map((loss) => numbers.get(loss) ?? 0));
     return `${signs}<br>${lost}`;
   };
-  const rows = ways.map((listener) => {
-    const row = ways.map((upstream) => cells.find((cell) => cell.listener === listener && cell.upstream === upstream));
+  const rows = interfaces.map((listener) => {
+    const row = interfaces.map((upstream) => cells.find((cell) => cell.listener === listener && cell.upstream === upstream));
     return `| **${listener}** | ${row.map((cell) => (cell === undefined ? "" : shown(cell))).join(" | ")} |`;
   });
   return [
     `Signs, in this order: ${ASPECTS.join(", ")}. Below them: what was lost, by number. ${exchanges} exchanges were compared.`,
     "",
-    `| listener ↓ upstream → | ${ways.join(" | ")} |`,
-    `|---|${ways.map(() => "---|").join("")}`,
+    `| listener ↓ upstream → | ${interfaces.join(" | ")} |`,
+    `|---|${interfaces.map(() => "---|").join("")}`,
     ...rows,
     "",
     "| | lost by | what | why |",
@@ -86,7 +86,7 @@ export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
   ].join("\n");
 }
 
-/** `1–3 7`: numbers in ascending order, those that follow each other as one. */
+/** `1–3 7`: ascending numbers, consecutive ones as a range. */
 function inRuns(numbers: readonly number[]): string {
   const runs: { readonly first: number; last: number }[] = [];
   for (const number of numbers) {

@@ -5,13 +5,13 @@ import { isPromise } from "../../../src/internal.js";
 import { startCall } from "../../../src/public/protocols.js";
 import { type AgentFunction, Relayed, RelayedMessage } from "../../../src/tasks/index.js";
 import { differences, unreported } from "../../bridge/differences.js";
-import { ended, message, said, uuid } from "../../bridge/samples.js";
+import { agentContent, ended, message, uuid } from "../../bridge/samples.js";
 import type { BridgedInterface } from "./bridges.js";
 import type { Pair } from "./interfaces.js";
 import { contentOf } from "./seen.js";
 import type { Worker } from "./worker.js";
 
-/** What a rich exchange lost, as it was reported, and what was different although nobody reported it. */
+/** The reported losses of a rich exchange, and its unreported differences. */
 export interface Measured {
   readonly losses: readonly Loss[];
   readonly unreported: readonly string[];
@@ -22,11 +22,11 @@ export interface Measured {
 const SEED = 20_261_116;
 const MESSAGES = 24;
 const TASKS = 16;
-/** Samples allow as little as a millisecond; what is measured here is no haste. */
+/** Samples have timeouts as short as a millisecond, which is not under test here. */
 const ENOUGH_MS = 60_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Who speaks to whom and when is each hop's own affair; upstream a gateway ids, sessions and keys are its own, on purpose. */
+/** Set by each hop: source, destination and time; upstream also ids, sessions and keys. */
 const OF_EACH_HOP = new Set([
   "message.id",
   "message.ts",
@@ -38,23 +38,23 @@ const OF_EACH_HOP = new Set([
   "message.context.taskId",
 ]);
 
-/** Lost by every gateway that adopts tasks, whatever it speaks: said once, not in every cell. */
+/** Lost by every gateway that adopts tasks, in any protocol: listed once, not in every cell. */
 export const OF_EVERY_GATEWAY = "message.references";
 
 type EndedTask = typeof ended extends fc.Arbitrary<infer T> ? T : never;
 
-const MESSAGE_SAMPLES = fc.sample(fc.tuple(message, said), { seed: SEED, numRuns: MESSAGES });
-const TASK_SAMPLES = fc.sample(fc.tuple(message, ended, said), { seed: SEED + 1, numRuns: TASKS });
+const MESSAGE_SAMPLES = fc.sample(fc.tuple(message, agentContent), { seed: SEED, numRuns: MESSAGES });
+const TASK_SAMPLES = fc.sample(fc.tuple(message, ended, agentContent), { seed: SEED + 1, numRuns: TASKS });
 const [REFERENCE = ""] = fc.sample(uuid, { seed: SEED, numRuns: 1 });
 
-/** An agent that answers with what is written for it, and shows what it was asked. */
+/** An agent that returns prepared answers, and records its requests. */
 export class ScriptedAgent {
-  heard: Envelope | undefined;
+  received: Envelope | undefined;
   #reply: Relayed | RelayedMessage | undefined;
 
-  /** What is answered next, whatever is asked. */
+  /** The next answer, whatever the request. */
   write(reply: Relayed | RelayedMessage): void {
-    this.heard = undefined;
+    this.received = undefined;
     this.#reply = reply;
   }
 
@@ -62,17 +62,17 @@ export class ScriptedAgent {
     this.#reply = undefined;
   }
 
-  /** Takes a turn where something is written, else leaves it to another. */
+  /** Handles a turn if an answer is prepared, otherwise leaves it to the next handler. */
   over(other: AgentFunction): AgentFunction {
     return (incoming, task) => {
       if (this.#reply === undefined) return other(incoming, task);
-      this.heard = incoming;
+      this.received = incoming;
       return Promise.resolve(this.#reply);
     };
   }
 }
 
-/** Sends everything a message can have, is answered with everything an answer can have, and compares. */
+/** Sends all that a message can hold, receives all that an answer can hold, and compares. */
 export async function measure(pair: Pair, gateway: BridgedInterface, worker: Worker, agent: ScriptedAgent): Promise<Measured> {
   const { handler } = await gateway.caller(pair.listener);
   const losses: Loss[] = [];
@@ -88,15 +88,15 @@ export async function measure(pair: Pair, gateway: BridgedInterface, worker: Wor
     const call = startCall({ reportLoss: (loss) => void losses.push(loss) });
     const before = losses.length;
     const answer = handler({ kind: "send", envelope: sent, delivery: "answer", task: "auto" }, call);
-    if (!isPromise(answer)) throw new Error("one answer was expected and a stream came");
+    if (!isPromise(answer)) throw new Error("expected a single event, got a stream");
     const got = (await answer) as EventOf<"send">; // every client half checks that it is
     losses.push(...gateway.takeLosses(), ...worker.takeLosses());
-    const told = losses.slice(before);
-    const sides = { asked: messageDifferences(sent, agent.heard), answered: compare(got) };
+    const reported = losses.slice(before);
+    const sides = { asked: messageDifferences(sent, agent.received), answered: compare(got) };
     for (const [side, places] of Object.entries(sides))
-      silent.push(...untold(places, told).map((place) => `${side}: ${place} (exchange ${exchanges})`));
+      silent.push(...unreportedIn(places, reported).map((at) => `${side}: ${at} (exchange ${exchanges})`));
     exchanges++;
-    return told;
+    return reported;
   }
 
   for (const [asked, answered] of MESSAGE_SAMPLES)
@@ -111,18 +111,18 @@ export async function measure(pair: Pair, gateway: BridgedInterface, worker: Wor
     );
   const [[hello] = [undefined]] = MESSAGE_SAMPLES;
   if (hello !== undefined) {
-    const told = await cross(
+    const reported = await cross(
       { ...hello, references: [REFERENCE] },
       new RelayedMessage({ ...hello, role: "agent" }, undefined),
       () => [],
     );
-    if (!told.some(({ path }) => path === OF_EVERY_GATEWAY)) silent.push(OF_EVERY_GATEWAY);
+    if (!reported.some(({ path }) => path === OF_EVERY_GATEWAY)) silent.push(OF_EVERY_GATEWAY);
   }
   agent.erase();
   return { losses: losses.filter(({ path }) => path !== OF_EVERY_GATEWAY), unreported: silent, exchanges };
 }
 
-/** A sample with a time that is enough, a key that nobody has used, and one of two sessions: some wires keep few at a time. */
+/** A sample with a sufficient timeout, a fresh key, and one of two sessions: some wires keep few at a time. */
 function usable(sample: Envelope, run: string): Envelope {
   const { ttlMs, idempotencyKey, sessionId = "" } = sample.context;
   const context = {
@@ -134,21 +134,21 @@ function usable(sample: Envelope, run: string): Envelope {
   return { ...sample, context };
 }
 
-/** An answer may be a message on one wire, an artifact on the other, and come at once or in a stream: any name of the place will do. */
-function untold(places: readonly string[], losses: readonly Loss[]): readonly string[] {
-  return unreported(places, losses).filter((place) =>
+/** An answer may be a message on one wire, an artifact on the other, complete or streamed: any name of the path counts. */
+function unreportedIn(places: readonly string[], losses: readonly Loss[]): readonly string[] {
+  return unreported(places, losses).filter((at) =>
     ["task.artifacts[0].parts", "artifact.parts"].every(
-      (parts) => unreported([place.replace(/^(message\.content|task\.artifacts\[\d+\]\.parts)/, parts)], losses).length > 0,
+      (parts) => unreported([at.replace(/^(message\.content|task\.artifacts\[\d+\]\.parts)/, parts)], losses).length > 0,
     ),
   );
 }
 
-function messageDifferences(sent: Envelope, heard: Envelope | undefined): readonly string[] {
-  if (heard === undefined) return ["message"];
-  return differences(wholeOf(sent), wholeOf(heard), "message").filter((place) => !OF_EACH_HOP.has(place));
+function messageDifferences(sent: Envelope, received: Envelope | undefined): readonly string[] {
+  if (received === undefined) return ["message"];
+  return differences(wholeOf(sent), wholeOf(received), "message").filter((at) => !OF_EACH_HOP.has(at));
 }
 
-/** The members of a message; what reading it added is none. */
+/** The members of a message without those added by decoding. */
 function wholeOf({ intent, role, content, context, meta, references, extensions, metadata }: Envelope): object {
   return { intent, role, content, context: { ...context, stream: undefined }, meta, references, extensions, metadata };
 }
@@ -159,7 +159,7 @@ function answerDifferences({ content, metadata }: Pick<Envelope, "content" | "me
   return [...places, ...differences(metadata, kept, "message.metadata")];
 }
 
-/** A task that ran upstream the gateway as its last words tell it. */
+/** A task that ran upstream, as its last message describes it. */
 function endedAs({ state, artifacts }: EndedTask, words: Envelope): Relayed {
   const of = { taskId: "", contextId: "" };
   const status: Status = { state, at: Date.now(), message: words };

@@ -1,7 +1,7 @@
 import { AgentError, type AgentEvent, answerOf, type EventOf, type Part, type Task, textOf } from "../../../src/index.js";
 import { EMULATED_KEY } from "../../../src/internal.js";
 
-/** What a reader of a stream sees of an event, whichever wires it crossed. */
+/** An event as a reader sees it, whichever wires it crossed. */
 export function seen(event: AgentEvent): string {
   switch (event.kind) {
     case "task":
@@ -21,7 +21,7 @@ export async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]
   return all;
 }
 
-/** The content of all events, in the order in which it came. */
+/** The content of all events, in order of arrival. */
 export function contentOf(events: readonly AgentEvent[]): readonly Part[] {
   return events.flatMap((event) => {
     switch (event.kind) {
@@ -37,14 +37,14 @@ export function contentOf(events: readonly AgentEvent[]): readonly Part[] {
   });
 }
 
-/** The words of all events without a gap: where pieces were cut does not show. */
+/** The text of all events joined: chunk boundaries do not matter. */
 export function wordsOf(events: readonly AgentEvent[]): string {
   return contentOf(events)
     .map((part) => (part.kind === "text" ? part.text : `<${part.kind}>`))
     .join("");
 }
 
-/** What the gateway says it stood in for. */
+/** The features that the gateway reports as emulated. */
 export function emulatedIn(events: readonly AgentEvent[]): readonly unknown[] {
   return events.flatMap((event) => {
     const metadata = event.kind === "status" || event.kind === "artifact" ? event.metadata : undefined;
@@ -58,7 +58,7 @@ export function taskIn(event: EventOf<"send">): Task {
   return event.task;
 }
 
-/** The task that a stream is about. */
+/** The task of a stream. */
 export function taskIdIn(events: readonly AgentEvent[]): string {
   for (const event of events) {
     if (event.kind === "task") return event.task.id;
@@ -71,7 +71,7 @@ export function codeOf(thrown: unknown): string {
   return AgentError.from(thrown).code;
 }
 
-/** The state of a task, or the code of the error, or what else came. */
+/** The state of a task, the code of an error, or the kind of another event. */
 export function outcomeOf(answer: Promise<EventOf<"send">>): Promise<string> {
   return answer.then((event) => (event.kind === "task" ? event.task.status.state : event.kind), codeOf);
 }

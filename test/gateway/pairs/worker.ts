@@ -1,26 +1,26 @@
 import { conformanceAgent, conformanceSkill } from "../../../conformance/index.js";
 import { type Agent, type AgentFunction, agent, type Envelope, type Loss, textOf } from "../../../src/index.js";
 
-/** An agent that does what a message commands, and remembers what was said to it and what it was told to stop. */
+/** An agent that runs the command of a message, and records its messages and cancellations. */
 export interface Worker {
   readonly agent: Agent;
-  /** The messages that came with this text, oldest first. */
-  heard(text: string): readonly Envelope[];
-  /** What its own host could not put on the wire since this was last asked. */
+  /** The messages received with this text, oldest first. */
+  received(text: string): readonly Envelope[];
+  /** The losses of its own host since the last call. */
   takeLosses(): readonly Loss[];
   /** Resolves when work on a message with this text has begun. */
   began(text: string): Promise<void>;
-  /** Resolves when the work on a message with this text was stopped. Only work that waits for that knows. */
+  /** Resolves when the work on a message with this text was cancelled, for work that waits for that. */
   stopped(text: string): Promise<void>;
 }
 
 export function createWorker(answers: AgentFunction = conformanceAgent): Worker {
-  const heard: Envelope[] = [];
+  const received: Envelope[] = [];
   const [began, stopped] = [new Moments(), new Moments()];
   const handle: AgentFunction = (message, task) => {
-    heard.push(message);
+    received.push(message);
     began.reach(message.text);
-    // Only work that waits to be stopped asks for the signal: it costs.
+    // Only commands that wait for a cancel use the signal: it is expensive.
     if (message.text.startsWith("conform: wait")) task.signal.addEventListener("abort", () => stopped.reach(message.text));
     return answers(message, task);
   };
@@ -33,13 +33,13 @@ export function createWorker(answers: AgentFunction = conformanceAgent): Worker 
       losses = [];
       return taken;
     },
-    heard: (text) => heard.filter((message) => textOf(message.content) === text),
+    received: (text) => received.filter((message) => textOf(message.content) === text),
     began: (text) => began.reached(text),
     stopped: (text) => stopped.reached(text),
   };
 }
 
-/** Things that happen once, and may be waited for before or after. */
+/** Named one-time events, which may be awaited before or after they happen. */
 class Moments {
   readonly #reached = new Set<string>();
   readonly #waiting = new Map<string, () => void>();

@@ -8,17 +8,17 @@ import {
 } from "../../../src/index.js";
 import type { PinnedInterface } from "../pairs/interfaces.js";
 
-/** Who may call the gateways of these tests. */
+/** The callers of the gateways in these tests. */
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
 
 const open = new Set<RemoteAgent>();
 
-/** What a way is called where names are part of addresses. */
+/** The name of an interface as part of an address. */
 export function nameOf({ pin }: PinnedInterface): string {
   return pin.replace(/[^A-Za-z0-9.]+/g, "-").toLowerCase();
 }
 
-/** A caller of one agent at a gateway. A stream that is cut stays cut: the tests take it up themselves. */
+/** A caller of one agent of a gateway. Broken streams are not resumed: the tests do that. */
 export async function callerOf(
   gatewayUrl: string,
   agent: string,
@@ -40,13 +40,13 @@ export async function closeCallers(): Promise<void> {
   open.clear();
 }
 
-/** The task of an answer that must have one. */
+/** The task of an answer; throws if there is none. */
 export function taskOf(event: AgentEvent): Task {
   if (event.kind !== "task") throw new Error(`a ${event.kind} came where a task was expected`);
   return event.task;
 }
 
-/** What a reader was given of one task, event by event. */
+/** The events of one task that a reader received. */
 export class Reading {
   readonly events: AgentEvent[] = [];
   broke: unknown;
@@ -72,7 +72,7 @@ export class Reading {
     return last?.kind === "status" ? last.status.state : last?.kind === "task" ? last.task.status.state : undefined;
   }
 
-  /** Resolves as soon as this holds, or as soon as the stream is over. */
+  /** Resolves when the condition holds, or when the stream is over. */
   async until(holds: (reading: Reading) => boolean): Promise<void> {
     while (!holds(this)) {
       const next = new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -93,14 +93,14 @@ export class Reading {
   }
 }
 
-/** The pieces of text that artifact events brought, as they came. */
+/** The text chunks of artifact events, in order. */
 export function piecesOf(events: readonly AgentEvent[]): readonly string[] {
   return events.flatMap((event) =>
     event.kind === "artifact" ? event.artifact.parts.map((part) => (part.kind === "text" ? part.text : part.kind)) : [],
   );
 }
 
-/** What a reader holds that follows the rule: a piece is added, anything else replaces. */
+/** The text that a reader assembles: a chunk is appended, anything else replaces. */
 export function heldBy(events: readonly AgentEvent[]): readonly string[] {
   let held: string[] = [];
   for (const event of events) {
@@ -114,7 +114,7 @@ function textsOf(parts: readonly { readonly kind: string }[]): string[] {
   return parts.map((part) => ("text" in part ? String(part.text) : part.kind));
 }
 
-/** From 0 on, as the worker says them. */
+/** The numbers from 0 on, as the worker sends them. */
 export function numbers(many: number): readonly string[] {
   return Array.from({ length: many }, (_, number) => `${number} `);
 }

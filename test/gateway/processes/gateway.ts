@@ -13,7 +13,7 @@ import { bearerTokens } from "../../../src/public/auth.js";
 import { type Clock, systemClock } from "../../../src/public/policies.js";
 import { TOKENS } from "./callers.js";
 
-/** A gateway as a process of its own. Says `ready <url>` once it answers; a line `memory <name>` by its memory after collection. */
+/** A gateway in its own process. Prints `ready <url>` once it answers, and its memory after collection for a line `memory <name>`. */
 export interface GatewayFacts {
   readonly port?: number;
   readonly upstreams: readonly {
@@ -21,23 +21,23 @@ export interface GatewayFacts {
     readonly url: string;
     readonly pin?: string;
     readonly timeoutMs?: number;
-    /** The waits between tries are this many times shorter. */
+    /** Divides the delays between retries. */
     readonly hurry?: number;
   }[];
-  /** Tasks are kept in this Redis, or in this file; else in memory. */
+  /** Tasks are stored in this Redis or this file; otherwise in memory. */
   readonly redisUrl?: string;
   readonly file?: string;
   readonly leaseMs: number;
   readonly limits?: NonNullable<ServeOptions["limits"]>;
 }
 
-/** The same for all gateways of one test, as it must be for those over one store. */
+/** The same for all gateways of one test, as required for those over one store. */
 const SECRET = new TextEncoder().encode("a secret of all the gateways of a test");
 const ROOM = 10_000;
 const facts: GatewayFacts = JSON.parse(process.argv[2] ?? "{}");
 const { leaseMs } = facts;
 
-/** Whoever pauses does not pause as long; time limits stay as they are. */
+/** Shortens delays; time limits are unchanged. */
 function hurried(by: number): Clock {
   return { ...systemClock, sleep: (ms, cancel) => systemClock.sleep(ms / by, cancel) };
 }

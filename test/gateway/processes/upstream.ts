@@ -3,21 +3,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type AgentFunction, agent, openSqliteStore, serve, type TaskContext } from "../../../src/index.js";
 import { protocols } from "../../../src/public/protocols.js";
 
-/** An agent that stands behind a gateway, as a process of its own. Says `ready <url>` once it answers. */
+/** The upstream agent of a gateway in its own process. Prints `ready <url>` once it answers. */
 export interface UpstreamFacts {
-  /** Any free one unless told. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** Tasks are kept in this file; without it they end with the process. */
+  /** Tasks are stored in this file; without it they end with the process. */
   readonly file?: string;
   readonly leaseMs?: number;
-  /** False: its card does not say that a key starts one task only. */
+  /** False: its card does not declare deduplication by key. */
   readonly idempotent?: boolean;
-  /** Only these protocols. Default: all. */
-  readonly speaks?: readonly string[];
 }
 
-/** What the agent was told with a message, as one line of output. */
-export interface Heard {
+/** A received message as one line of output. */
+export interface ReceivedMessage {
   readonly text: string;
   readonly session: string;
   readonly key: string | undefined;
@@ -28,9 +26,9 @@ export interface Heard {
 const LEASE_MS = 1_000;
 const ROOM = 10_000;
 const facts: UpstreamFacts = JSON.parse(process.argv[2] ?? "{}");
-const { leaseMs = LEASE_MS, idempotent = true, speaks } = facts;
+const { leaseMs = LEASE_MS, idempotent = true } = facts;
 
-/** Gates that whoever started this process opens by a line `go <gate>`. */
+/** Gates that are opened by a line `go <gate>` on stdin. */
 const gates = new Map<string, { readonly opened: Promise<void>; open(): void }>();
 
 function gate(name: string): { readonly opened: Promise<void>; open(): void } {
@@ -55,13 +53,13 @@ async function opened(name: string, { signal }: TaskContext): Promise<void> {
   await Promise.race([gate(name).opened, new Promise((_, stopped) => signal.addEventListener("abort", stopped))]);
 }
 
-/** How many numbers the task has already: one that lost its process goes on where it was, and says nothing twice. */
+/** The count so far: a task that lost its process continues there, and repeats nothing. */
 async function saidBefore(task: TaskContext): Promise<number> {
   if (!task.restarted) return 0;
   return (await task.snapshot())?.artifacts.flatMap(({ parts }) => parts).length ?? 0;
 }
 
-/** `count <many> <before which it waits for its gate> <gate>` */
+/** `count <many> <number at which it waits for its gate> <gate>` */
 const count: AgentFunction = async function* (message, task) {
   const [, many = 0, holdAt = -1] = message.text.split(" ").map(Number);
   const name = message.text.split(" ")[3] ?? "";
@@ -72,14 +70,14 @@ const count: AgentFunction = async function* (message, task) {
   return undefined;
 };
 
-/** `ask <name>`, and then says again what it is told. */
+/** `ask <name>`, then echoes the answer. */
 const ask: AgentFunction = async function* (message, task) {
   if (task.turn > 1) return `heard: ${message.text}`;
   yield task.working();
   return task.ask("which?");
 };
 
-/** `fill <how many> <bytes each>`: as fast as it is listened to. */
+/** `fill <how many> <bytes each>`: as fast as it is read. */
 const fill: AgentFunction = async function* (message, task) {
   const [, many = 0, bytes = 0] = message.text.split(" ").map(Number);
   for (let number = 0; number < many; number++) {
@@ -90,13 +88,13 @@ const fill: AgentFunction = async function* (message, task) {
   return "filled";
 };
 
-/** `slow <milliseconds>`: nothing at all before the answer. */
+/** `slow <milliseconds>`: sends nothing before the answer. */
 const slow: AgentFunction = async (message, task) => {
   await pause(Number(message.text.split(" ")[1]), undefined, { signal: task.signal });
   return "at last";
 };
 
-/** `late <gate>`: says nothing at all before its gate is opened. */
+/** `late <gate>`: sends nothing before its gate is opened. */
 const late: AgentFunction = async (message, task) => {
   await opened(message.text.split(" ")[1] ?? "", task);
   return "late";
@@ -106,8 +104,14 @@ const commands: Readonly<Record<string, AgentFunction>> = { count, ask, fill, sl
 
 const handle: AgentFunction = (message, task) => {
   const { text, context } = message;
-  const heard: Heard = { text, session: task.sessionId, key: context.idempotencyKey, task: task.id, turn: task.turn };
-  process.stdout.write(`heard ${JSON.stringify(heard)}\n`);
+  const received: ReceivedMessage = {
+    text,
+    session: task.sessionId,
+    key: context.idempotencyKey,
+    task: task.id,
+    turn: task.turn,
+  };
+  process.stdout.write(`heard ${JSON.stringify(received)}\n`);
   task.signal.addEventListener("abort", () => process.stdout.write(`stopped ${text}\n`));
   if (task.turn > 1) return ask(message, task);
   return commands[text.split(" ")[0] ?? ""]?.(message, task) ?? text;
@@ -125,7 +129,7 @@ const server = await serve(
   { ...worker, card: shown },
   {
     port: facts.port ?? 0,
-    protocols: protocols.filter(({ id }) => speaks === undefined || speaks.includes(id)),
+    protocols,
     ...(facts.file === undefined ? {} : { store: await openSqliteStore({ file: facts.file, now: Date.now }) }),
     push: false,
     limits: { openStreamsPerOwner: ROOM, openStreams: ROOM },

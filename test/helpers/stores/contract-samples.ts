@@ -1,7 +1,7 @@
 import { type Envelope, NO_META, type State, type Task, type TaskEvent, textPart } from "../../../src/envelope/index.js";
 import type { Batch, NewTask, Store } from "../../../src/tasks/store.js";
 
-/** What the store contract puts into stores, and how it looks at what comes out. */
+/** Sample data of the store contract, and how results are compared. */
 export const OWNER = "key:ann";
 export const LEASE = { holder: "h-1", leaseMs: 1_000 };
 
@@ -28,8 +28,8 @@ export function message(text: string, idempotencyKey?: string): Envelope {
 }
 
 export function status(state: State, words?: string, at = 1_000): TaskEvent {
-  const said = words === undefined ? undefined : message(words);
-  return { kind: "status", taskId: "t", contextId: "c", status: { state, at, message: said } };
+  const statusMessage = words === undefined ? undefined : message(words);
+  return { kind: "status", taskId: "t", contextId: "c", status: { state, at, message: statusMessage } };
 }
 
 export function chunk(text: string, append = false): TaskEvent {
@@ -53,7 +53,7 @@ export function shape(snapshot: Awaited<ReturnType<Store["snapshot"]>>) {
   return { seq, state: task.status.state, text: task.artifacts.map(({ parts }) => texts(parts)).join("|"), history };
 }
 
-/** Compares what the store said with what it must say, members in any order. */
+/** Compares the result of a store with the expected one, members in any order. */
 export function same(got: unknown, want: unknown): void {
   const [shown, wanted] = [canonical(got), canonical(want)];
   if (shown !== wanted) throw new Error(`got ${shown}, want ${wanted}`);

@@ -3,10 +3,10 @@ import type { Store } from "../../../src/tasks/store.js";
 import { rejects, same } from "./contract-samples.js";
 import type { StoreRequirement } from "./store-requirement.js";
 
-/** How much a store may remember beside tasks, and what makes room for more. */
+/** Limits of stored records, and what is evicted. */
 export const recordRoomContract: readonly StoreRequirement[] = [
   {
-    name: "no more than keptRecords are kept: the next is refused, and nothing that is there gives way",
+    name: "at most keptRecords are kept: the next is refused, and no existing record is evicted",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptRecords: 2 });
       await store.records.put("a", { n: 1 });
@@ -26,7 +26,7 @@ export const recordRoomContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "records that ran out make room, however many, and are not counted twice",
+    name: "expired records make room, however many, and are not counted twice",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptRecords: 300 });
       const numbers = Array.from({ length: 300 }, (_, n) => n);
@@ -38,7 +38,7 @@ export const recordRoomContract: readonly StoreRequirement[] = [
         advance(100);
       }
       same(await store.records.list("", 10), []);
-      // Those whose end was put off are not taken for over, and hide none that is.
+      // Records with an extended lifetime are not expired, and do not hide expired ones.
       for (const keepMs of [50, 10_000_000]) {
         await Promise.all(Array.from({ length: 298 }, (_, n) => store.records.put(`stays/${n}`, {}, keepMs)));
       }
@@ -52,7 +52,7 @@ export const recordRoomContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "all records together have at most keptRecordBytes with their names: what would be more is refused, new or not",
+    name: "all records together have at most keptRecordBytes with their names: more is refused, new or not",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptRecordBytes: 300 });
       const { records } = store;
@@ -80,7 +80,7 @@ export const recordRoomContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "one large record finds the room of many small ones that ran out",
+    name: "one large record uses the room of many small expired ones",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptRecordBytes: 300 });
       for (let n = 10; n < 40; n++) await store.records.put(`${n}`, { n: 0 }, 100);
@@ -96,7 +96,7 @@ async function names(store: Store): Promise<readonly string[]> {
   return (await store.records.list("", 1_000)).map(({ key }) => key);
 }
 
-/** A value that has so many bytes together with a name of one: `{"t":""}` is eight, and some letters are two. */
+/** A value of this many bytes together with a name of one byte: `{"t":""}` is eight, and some letters are two. */
 function ofBytes(bytes: number): JsonObject {
   const left = bytes - 9;
   return { t: "ü".repeat(Math.floor(left / 2)) + "x".repeat(left % 2) };

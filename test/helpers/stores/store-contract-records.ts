@@ -4,7 +4,7 @@ import { RECORD_KEY_BYTES } from "../../../src/tasks/stores/record-limits.js";
 import { rejects, same } from "./contract-samples.js";
 import type { StoreRequirement } from "./store-requirement.js";
 
-/** Ends of alphabets, halves of pairs, and what a database, its patterns or JavaScript itself could take for its own. */
+/** Boundary characters, unpaired surrogates, and text that is special to a database, its patterns or JavaScript. */
 const ODD_NAMES: readonly string[] = [
   ...["", "\0", "\u0001", "\u0001\u0001", "\u0002", " ", "%", "%0;", "*", "_", "'", '"', "[", "(", "+", "-", ":", "{x}", "?"],
   ...["a", "A", "a\0", "a\0b", "a\u0001", "a/", "a/b", "a/b/c", "ab", "á", "a\u0301"],
@@ -12,10 +12,10 @@ const ODD_NAMES: readonly string[] = [
   ...["\ud7ff", "\ud83d", "\ud83d\ude00", "\ud83da", "\ude00", "\ude00\ud83d", "\ue000", "\ue000\u0100", "\uffff", "\u{10ffff}"],
 ];
 
-/** What a store must do for all that is to be remembered and is no task. */
+/** Requirements of a store for records other than tasks. */
 export const recordsContract: readonly StoreRequirement[] = [
   {
-    name: "a record is there until it is deleted, and the last one put under a name is the one",
+    name: "a record exists until it is deleted, and the last value of a name wins",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       same(await store.records.get("k"), undefined);
@@ -30,7 +30,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "of many who add at once one wins, and the others are given what it added",
+    name: "of many concurrent adds one wins, and the others get its value",
     async check(makeStore) {
       const { store } = await makeStore({});
       const numbers = Array.from({ length: 50 }, (_, n) => n);
@@ -46,7 +46,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "of many who count at once each gets a number of its own, without a gap",
+    name: "of many concurrent counts each gets its own number, without a gap",
     async check(makeStore) {
       const { store } = await makeStore({});
       const counts = await Promise.all(Array.from({ length: 50 }, () => store.records.count("k")));
@@ -59,7 +59,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a counter is a record: it can be put and deleted; what is no counter has counted nothing",
+    name: "a counter is a record: it can be put and deleted; any other record counts as zero",
     async check(makeStore) {
       const { store } = await makeStore({});
       await store.records.put("k", { count: 9_000_000_000 });
@@ -75,7 +75,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a record that is kept for a time is gone when it is over, for every method, and can be added again",
+    name: "a record with a lifetime expires for every method, and can be added again",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       const shown = async () => (await store.records.list("", 10)).map(({ key }) => key);
@@ -95,7 +95,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "who writes says anew how long: longer, or for ever",
+    name: "every write sets the lifetime again: longer, or unlimited",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       for (const key of ["longer", "ever"]) await store.records.put(key, { n: 1 }, 100);
@@ -118,10 +118,10 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "every text is a name of its own; all are listed by code unit, by any beginning, from behind any other",
+    name: "every text is a distinct name; names are listed by code unit, by any prefix, after any other",
     async check(makeStore) {
       const { store } = await makeStore({});
-      // The order of JavaScript's own sort is the order of code units.
+      // JavaScript's default sort order is the order of code units.
       const sorted = [...ODD_NAMES].sort();
       await Promise.all(ODD_NAMES.map((name) => store.records.put(name, { name: JSON.stringify(name) })));
       for (const name of ODD_NAMES) same(await store.records.get(name), { name: JSON.stringify(name) });
@@ -139,7 +139,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "pages follow one another without gap or repetition, whatever happens to the record between them",
+    name: "pages have no gaps or repeats, whatever happens to the record between them",
     async check(makeStore) {
       const { store } = await makeStore({});
       for (const key of ["a/1", "a/2", "a/3", "a/4", "b/1"]) await store.records.put(key, { key });
@@ -162,7 +162,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a page is full though many of those before it are over",
+    name: "a page is full although many records before it have expired",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       const name = (n: number) => String(n).padStart(4, "0");
@@ -181,7 +181,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a value comes back as the JSON it was, its own copy, members of any name included",
+    name: "a value is returned as the same JSON, as a copy, with members of any name",
     async check(makeStore) {
       const { store } = await makeStore({});
       const texts = [
@@ -205,7 +205,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a value has its bytes counted, not its characters, and a name has a limit too",
+    name: "the limit of a value is in bytes, not characters, and a name has a limit too",
     async check(makeStore) {
       const { store } = await makeStore({ recordBytes: 20 });
       const fits: JsonObject = { v: "éééééé" };
@@ -227,7 +227,7 @@ export const recordsContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "what is below one name is not seen from below another",
+    name: "records below one name are not visible below another",
     async check(makeStore) {
       const { store } = await makeStore({});
       const [a, b] = [recordsBelow(store.records, "a"), recordsBelow(store.records, "a2")];

@@ -4,7 +4,7 @@ import { recordRoomContract } from "./store-contract-record-room.js";
 import { recordsContract } from "./store-contract-records.js";
 import type { StoreRequirement } from "./store-requirement.js";
 
-/** What any store under the task runtime must do. Data and functions, so that any test runner can run it. */
+/** Requirements of any store of the task runtime, as data and functions for any test runner. */
 export const storeContract: readonly StoreRequirement[] = [
   {
     name: "the first entry is the task itself",
@@ -68,7 +68,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "somebody else's task and a missing one are the same",
+    name: "a task of another owner is not found",
     async check(makeStore) {
       const { store } = await makeStore({});
       await store.create(start("t"));
@@ -106,14 +106,14 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a message to a running task waits for its turn, up to the limit, and holds back the ending",
+    name: "a message to a running task is queued, up to the limit, and delays its end",
     async check(makeStore) {
       const { store } = await makeStore({ inputsPerTask: 1 });
       await store.create(start("t"));
-      same(await store.enqueue("t", OWNER, message("more")), "heard");
+      same(await store.enqueue("t", OWNER, message("more")), "queued");
       same(await store.enqueue("t", OWNER, message("much more")), "busy");
       const ending = { ...batch(1, 1, [status("completed")]), unlessQueued: true };
-      same(await store.append("t", ending), { ok: false, because: "heard" });
+      same(await store.append("t", ending), { ok: false, because: "queued" });
       same(await store.nextTurn("t", 9, 1), undefined);
       const next = await store.nextTurn("t", 1, 1);
       same([next?.message.id, next?.turnState.turn], ["m-more", 2]);
@@ -124,7 +124,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "an interrupted task is resumed by one, with a fresh epoch, its state and its history",
+    name: "an interrupted task is resumed by one holder, with a fresh epoch, its state and its history",
     async check(makeStore) {
       const { store } = await makeStore({});
       await store.create(start("t"));
@@ -145,11 +145,11 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a cancel is written down: its holder learns of it, and a task nobody runs is canceled at once",
+    name: "a cancel is stored: the holder is notified, and a task without a holder is canceled at once",
     async check(makeStore) {
       const { store } = await makeStore({});
       await store.create(start("t"));
-      same(await store.requestCancel("t", OWNER), { outcome: "told", holder: "h-1" });
+      same(await store.requestCancel("t", OWNER), { outcome: "notified", holder: "h-1" });
       same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true, pushDue: false }]);
       same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true, pushDue: false });
       await store.append("t", batch(1, 2, [status("canceled")]));
@@ -161,7 +161,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a lease that is renewed is kept; one that ran out is taken over once; rest needs none",
+    name: "a renewed lease is kept; an expired one is taken over once; idle tasks need none",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       await store.create(start("kept"));
@@ -190,7 +190,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a task that is taken over comes with the message of its turn, not with one that waits",
+    name: "a task that is taken over has the message of its turn, not a queued one",
     async check(makeStore) {
       const { store, advance } = await makeStore({});
       const heir = { holder: "h-2", leaseMs: 1_000 };
@@ -212,7 +212,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "a journal has a limit in entries and bytes; a closing status alone is always taken",
+    name: "a journal has a limit in entries and bytes; a final status is always accepted",
     async check(makeStore) {
       const { store } = await makeStore({ journalEntries: 3, journalBytes: 5_000 });
       await store.create(start("t"));
@@ -245,7 +245,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "push configurations are kept by id, up to the limit",
+    name: "push configurations are stored by id, up to the limit",
     async check(makeStore) {
       const { store } = await makeStore({ pushConfigsPerTask: 1 });
       await store.create(start("t"));
@@ -260,7 +260,7 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
-    name: "no more than keptTasks are kept: what ended longest ago goes first, what runs never does",
+    name: "at most keptTasks are kept: the task that ended first is evicted first, running ones never",
     async check(makeStore) {
       const { store } = await makeStore({ keptTasks: 3 });
       for (const id of ["run", "old", "new"]) await store.create(start(id));

@@ -1,14 +1,15 @@
-import { runLoopLoad } from "../../../harness/loop-load.js";
 import { percentile } from "../../../harness/statistics.js";
-import type { Slice, Window } from "../../../harness/tally.js";
+import { type Slice, startTally, type Window } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { CONNECTIONS, MARKER, type ServerAddress, STREAM_EVENTS } from "../workload.js";
 
+let nextNumber = 1;
+
 /** The calling half of a client-and-server arm, as each of the three makes it. */
 export interface BenchClient {
-  /** One send; gives the text of the answer. */
+  /** Sends one message; returns the text of the answer. */
   send(number: number): Promise<string>;
-  /** One stream; gives each event as it comes. */
+  /** Sends one message; yields each event of the stream. */
   stream(number: number): AsyncIterable<unknown>;
 }
 
@@ -55,4 +56,17 @@ async function runStreams(client: BenchClient, window: Window): Promise<ClientSl
   };
   const slice = await runLoopLoad(one, CONNECTIONS, window);
   return { ...slice, firstEventUs: percentile(Float64Array.from(firsts).sort(), 0.5) * 1000 };
+}
+
+/** Closed loop over any asynchronous call, `concurrency` of them at a time. The number given to each call never repeats. */
+async function runLoopLoad(one: (number: number) => Promise<void>, concurrency: number, window: Window): Promise<Slice> {
+  const tally = startTally(window, () => performance.now());
+  const loop = async () => {
+    for (let sentAt = performance.now(); tally.open(); ) {
+      await one(nextNumber++);
+      sentAt = tally.record(sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, loop));
+  return tally.slice();
 }

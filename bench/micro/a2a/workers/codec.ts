@@ -9,7 +9,7 @@ const BATCH_MS = 100;
 const WARM_UP_MS = 500;
 const TEXT = rpcBody("SendMessage");
 
-const FACTS: DecodeFacts = { now: 1_750_000_000_000, src: "caller", dst: "bench", partsPerMessage: 256, lose() {} };
+const FACTS: DecodeFacts = { now: 1_750_000_000_000, src: "caller", dst: "bench", partsPerMessage: 256, reportLoss() {} };
 
 interface RpcRequest {
   readonly id: number;
@@ -24,7 +24,7 @@ function throughCodec(): string {
   // The bench wrote this text itself.
   const request = JSON.parse(TEXT) as RpcRequest;
   const operation = v1.decodeRequest("SendMessage", request.params, FACTS);
-  const encoded = v1.encodeRequest(operation, undefined, FACTS.lose);
+  const encoded = v1.encodeRequest(operation, undefined, FACTS.reportLoss);
   return JSON.stringify({ jsonrpc: "2.0", id: request.id, method: encoded?.name, params: encoded?.params });
 }
 

@@ -2,7 +2,7 @@ import { type AgentCard, type Message, type Part, Role, TaskState, type TaskStat
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from "@a2a-js/sdk/server";
 import { type Mode, nextTurn, STREAM_CHUNKS } from "../workload.js";
 
-/** The agent of the bench for the official SDK, whichever of its servers stands before it. */
+/** The benchmark agent for the official SDK, used by all of its servers. */
 export function executorOf(mode: Mode): AgentExecutor {
   return {
     async execute(context, bus) {

@@ -1,7 +1,7 @@
 import { protocols } from "../../../../src/public/protocols.js";
 import { answerCommands } from "../../../harness/worker.js";
+import { nextTurn, type Plugged, plug, until } from "../plugged.js";
 import type { Order, Registered, Scene, Work } from "../workload.js";
-import { nextTurn, type Plugged, plug, until } from "./plugged.js";
 
 /** Measures the halves of one protocol, in one process, on the CPU time of that process. */
 
@@ -32,7 +32,7 @@ function plugScene(scene: Scene): Promise<Plugged> {
   return plug(protocol, scene);
 }
 
-/** CPU time per call in microseconds: what others do on this machine counts less in it than in the time that passes. */
+/** CPU time per call in microseconds: less sensitive to other load than wall-clock time. */
 async function run(plugged: Plugged, work: Work, ms: number): Promise<number> {
   const once = plugged.work[work];
   if (once === undefined) throw new Error(`there is no ${work} here`);

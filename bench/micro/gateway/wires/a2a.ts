@@ -51,7 +51,7 @@ export const REST_1_0: Wire = {
   answer(asked) {
     if (asked.method === "GET" && asked.path.startsWith("/a2a/tasks/")) return NO_SUCH_TASK;
     if (!asked.path.startsWith("/a2a/message:")) return undefined;
-    // The bench and what it measures are the only callers.
+    // Only called by the benchmark and the measured code.
     const { message } = JSON.parse(asked.body.toString()) as { readonly message: WireMessage };
     const names = namesOf(message, asked.number);
     return asked.path.endsWith(":stream") ? sseAnswer(events10(message.parts, names)) : jsonAnswer(task10(message.parts, names));
@@ -83,7 +83,7 @@ function rpcBody03(method: string): string {
   return JSON.stringify({ ...rest, method, params: { message } });
 }
 
-/** The one document that names where an agent is and what it speaks there. */
+/** The card: the address and protocol of the agent. */
 export function cardOf(binding: string, url: string): Readonly<Record<string, unknown>> {
   return { "/.well-known/agent-card.json": card(binding, url) };
 }
@@ -105,7 +105,7 @@ function namesOf({ contextId }: WireMessage, number: number): Names {
   return { taskId: `task-${number}`, contextId: contextId ?? `context-${number}` };
 }
 
-/** What one version calls its methods, and how it writes what they give. */
+/** The method names of one version, and its result format. */
 interface Grammar {
   readonly send: string;
   readonly stream: string;
@@ -115,7 +115,7 @@ interface Grammar {
 
 function answerRpc(asked: Asked, { send, stream, task, events }: Grammar): Answer | undefined {
   if (asked.method !== "POST" || asked.path !== "/a2a") return undefined;
-  // The bench and what it measures are the only callers.
+  // Only called by the benchmark and the measured code.
   const { id, method, params } = JSON.parse(asked.body.toString()) as RpcRequest;
   const { message } = params;
   if (message === undefined || (method !== send && method !== stream)) return rpcAside(id, method);
@@ -124,7 +124,7 @@ function answerRpc(asked: Asked, { send, stream, task, events }: Grammar): Answe
   return sseAnswer(events(message.parts, names).map((result) => ({ jsonrpc: "2.0", id, result })));
 }
 
-/** Whoever looks for an agent asks for a task that is not there; the other version's words are no words here. */
+/** Discovery requests a task that does not exist; methods of the other version are unknown. */
 function rpcAside(id: unknown, method: string): Answer {
   const known = method === "GetTask" || method === "tasks/get";
   const error = known ? { code: -32001, message: "Task not found" } : { code: -32601, message: "Method not found" };

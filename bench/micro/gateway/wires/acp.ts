@@ -21,7 +21,7 @@ export const ACP: Wire = {
   },
   answer({ method, path, body, number }) {
     if (method !== "POST" || path !== "/runs") return NOT_THERE;
-    // The bench and what it measures are the only callers.
+    // Only called by the benchmark and the measured code.
     const { session_id, mode, input } = JSON.parse(body.toString()) as RunRequest;
     const parts = input[0]?.parts ?? [];
     const names = { run_id: uuidOf(1, number), agent_name: AGENT, session_id: session_id ?? uuidOf(2, number) };
@@ -36,7 +36,7 @@ const NOT_THERE = {
   body: JSON.stringify({ code: "not_found", message: "not found" }),
 } as const;
 
-/** A message has no id there, so its number is part of what is said. */
+/** ACP messages have no id, so the number is part of the text. */
 function runBody(mode: string): string {
   const parts = [{ content_type: "text/plain", content: `${COUNTER} ${TEXT}` }];
   return JSON.stringify({ agent_name: AGENT, input: [{ role: "user", parts }], mode });

@@ -13,7 +13,7 @@ export const AGORA: Wire = {
   answer({ method, path, body }) {
     if (method === "DELETE" && path.startsWith("/conversations/")) return ENDED;
     if (method !== "POST" || path !== "/") return undefined;
-    // The bench and what it measures are the only callers.
+    // Only called by the benchmark and the measured code.
     const asked = JSON.parse(body.toString()) as { readonly body?: string };
     return asked.body === undefined ? undefined : jsonAnswer({ status: "success", body: asked.body });
   },

@@ -40,16 +40,16 @@ function taskOf([taskId, contextId]: Names, part: Buffer): Answer {
 /** StreamResponse: task (1), statusUpdate (3), artifactUpdate (4) with append (4) and lastChunk (5). */
 function eventsOf([taskId, contextId]: Names, part: Buffer): Answer {
   const of = Buffer.concat([member(1, taskId), member(2, contextId)]);
-  const told = (kind: number, ...members: readonly Buffer[]) => frame(member(kind, Buffer.concat([of, ...members])));
+  const event = (kind: number, ...members: readonly Buffer[]) => frame(member(kind, Buffer.concat([of, ...members])));
   const artifact = member(3, artifactOf(part));
   const chunks = Array.from({ length: STREAM_CHUNKS }, (_, index) =>
-    told(4, artifact, whole(4, index > 0 ? 1 : 0), whole(5, index === STREAM_CHUNKS - 1 ? 1 : 0)),
+    event(4, artifact, whole(4, index > 0 ? 1 : 0), whole(5, index === STREAM_CHUNKS - 1 ? 1 : 0)),
   );
   const events = [
-    told(1, member(3, whole(1, SUBMITTED))),
-    told(3, member(3, whole(1, WORKING))),
+    event(1, member(3, whole(1, SUBMITTED))),
+    event(3, member(3, whole(1, WORKING))),
     ...chunks,
-    told(3, member(3, whole(1, COMPLETED))),
+    event(3, member(3, whole(1, COMPLETED))),
   ];
   return { kind: "events", contentType: GRPC_TYPE, events };
 }

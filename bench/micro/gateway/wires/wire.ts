@@ -1,16 +1,16 @@
-/** One way of speaking, written by hand on both sides: nothing of what is measured has a part in it. */
+/** One interface, written by hand on both sides, independent of the measured code. */
 export interface Wire {
   readonly id: string;
-  /** The same way, as Koine's client is told to take it. */
+  /** The same interface as a `pin` for Koine's client. */
   readonly pin: string;
   /** The version of HTTP that carries it. */
   readonly http: HttpVersion;
   readonly send: Sent;
-  /** Twenty events are asked for; undefined where the protocol has no streams. */
+  /** The request for twenty events; undefined if the protocol has no streams. */
   readonly stream: Sent | undefined;
-  /** What the agent shows to whoever looks for it, by path. */
+  /** The documents of the agent for discovery, by path. */
   documents(ports: Ports): Readonly<Record<string, unknown>>;
-  /** The agent's whole work. Undefined for what it does not know. */
+  /** Answers a request. Undefined for unknown ones. */
   answer(asked: Asked): Answer | undefined;
 }
 
@@ -30,20 +30,20 @@ export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly body: Buffer;
-  /** Never the same twice: what ids are made of. */
+  /** A new number for each id. */
   readonly number: number;
 }
 
 export type Answer =
   | { readonly kind: "one"; readonly contentType: string; readonly body: string | Buffer }
   | { readonly kind: "events"; readonly contentType: string; readonly events: readonly (string | Buffer)[] }
-  /** No message was answered: a question of somebody who looks for an agent. */
+  /** Not a message: a request of discovery. */
   | { readonly kind: "aside"; readonly status: number; readonly contentType: string; readonly body: string }
   | { readonly kind: "grpc-error"; readonly status: number };
 
-/** What the bench's agents and gateways are called. */
+/** The name of the benchmark's agents and gateways. */
 export const AGENT = "bench";
-/** When the agent says that everything happened: recent enough for whoever keeps tasks by their age. */
+/** The timestamp of all events: recent enough for stores that expire tasks by age. */
 export const MOMENT = new Date().toISOString();
 export const JSON_TYPE = "application/json";
 export const SSE_TYPE = "text/event-stream";

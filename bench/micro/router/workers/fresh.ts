@@ -2,7 +2,7 @@ import { answerCommands } from "../../../harness/worker.js";
 import { held } from "../held.js";
 import type { Load } from "../workload.js";
 
-/** A process of its own for one first decision. Nothing of the package may be loaded before it is asked. */
+/** A new process for one first decision. Nothing of the package may be loaded before the request. */
 
 answerCommands({ decideFirst });
 

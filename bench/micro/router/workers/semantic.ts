@@ -28,7 +28,7 @@ async function tryToOpen(): Promise<Opening> {
   }
 }
 
-/** All modules once. An embedder remembers what it has read, so each time there is a new one. */
+/** All modules once. An embedder caches, so a new one is used each time. */
 async function measure(): Promise<Measurement> {
   const embedder = await open();
   try {

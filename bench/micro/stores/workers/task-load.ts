@@ -31,7 +31,7 @@ async function resume({ url, times }: { readonly url: string; readonly times: nu
       const rest = await text(pool, `/a2a/tasks/${taskId}:subscribe`, "{}", { "last-event-id": cursor });
       took.push((performance.now() - from) * 1000);
       const events = [...rest.matchAll(/^data:/gm)].length;
-      // The task as it was at the cursor, then what was missed.
+      // The task at the cursor, then the missed events.
       if (events !== RESUME_EVENTS - RESUME_SEEN + 1) throw new Error(`${events} events came instead of the rest: ${rest}`);
     }
     return median(took);

@@ -32,8 +32,8 @@ function legacyCard(card: Card, securitySchemes: Maybe<JsonObject>, needs: typeo
 }
 
 /**
- * The members of 0.3 that say where and how: `url` is an address that answers 0.3. A card without one names its best
- * address and that address's own version, because `url` is required.
+ * The address members of 0.3: `url` is an address that supports 0.3. If there is none, the best address and its own version are
+ * used, because `url` is required.
  */
 export function legacyAddresses(card: Card): JsonObject {
   const legacy = legacyInterfaces(card);
@@ -48,7 +48,7 @@ export function legacyAddresses(card: Card): JsonObject {
   };
 }
 
-/** 0.3 cards write the patch number too. */
+/** 0.3 cards include the patch number. */
 function fullVersion(first: Interface | undefined): string {
   const version = first?.version ?? "0.3";
   return /^\d+\.\d+$/.test(version) ? `${version}.0` : version;

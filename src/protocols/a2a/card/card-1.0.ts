@@ -1,14 +1,14 @@
 import type { Capabilities, Card, Extension, JsonObject, Skill } from "../../../envelope/index.js";
 import { optional, readArray, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
-import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
+import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../koine-extensions.js";
 import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
 import { a2aInterfaces, readInterfaces } from "./card-interfaces.js";
 import { readNeeds, readSecurity, writeNeeds, writeSchemes } from "./card-security.js";
 
-/** Capabilities that A2A has no member for are declared as extensions of these names. */
+/** Extension URIs for capabilities that A2A has no member for. */
 const CAPABILITY_URIS: ReadonlySet<string> = new Set([IDEMPOTENT_SEND_URI, RESUME_URI, PUSH_DELIVERY_URI]);
 
-/** The AgentCard of 1.0 (§4.4.1): required members always, optional ones when they say something. */
+/** The AgentCard of 1.0 (§4.4.1): required members always, optional ones if not empty. */
 export function writeCard(card: Card): JsonObject {
   return {
     name: card.name,
@@ -67,7 +67,7 @@ export function writeSkill(skill: Skill): JsonObject {
   return { ...describeSkill(skill), securityRequirements: writeNeeds(skill.security) };
 }
 
-/** What all versions write alike. */
+/** The members that are the same in all versions. */
 export function describeSkill(skill: Skill): JsonObject {
   return {
     id: skill.id,
@@ -81,8 +81,8 @@ export function describeSkill(skill: Skill): JsonObject {
 }
 
 /**
- * A card of any version: what tells them apart are its addresses, and both sets may be there. Members that only describe
- * may be missing; a member of the wrong type is refused.
+ * Decodes a card of any version. Versions are distinguished by their address members; both may be present. Descriptive members
+ * may be missing; members of the wrong type are rejected.
  */
 export function readCardDocument(document: unknown): Card {
   const card = readObject(document, "card");

@@ -57,7 +57,7 @@ function readVersion(version: string): string {
   return major === "0" && Number(minor) < 3 ? "0.3" : `${major}.${minor}`;
 }
 
-/** Names compare without case; a name we do not know is kept as it is. */
+/** Names are compared case-insensitively; unknown names are kept. */
 function readBinding(binding: string): string {
   const upper = binding.toUpperCase();
   return BINDINGS.find((name) => name === upper) ?? binding;
@@ -67,12 +67,12 @@ function isSame(a: Interface, b: Interface): boolean {
   return a.url === b.url && a.binding === b.binding && a.version === b.version && a.tenant === b.tenant;
 }
 
-/** The A2A addresses of a card, in the order of preference. */
+/** The A2A addresses of a card, in order of preference. */
 export function a2aInterfaces(card: Card): readonly Interface[] {
   return card.interfaces.filter(({ protocol }) => protocol === "a2a");
 }
 
-/** The addresses at which 0.3 is answered. */
+/** The addresses that support 0.3. */
 export function legacyInterfaces(card: Card): readonly Interface[] {
   return a2aInterfaces(card).filter(({ version }) => version.startsWith("0."));
 }

@@ -11,7 +11,7 @@ const SCHEMES = [
   { member: "mtlsSecurityScheme", type: "mutualTLS" },
 ] as const;
 
-/** In the neutral card a scheme is kept in its 1.0 form: an object with the one member that names its kind. */
+/** The neutral card keeps a scheme in its 1.0 form: an object with one member that names its kind. */
 export function readSecurity(card: JsonObject): Security {
   const schemes = card.securitySchemes ?? card.security_schemes;
   return {
@@ -39,7 +39,10 @@ function readScheme(scheme: JsonObject): Metadata {
   return { [known.member]: Object.fromEntries(members) };
 }
 
-/** What a card or a skill demands, by the name of any version; undefined where it says nothing. `path` ends in a dot, or is empty. */
+/**
+ * The requirements of a card or a skill, by the member name of any version; undefined if absent. `path` ends in a dot, or is
+ * empty.
+ */
 export function readNeeds(owner: JsonObject, path: string): Maybe<Security["anyOf"]> {
   const value = owner.securityRequirements ?? owner.security_requirements ?? owner.security;
   if (value === undefined || value === null) return undefined;
@@ -71,7 +74,7 @@ export function writeNeeds(anyOf: Maybe<Security["anyOf"]>): Maybe<readonly Json
   }));
 }
 
-/** The schemes as 0.3 has them: `type` and the members of the scheme side by side. */
+/** The schemes in 0.3 form: `type` beside the members of the scheme. */
 export function writeKindSchemes(security: Security): Maybe<JsonObject> {
   const entries = Object.entries(security.schemes);
   if (entries.length === 0) return undefined;
@@ -91,7 +94,7 @@ function writeKindScheme(scheme: Metadata): JsonObject {
   return scheme;
 }
 
-/** 0.3 knows neither the device code flow nor the wish for PKCE. */
+/** 0.3 has neither the device code flow nor a PKCE flag. */
 function writeKindFlows(flows: JsonObject): JsonObject {
   const known = Object.entries(flows).filter(([name]) => name !== "deviceCode");
   return Object.fromEntries(
@@ -106,7 +109,7 @@ export function writeKindNeeds(anyOf: Maybe<Security["anyOf"]>): Maybe<readonly 
   return someOf(anyOf);
 }
 
-/** Both forms in one object: readers of 0.3 go by `type`, readers of 1.0 by the member. */
+/** Both forms in one object: 0.3 readers use `type`, 1.0 readers the member. */
 export function writeHybridSchemes(security: Security): Maybe<JsonObject> {
   const entries = Object.entries(security.schemes);
   if (entries.length === 0) return undefined;

@@ -78,7 +78,7 @@ describe("the card of 1.0", () => {
     expect(wire(v1.encodeCard(card))).toEqual(want);
   });
 
-  test("only A2A's own addresses are in it", () => {
+  test("contains only A2A addresses", () => {
     expect(v1.encodeCard(both)).toMatchObject({
       supportedInterfaces: [
         { url: "https://agent.example/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0" },
@@ -88,7 +88,7 @@ describe("the card of 1.0", () => {
     });
   });
 
-  test("required members are there even when they say nothing; optional ones are not", () => {
+  test("has required members even if empty, and no empty optional ones", () => {
     const bare: Card = {
       name: "a",
       description: "",
@@ -112,7 +112,7 @@ describe("the card of 1.0", () => {
     });
   });
 
-  test("capabilities A2A has no member for are extensions, and come back", () => {
+  test("declares capabilities that A2A lacks as extensions, and restores them", () => {
     const able = { ...card, capabilities: { ...card.capabilities, idempotentSend: true, resume: true } };
     expect(v1.encodeCard(able)).toMatchObject({
       capabilities: {
@@ -168,7 +168,7 @@ describe("the card of 0.3", () => {
     });
   });
 
-  test("what was read is written as it was, but for signatures and a dropped capability", () => {
+  test("round-trips, except signatures and a dropped capability", () => {
     const { signatures: _, capabilities: __, ...want } = fixture("card-0.3");
     expect(wire(v03.encodeCard(v03.decodeCard(fixture("card-0.3"), bytes)))).toEqual({
       ...want,
@@ -176,7 +176,7 @@ describe("the card of 0.3", () => {
     });
   });
 
-  test("`url` is an address that answers 0.3", () => {
+  test("`url` is an address that supports 0.3", () => {
     expect(v03.encodeCard(both)).toMatchObject({
       protocolVersion: "0.3.0",
       url: "https://agent.example/a2a",
@@ -189,7 +189,7 @@ describe("the card of 0.3", () => {
     });
   });
 
-  test("every kind of scheme in its form; on REST in the protobuf's", () => {
+  test("every kind of scheme in its form; on REST in that of the protobuf", () => {
     const schemes = {
       h: { httpAuthSecurityScheme: { scheme: "bearer", bearerFormat: "JWT" } },
       o: {
@@ -233,18 +233,18 @@ describe("hybridCard", () => {
     });
   });
 
-  test("reads back as the card it was made from", () => {
+  test("is read back as the original card", () => {
     const { original: _, ...read } = readCard(wire(hybridCard(both)), bytes);
     expect(read).toEqual({ ...both, interfaces: both.interfaces.slice(1) });
   });
 
-  test("names no 0.3 address where nothing answers 0.3", () => {
+  test("names no 0.3 address if none supports 0.3", () => {
     expect(wire(hybridCard(card))).toEqual(wire(v1.encodeCard(card)));
     expect(hybridCard(card)).not.toHaveProperty("url");
   });
 });
 
-describe("what one skill demands", () => {
+describe("the security requirements of a skill", () => {
   const security = [{ corp: ["logs.write"], key: [] }];
   const guarded: Card = { ...both, skills: both.skills.map((skill) => ({ ...skill, security })) };
   const modern = [{ schemes: { corp: { list: ["logs.write"] }, key: { list: [] } } }];
@@ -254,21 +254,21 @@ describe("what one skill demands", () => {
     ["0.3 by its schema", v03.encodeCard(guarded), { security }],
     ["0.3 by its protobuf", v03Proto.encodeCard(guarded), { security: modern }],
     ["both at once", hybridCard(guarded), { securityRequirements: modern, security }],
-  ])("is written in the form of %s, and comes back", (_, document, expected) => {
+  ])("are written in the form of %s, and round-trip", (_, document, expected) => {
     const { skills } = wire(document) as { skills: Record<string, unknown>[] };
     const { security: old, securityRequirements } = skills[0] ?? {};
     expect(wire({ security: old, securityRequirements })).toEqual(expected);
     expect(readCard(wire(document), bytes).skills[0]?.security).toEqual(security);
   });
 
-  test("is nothing where it says nothing", () => {
+  test("are absent if not declared", () => {
     expect(wire(v1.encodeCard(both))).not.toHaveProperty("skills.0.securityRequirements");
     expect(readCard(wire(v1.encodeCard(both)), bytes).skills[0]?.security).toBeUndefined();
   });
 });
 
-describe("readCard takes what deployed agents serve", () => {
-  test("an old card with nothing but an address", () => {
+describe("readCard accepts what deployed agents serve", () => {
+  test("an old card with only an address", () => {
     expect(readCard({ name: "a", url: "https://a.example/" }, bytes).interfaces).toEqual([
       { protocol: "a2a", version: "0.3", binding: "JSONRPC", url: "https://a.example/" },
     ]);

@@ -9,14 +9,14 @@ export function readCard(document: unknown, bytes: Uint8Array): Card {
   return withOriginal(readCardDocument(document), bytes);
 }
 
-/** The card with the document it was read from: signatures are over that. */
+/** The card with its original document: signatures are over those bytes. */
 export function withOriginal(card: Card, bytes: Uint8Array): Card {
   return { ...card, original: { protocol: "a2a", bytes, verifiedBy: undefined } };
 }
 
 /**
- * One document for readers of both versions: the members of 1.0, and beside them those of 0.3 where an address answers
- * 0.3. The one member both versions spell differently, `securitySchemes`, holds both forms in each scheme.
+ * One document for readers of both versions: the members of 1.0, and those of 0.3 if an address supports 0.3. `securitySchemes`,
+ * which the versions write differently, holds both forms in each scheme.
  */
 export function hybridCard(card: Card): JsonObject {
   const modern = writeCard(card);

@@ -1,10 +1,11 @@
 import { type Call, type Envelope, type JsonObject, type Maybe, NO_CONTEXT, type Operation } from "../../../envelope/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
+import type { Limits } from "../../../transport/limits.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
 import type { Peer } from "../../protocol.js";
+import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../koine-extensions.js";
 import type { OperationName } from "../operations.js";
-import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
 
 /** An encoded operation, ready to be sent. */
 export interface Outgoing {
@@ -12,6 +13,7 @@ export interface Outgoing {
   readonly operation: Operation;
   readonly call: Call;
   readonly streaming: boolean;
+  readonly limits: Limits;
   readonly name: OperationName;
   readonly params: JsonObject;
   /** A new id, for bindings with request ids. */
@@ -24,17 +26,17 @@ export interface Outgoing {
 export interface ClientBinding {
   readonly name: "JSONRPC" | "HTTP+JSON" | "GRPC";
   write(outgoing: Outgoing): HttpRequest;
-  /** The result of a one-answer response, or a promise of it; throws the peer's own error. */
+  /** The result of a unary response, or a promise of it. Throws the error of the peer. */
   readResult(response: HttpResponse, outgoing: Outgoing): unknown;
-  /** The item inside one event of a stream; throws the peer's own error. */
+  /** The item of one stream event. Throws the error of the peer. */
   readonly readItem: (data: unknown, outgoing: Outgoing) => unknown;
-  /** The items of a stream, where they are not server-sent events; throws the peer's own error. */
+  /** The items of a stream that is not server-sent events. Throws the error of the peer. */
   readItems?(response: HttpResponse, outgoing: Outgoing): AsyncIterator<StreamItem>;
 }
 
 const NO_MESSAGE: Pick<Envelope, "extensions" | "context"> = Object.freeze({ extensions: undefined, context: NO_CONTEXT });
 
-/** The headers of every request that is answered with JSON. */
+/** The headers of requests with JSON responses. */
 export function commonHeaders(outgoing: Outgoing): Record<string, string> {
   const accept = outgoing.streaming ? "text/event-stream, application/json" : "application/json";
   return { accept, ...callHeaders(outgoing) };

@@ -7,16 +7,16 @@ import { makeRequest } from "../../../transport/request.js";
 import { readCard } from "../card/card.js";
 import { bodyBytes } from "./raw-result.js";
 
-/** Since 0.3.0 the first; up to 0.2 the second, which some agents still serve alone (§8.2). */
+/** The path since 0.3.0, and that up to 0.2, which some agents still use (§8.2). */
 const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
 
 export type FetchedCard =
   | { readonly kind: "card"; readonly card: Card; readonly url: string; readonly etag: string | undefined }
   | { readonly kind: "unchanged"; readonly url: string }
-  /** Something is there, but it is not a card, or we may not see it. */
+  /** The server responded, but not with a card, or it denied access. */
   | { readonly kind: "refused"; readonly url: string; readonly because: string };
 
-/** The card of an agent by its address: below the address itself, then at the root of its host. */
+/** Fetches the card of an agent: below its address, then at the root of its host. */
 export async function fetchCard(link: Link, url: string, call: Call, etag: string | undefined): Promise<FetchedCard | undefined> {
   let refused: FetchedCard | undefined;
   for (const address of cardAddresses(url)) {
@@ -27,7 +27,7 @@ export async function fetchCard(link: Link, url: string, call: Call, etag: strin
   return refused;
 }
 
-/** The addresses a card may have, the likeliest first. */
+/** The candidate URLs of a card, most likely first. */
 export function cardAddresses(url: string): readonly string[] {
   if (/\.json$/.test(url)) return [url];
   const bases = [...new Set([withoutTrailingSlashes(url), new URL(url).origin])];
@@ -37,7 +37,7 @@ export function cardAddresses(url: string): readonly string[] {
 async function fetchOne(link: Link, url: string, call: Call, etag: string | undefined): Promise<FetchedCard | undefined> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (etag !== undefined) headers["if-none-match"] = etag;
-  const response = await link.exchange(makeRequest({ method: "GET", url, headers, cancel: call.cancel }));
+  const response = await link.exchange(makeRequest({ method: "GET", url, headers, call }));
   if (response.status === 304) return { kind: "unchanged", url };
   if (response.status === 401 || response.status === 403) return { kind: "refused", url, because: `HTTP ${response.status}` };
   if (response.status !== 200) return undefined;

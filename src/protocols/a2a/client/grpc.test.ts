@@ -2,13 +2,14 @@ import { describe, expect, test } from "vitest";
 import { AgentError, type AgentEvent, type Card, type Operation, startCall } from "../../../envelope/index.js";
 import type { Chunk, HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { createClientContext } from "../../client-context.js";
 import type { IdSource, Peer } from "../../protocol.js";
 import { offeredExtensions } from "../card/card-1.0.js";
 import { connect } from "../client.js";
 import { encodeFrame } from "../grpc/framing.js";
 import { SCHEMA_1_0 } from "../grpc/schema-1.0.js";
 import { writeStatus } from "../grpc/status.js";
-import { RESUME_URI } from "../own-extensions.js";
+import { RESUME_URI } from "../koine-extensions.js";
 
 const capabilities = { streaming: true, push: false, extended: false, idempotentSend: false, resume: true, extensions: [] };
 const card: Card = {
@@ -33,9 +34,9 @@ const done = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_COMPLET
 const frame = encodeFrame(SCHEMA_1_0.Task, task);
 const item = (value: object): Uint8Array => encodeFrame(SCHEMA_1_0.StreamResponse, value as { [name: string]: never }); // literals of this file
 
-/** A peer that always answers the same, and what it was asked. */
+/** A peer with a fixed response, and the requests it received. */
 function peer(answer: Partial<HttpResponse> & { readonly sends?: readonly Chunk[] }, version = "1.0") {
-  const asked: HttpRequest[] = [];
+  const requests: HttpRequest[] = [];
   let letGo = false;
   async function* chunks(): AsyncGenerator<Chunk, void, void> {
     try {
@@ -45,12 +46,13 @@ function peer(answer: Partial<HttpResponse> & { readonly sends?: readonly Chunk[
     }
   }
   const exchange = (request: HttpRequest): HttpResponse => {
-    asked.push(request);
+    requests.push(request);
     return { status: 200, headers: GRPC, body: chunks(), ...answer };
   };
-  const way: Peer = { url: "http://peer:1", version, binding: "GRPC", card };
-  const handler = connect({ exchange, close: async () => undefined }, way, ids);
-  return { handler, asked, isLetGo: () => letGo };
+  const iface: Peer = { url: "http://peer:1", version, binding: "GRPC", card };
+  const link = { exchange, close: async () => undefined };
+  const { handler } = connect({ ...createClientContext({ link, ids }), peer: iface });
+  return { handler, asked: requests, isLetGo: () => letGo };
 }
 
 async function outcome(answer: Parameters<typeof peer>[0], operation: Operation = get): Promise<string | AgentEvent[]> {
@@ -58,7 +60,7 @@ async function outcome(answer: Parameters<typeof peer>[0], operation: Operation 
   try {
     if (reply instanceof Promise) return [await reply];
     const events: AgentEvent[] = [];
-    for await (const event of reply as AsyncIterable<AgentEvent>) events.push(event); // a promise was taken care of
+    for await (const event of reply as AsyncIterable<AgentEvent>) events.push(event); // promises are handled above
     return events;
   } catch (thrown) {
     const error = AgentError.from(thrown);
@@ -66,12 +68,12 @@ async function outcome(answer: Parameters<typeof peer>[0], operation: Operation 
   }
 }
 
-describe("what is sent", () => {
+describe("requests", () => {
   test("by 1.0", async () => {
-    const { handler, asked } = peer({ sends: [frame], trailers: () => OK });
+    const { handler, asked: requests } = peer({ sends: [frame], trailers: () => OK });
     await handler(get, startCall({ deadline: 3_500, parameters: { traceparent: "00-a-b-01" } }));
-    expect(asked[0]).toMatchObject({ method: "POST", target: "http://peer:1/lf.a2a.v1.A2AService/GetTask" });
-    expect(asked[0]?.headers).toEqual({
+    expect(requests[0]).toMatchObject({ method: "POST", target: "http://peer:1/lf.a2a.v1.A2AService/GetTask" });
+    expect(requests[0]?.headers).toEqual({
       "a2a-version": "1.0",
       "content-type": "application/grpc+proto",
       "grpc-accept-encoding": "identity",
@@ -80,34 +82,34 @@ describe("what is sent", () => {
       traceparent: "00-a-b-01",
     });
     // 0, four bytes of length, field 2, three bytes.
-    expect([...(asked[0]?.body ?? [])]).toEqual([0, 0, 0, 0, 3, 0x12, 1, 0x74]);
+    expect([...(requests[0]?.body ?? [])]).toEqual([0, 0, 0, 0, 3, 0x12, 1, 0x74]);
   });
 
-  test("by 0.3, which names a task as a resource", async () => {
-    const { handler, asked } = peer({ sends: [frame], trailers: () => OK }, "0.3");
+  test("of 0.3, which names a task as a resource", async () => {
+    const { handler, asked: requests } = peer({ sends: [frame], trailers: () => OK }, "0.3");
     await handler({ kind: "task.cancel", taskId: "t" }, startCall());
-    expect(asked[0]?.target).toBe("http://peer:1/a2a.v1.A2AService/CancelTask");
-    expect(asked[0]?.headers["a2a-version"]).toBeUndefined();
-    expect(Buffer.from(asked[0]?.body ?? []).toString("latin1")).toBe("\0\0\0\0\x09\x0a\x07tasks/t");
+    expect(requests[0]?.target).toBe("http://peer:1/a2a.v1.A2AService/CancelTask");
+    expect(requests[0]?.headers["a2a-version"]).toBeUndefined();
+    expect(Buffer.from(requests[0]?.body ?? []).toString("latin1")).toBe("\0\0\0\0\x09\x0a\x07tasks/t");
   });
 
-  test("a stream asks for its place, under the name the card offers", async () => {
-    const { handler, asked } = peer({ sends: [item({ statusUpdate: done })], trailers: () => OK });
+  test("a stream requests cursors, by the name on the card", async () => {
+    const { handler, asked: requests } = peer({ sends: [item({ statusUpdate: done })], trailers: () => OK });
     const events = handler({ ...watch, after: "1.x" as never }, startCall()) as AsyncIterable<AgentEvent>; // it streams
     await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "bad_peer" });
-    expect(asked[0]?.headers).toMatchObject({ "a2a-extensions": "urn:koine:resume:1", "last-event-id": "1.x" });
+    expect(requests[0]?.headers).toMatchObject({ "a2a-extensions": "urn:koine:resume:1", "last-event-id": "1.x" });
     expect(offeredExtensions({ ...capabilities, idempotentSend: false }).map(({ uri }) => uri)).toEqual([RESUME_URI]);
   });
 });
 
-describe("what comes back", () => {
-  test("an answer in one piece, and byte by byte", async () => {
+describe("responses", () => {
+  test("in one piece, and byte by byte", async () => {
     const whole = await outcome({ body: frame, trailers: () => OK });
     expect(whole).toMatchObject([{ kind: "task", task: { id: "t" } }]);
     expect(await outcome({ sends: [...frame].map((byte) => new Uint8Array([byte])), trailers: () => OK })).toEqual(whole);
   });
 
-  test("a stream with its places", async () => {
+  test("a stream with cursors", async () => {
     const placed = { ...task, metadata: { [RESUME_URI]: { cursor: "1.x" }, own: 1 } };
     const sends = [new Uint8Array([...item({ task: placed }), ...item({ statusUpdate: done })])];
     const [first, second] = await outcome({ sends, trailers: () => OK }, watch);
@@ -147,18 +149,14 @@ describe("what comes back", () => {
     [
       "half a message",
       { sends: [frame.subarray(0, 9)], trailers: () => OK },
-      "bad_peer: HTTP 200: the answer ends in the middle of a message",
+      "bad_peer: HTTP 200: the response ends inside a message",
     ],
-    ["no message", { trailers: () => OK }, "bad_peer: HTTP 200: the call went well, but its answer is missing"],
-    [
-      "two messages",
-      { sends: [frame, frame], trailers: () => OK },
-      "bad_peer: HTTP 200: a second answer came where one was expected",
-    ],
+    ["no message", { trailers: () => OK }, "bad_peer: HTTP 200: the call succeeded without a response message"],
+    ["two messages", { sends: [frame, frame], trailers: () => OK }, "bad_peer: HTTP 200: the response has more than one message"],
     [
       "a compressed message",
       { sends: [new Uint8Array([1, 0, 0, 0, 0])], trailers: () => OK },
-      "bad_peer: a message is compressed, which was not asked for",
+      "bad_peer: a message is compressed, which was not requested",
     ],
     [
       "a giant one",
@@ -175,16 +173,16 @@ describe("what comes back", () => {
       { headers: { "content-type": "text/html" }, body: "<h1>hi</h1>" },
       "bad_peer: HTTP 200: the answer is not gRPC (text/html)",
     ],
-    ["no such path", { status: 404, headers: {} }, "unsupported: HTTP 404 came instead of a gRPC answer"],
-    ["a proxy without its server", { status: 503, headers: {} }, "unavailable: HTTP 503 came instead of a gRPC answer"],
-    ["a door that wants credentials", { status: 401, headers: {} }, "unauthenticated: HTTP 401 came instead of a gRPC answer"],
+    ["no such path", { status: 404, headers: {} }, "unsupported: expected a gRPC response, got HTTP 404"],
+    ["a proxy without its server", { status: 503, headers: {} }, "unavailable: expected a gRPC response, got HTTP 503"],
+    ["a door that wants credentials", { status: 401, headers: {} }, "unauthenticated: expected a gRPC response, got HTTP 401"],
     ["a body that is too large", { status: 413, headers: {} }, "too_large: the peer answered with HTTP status 413"],
     ["a redirect", { status: 302, headers: {} }, "bad_peer: HTTP 302: redirects are not followed"],
   ])("%s", async (_what, answer, expected) => {
     expect(await outcome(answer)).toBe(expected);
   });
 
-  test("an error of ours with everything it says", async () => {
+  test("a Koine error with all its facts", async () => {
     const info = {
       "@type": "type.googleapis.com/google.rpc.ErrorInfo",
       reason: "X",
@@ -201,7 +199,7 @@ describe("what comes back", () => {
     });
   });
 
-  test("who stops reading lets go of the answer", async () => {
+  test("a reader that stops closes the response", async () => {
     const { handler, isLetGo } = peer({ sends: [item({ task }), item({ task })], trailers: () => OK });
     const events = (handler(watch, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // it streams
     await events.next();
@@ -211,7 +209,7 @@ describe("what comes back", () => {
 });
 
 describe("a reader that leaves", () => {
-  test("while the stream is being opened lets go of it as soon as it is open, and hears that it ended", async () => {
+  test("while the stream is being opened closes it as soon as it is open, and is notified of the end", async () => {
     let answer = (_: HttpResponse): void => undefined;
     const opening = new Promise<HttpResponse>((resolve) => {
       answer = resolve;
@@ -225,8 +223,9 @@ describe("a reader that leaves", () => {
         return { done: true, value: undefined };
       },
     };
-    const way: Peer = { url: "http://peer:1", version: "1.0", binding: "GRPC", card };
-    const handler = connect({ exchange: () => opening, close: async () => undefined }, way, ids);
+    const iface: Peer = { url: "http://peer:1", version: "1.0", binding: "GRPC", card };
+    const link = { exchange: () => opening, close: async () => undefined };
+    const { handler } = connect({ ...createClientContext({ link, ids }), peer: iface });
     const events = (handler(watch, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // a subscription is a stream
     const next = events.next();
     await events.return?.();

@@ -2,7 +2,6 @@ import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index
 import { bytesOf } from "../../../transport/body.js";
 import { type Chunk, type HttpRequest, type HttpResponse, isStream } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
-import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { badPeer, refuseRedirect } from "../../../transport/peer-answer.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -23,22 +22,22 @@ export const grpcBinding: ClientBinding = {
     const method = methodFor(outgoing);
     const body = encodeFrame(method.request, paramsOf(outgoing));
     const url = `${outgoing.peer.url}${method.path}`;
-    return makeRequest({ method: "POST", url, headers: headersOf(outgoing), body, cancel: outgoing.call.cancel });
+    return makeRequest({ method: "POST", url, headers: headersOf(outgoing), body, call: outgoing.call });
   },
 
   async readResult(response: HttpResponse, outgoing: Outgoing): Promise<unknown> {
-    const messages = new GrpcMessages(response, outgoing, DEFAULT_LIMITS.bodyBytes);
+    const messages = new GrpcMessages(response, outgoing, outgoing.limits.bodyBytes);
     const first = await messages.next();
-    if (first.done === true) throw badPeer(response, "the call went well, but its answer is missing");
+    if (first.done === true) throw badPeer(response, "the call succeeded without a response message");
     const second = await messages.next();
     if (second.done === true) return first.value;
     await messages.return();
-    throw badPeer(response, "a second answer came where one was expected");
+    throw badPeer(response, "the response has more than one message");
   },
 
   readItem: (data) => data,
 
-  readItems: (response, outgoing) => new GrpcItems(new GrpcMessages(response, outgoing, DEFAULT_LIMITS.sseEventBytes)),
+  readItems: (response, outgoing) => new GrpcItems(new GrpcMessages(response, outgoing, outgoing.limits.sseEventBytes)),
 };
 
 function methodFor({ peer, name }: Outgoing): Method {
@@ -125,26 +124,26 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
     if (status === 200) throw badPeer(response, `the answer is not gRPC (${headers["content-type"] ?? "no content type"})`);
     const named = statusOfHttp(status);
     if (named === undefined) throw errorFromRest(status, undefined, headers);
-    const message = `HTTP ${status} came instead of a gRPC answer`;
+    const message = `expected a gRPC response, got HTTP ${status}`;
     throw errorFromGrpc({ status: named, message, details: [] }, this.#outgoing.name, headers);
   }
 
   /** Throws the error of a status other than OK. Returns false if there is no status. */
   #refuse(headers: { readonly [name: string]: Maybe<string> }): boolean {
-    const told = readStatus(headers);
-    if (told !== undefined && told.status !== "OK") throw errorFromGrpc(told, this.#outgoing.name, headers);
-    return told !== undefined;
+    const callStatus = readStatus(headers);
+    if (callStatus !== undefined && callStatus.status !== "OK") throw errorFromGrpc(callStatus, this.#outgoing.name, headers);
+    return callStatus !== undefined;
   }
 
   #conclude(): void {
     const { headers, trailers } = this.#response;
     if (!this.#refuse({ ...trailers?.call(this.#response) }) && !this.#refuse(headers)) throw endedWithoutStatus();
-    if (this.#reader.isMidway) throw badPeer(this.#response, "the answer ends in the middle of a message");
+    if (this.#reader.isMidway) throw badPeer(this.#response, "the response ends inside a message");
   }
 
   #decode(message: Uint8Array): JsonObject {
     try {
-      return decodeMessage(methodFor(this.#outgoing).response, message, DEFAULT_LIMITS.jsonDepth);
+      return decodeMessage(methodFor(this.#outgoing).response, message, this.#outgoing.limits.jsonDepth);
     } catch (thrown) {
       throw blame(thrown, "bad_peer");
     }

@@ -18,7 +18,7 @@ export const jsonRpcBinding: ClientBinding = {
     const headers = commonHeaders(outgoing);
     headers["content-type"] = "application/json";
     const body = encodeRpcRequest(id, method, params);
-    return makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel });
+    return makeRequest({ method: "POST", url: peer.url, headers, body, call });
   },
 
   readResult(response: HttpResponse, { id }: Outgoing): unknown {

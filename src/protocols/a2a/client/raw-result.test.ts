@@ -19,7 +19,7 @@ describe("the raw text of a member", () => {
     expect(text(rawMember(new TextEncoder().encode(document), "result"))).toBe(expected);
   });
 
-  it("is of whatever the answer came as", () => {
+  it("accepts every kind of body", () => {
     expect(text(bodyBytes({ status: 200, headers: {}, body: "é" }))).toBe("é");
     expect(bodyBytes({ status: 204, headers: {}, body: undefined })).toHaveLength(0);
   });

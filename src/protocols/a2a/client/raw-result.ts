@@ -6,15 +6,15 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** The bytes of a whole answer, as they came. */
+/** The bytes of a complete response, as received. */
 export function bodyBytes({ body }: HttpResponse): Uint8Array {
   if (body === undefined || isStream(body)) return new Uint8Array();
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 
 /**
- * The bytes of one member of a JSON object, as they came: what was signed must not pass through parse and stringify. The
- * text has been parsed before, so it is JSON; of a name that stands twice the last one counts, as for the parser.
+ * The bytes of one member of a JSON object, as received: signed data must not be re-encoded. The text was parsed before, so it is
+ * valid JSON. The last of duplicate names wins, as in the parser.
  */
 export function rawMember(bytes: Uint8Array, wanted: string): Maybe<Uint8Array> {
   let depth = 0;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, type Card, type Operation, startCall } from "../../../envelope/index.js";
 import type { HttpResponse } from "../../../transport/exchange.js";
+import { createClientContext } from "../../client-context.js";
 import type { IdSource, Peer } from "../../protocol.js";
 import { connect } from "../client.js";
 
@@ -20,9 +21,10 @@ const ids: IdSource = { now: () => 0, newId: () => "id" };
 async function codeOf(version: "1.0" | "0.3", operation: Operation, status: number, body: string): Promise<string> {
   const answer: HttpResponse = { status, headers: { "content-type": "application/json" }, body };
   const peer: Peer = { url: "http://peer", version, binding: "HTTP+JSON", tenant: undefined, card };
-  const call = connect({ exchange: () => answer, close: async () => undefined }, peer, ids);
+  const link = { exchange: () => answer, close: async () => undefined };
+  const { handler } = connect({ ...createClientContext({ link, ids }), peer });
   try {
-    await (call(operation, startCall()) as Promise<unknown>); // none of these operations streams
+    await (handler(operation, startCall()) as Promise<unknown>); // none of these operations streams
     return "no error";
   } catch (thrown) {
     return AgentError.from(thrown).code;
@@ -32,16 +34,16 @@ async function codeOf(version: "1.0" | "0.3", operation: Operation, status: numb
 const get: Operation = { kind: "task.get", taskId: "t" };
 const cancel: Operation = { kind: "task.cancel", taskId: "t" };
 
-// As the Python SDK 0.3.3 answers over REST: the message, and nothing else but the status.
-describe("a bare message for an error", () => {
-  test("is taken for what the operation can mean by that status, in 0.3", async () => {
+// As the Python SDK 0.3.3 answers over REST: only a message and the status.
+describe("an error with a bare message", () => {
+  test("is interpreted by the operation, in 0.3", async () => {
     expect(await codeOf("0.3", get, 404, '{"message":"Task not found"}')).toBe("task_not_found");
     expect(await codeOf("0.3", cancel, 404, '{"message":"Task not found"}')).toBe("task_not_found");
     expect(await codeOf("0.3", cancel, 409, '{"message":"Task cannot be canceled"}')).toBe("not_cancelable");
     expect(await codeOf("0.3", { kind: "ping" }, 404, '{"message":"Task not found"}')).toBe("no error");
   });
 
-  test("proves nothing in 1.0, nor where anybody else says it", async () => {
+  test("is no evidence in 1.0, nor from another server", async () => {
     expect(await codeOf("1.0", get, 404, '{"message":"Task not found"}')).toBe("not_found");
     expect(await codeOf("0.3", get, 404, '{"detail":"Not Found"}')).toBe("not_found");
     expect(await codeOf("0.3", { kind: "ping" }, 404, "<h1>Not Found</h1>")).toBe("not_found");

@@ -18,7 +18,7 @@ export const restBinding: ClientBinding = {
     const version = peer.version === "0.3" ? "/v1" : "";
     const headers = commonHeaders(outgoing);
     if (method !== "POST") {
-      return makeRequest({ method, url: `${base}${version}${tenant}${path}${queryOf(params)}`, headers, cancel: call.cancel });
+      return makeRequest({ method, url: `${base}${version}${tenant}${path}${queryOf(params)}`, headers, call });
     }
     headers["content-type"] = "application/json";
     return makeRequest({
@@ -26,7 +26,7 @@ export const restBinding: ClientBinding = {
       url: `${base}${version}${tenant}${path}`,
       headers,
       body: JSON.stringify(params),
-      cancel: call.cancel,
+      call,
     });
   },
 
@@ -35,7 +35,7 @@ export const restBinding: ClientBinding = {
     if (response.status >= 300) throw restFailure(response, name, peer.version);
     const body = jsonBody(response);
     if (body !== undefined) return body;
-    // Some servers answer a delete with 204 and nothing.
+    // Some servers answer a delete with 204 and no body.
     if (name === "DeleteTaskPushNotificationConfig") return {};
     throw badPeer(response, "the answer is empty");
   },
@@ -58,7 +58,7 @@ function restFailure(response: HttpResponse, name: OperationName, version: strin
   return code === undefined ? error : new AgentError(code, error.message, error.facts);
 }
 
-/** All that the first Python servers of 0.3 say on REST; frameworks that have no such path say something else. */
+/** The 404 body of the first Python 0.3 servers on REST; frameworks without the path answer differently. */
 function isBareMessage(body: unknown): boolean {
   return isObject(body) && typeof body["message"] === "string" && Object.keys(body).length === 1;
 }
@@ -92,7 +92,7 @@ function restTarget(name: OperationName, all: JsonObject, version: string): Rest
     case "CancelTask":
       return { method: "POST", ...taskPath(params, ":cancel") };
     case "SubscribeToTask":
-      // The proto of 0.3 and its servers know only GET here (C3).
+      // The 0.3 proto and its servers support only GET here (C3).
       return { method: version === "0.3" ? "GET" : "POST", ...taskPath(params, ":subscribe") };
     case "CreateTaskPushNotificationConfig":
       return { method: "POST", ...configPath(params, false) };

@@ -19,8 +19,8 @@ const step = (name: string): Step => {
 };
 
 const losses: Loss[] = [];
-const lose = (loss: Loss): void => void losses.push(loss);
-const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, lose };
+const reportLoss = (loss: Loss): void => void losses.push(loss);
+const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, reportLoss };
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const decode = (name: OperationName, params: unknown): Operation => v03Proto.decodeRequest(name, params, facts);
 const message = { messageId: "m-1", role: "ROLE_USER", content: [{ text: "hi" }] };
@@ -63,15 +63,15 @@ describe("requests of 0.3 on REST", () => {
     ["send, answered by a message", "SendMessage"],
     ["send, answered by a task", "SendMessage"],
     ["stream", "SendStreamingMessage"],
-  ])("%s: what was read is written as it was", (name, operation) => {
+  ])("%s: round-trips", (name, operation) => {
     const { request } = step(name);
-    expect(wire(v03Proto.encodeRequest(decode(operation, request), undefined, lose))).toEqual({
+    expect(wire(v03Proto.encodeRequest(decode(operation, request), undefined, reportLoss))).toEqual({
       name: operation,
       params: request,
     });
   });
 
-  test("a configuration without `blocking` has a false that was left out", () => {
+  test("a configuration without `blocking` has an omitted false", () => {
     expect(decode("SendMessage", { message })).toMatchObject({ delivery: "answer" });
     expect(decode("SendMessage", { message, configuration: {} })).toMatchObject({ delivery: "accepted" });
     expect(decode("SendMessage", { message, configuration: { blocking: true } })).toMatchObject({ delivery: "answer" });
@@ -89,7 +89,7 @@ describe("requests of 0.3 on REST", () => {
     expect(decode("ListTaskPushNotificationConfigs", { taskId: "t" })).toEqual({ kind: "push.list", taskId: "t" });
   });
 
-  test("a push config as the protobuf has it, and as the 0.3.14 client sends it", () => {
+  test("a push config as in the protobuf, and as the 0.3.14 client sends it", () => {
     const inner = { id: "p", url: "https://hook.example" };
     const asProto = {
       taskId: "t",
@@ -102,7 +102,7 @@ describe("requests of 0.3 on REST", () => {
       { kind: "push.set", config },
       { kind: "push.set", config },
     ]);
-    expect(wire(v03Proto.encodeRequest({ kind: "push.set", config }, undefined, lose))).toEqual({
+    expect(wire(v03Proto.encodeRequest({ kind: "push.set", config }, undefined, reportLoss))).toEqual({
       name: "CreateTaskPushNotificationConfig",
       params: asProto,
     });
@@ -124,11 +124,11 @@ describe("requests of 0.3 on REST", () => {
       { ...message, content: [{ file: {} }] },
       "message.content[0].file must have exactly one of fileWithUri and fileWithBytes, but has none",
     ],
-  ])("refuses %j", (given, want) => {
+  ])("rejects %j", (given, want) => {
     expect(() => decode("SendMessage", { message: given })).toThrow(want);
   });
 
-  test("metadata of a part is not written, because 0.3.3 refuses it; data that is no object is wrapped: both are said", () => {
+  test("part metadata is not written, because 0.3.3 rejects it; data that is not an object is wrapped: both are reported", () => {
     const content = [
       { kind: "text", text: "x", metadata: { p: 1 } },
       { kind: "data", data: [1] },
@@ -136,14 +136,14 @@ describe("requests of 0.3 on REST", () => {
     const encoded = v03Proto.encodeRequest(
       { kind: "send", envelope: { ...envelope, content }, delivery: "answer", task: "auto" },
       undefined,
-      lose,
+      reportLoss,
     );
     expect(encoded?.params).toMatchObject({ message: { content: [{ text: "x" }, { data: { data: { value: [1] } } }] } });
     expect(JSON.stringify(encoded)).not.toContain('"metadata"');
     expect(losses.map(({ path }) => path)).toEqual(["message.parts[0].metadata", "message.parts[1].data"]);
   });
 
-  test("metadata that later 0.3 SDKs do write is read", () => {
+  test("part metadata of later 0.3 SDKs is read", () => {
     const content = [
       { text: "x", metadata: { p: 1 } },
       { data: { data: { value: [1] } }, metadata: { data_part_compat: true } },
@@ -158,7 +158,7 @@ describe("requests of 0.3 on REST", () => {
     });
   });
 
-  test("related tasks and a history of zero are said to be lost", () => {
+  test("related tasks and a history length of zero are reported as lost", () => {
     const send: Operation = {
       kind: "send",
       envelope: { ...envelope, references: ["t-0"] },
@@ -166,7 +166,7 @@ describe("requests of 0.3 on REST", () => {
       task: "auto",
       historyLength: 0,
     };
-    v03Proto.encodeRequest(send, undefined, lose);
+    v03Proto.encodeRequest(send, undefined, reportLoss);
     expect(losses.map(({ path }) => path).sort()).toEqual(["message.references", "operation.historyLength"]);
   });
 });
@@ -174,27 +174,29 @@ describe("requests of 0.3 on REST", () => {
 describe("results of 0.3 on REST", () => {
   const send = decode("SendMessage", { message });
 
-  test.each(["send, answered by a message", "send, answered by a task"])("%s: what was read is written as it was", (name) => {
+  test.each(["send, answered by a message", "send, answered by a task"])("%s: round-trips", (name) => {
     const { response } = step(name);
-    expect(wire(v03Proto.encodeResult(send, v03Proto.decodeResult(send, response, facts), lose))).toEqual(response);
+    expect(wire(v03Proto.encodeResult(send, v03Proto.decodeResult(send, response, facts), reportLoss))).toEqual(response);
   });
 
   test("get: the bare task", () => {
     const { response } = step("get");
     const operation = decode("GetTask", { id: "t-1" });
-    expect(wire(v03Proto.encodeResult(operation, v03Proto.decodeResult(operation, response, facts), lose))).toEqual(response);
+    expect(wire(v03Proto.encodeResult(operation, v03Proto.decodeResult(operation, response, facts), reportLoss))).toEqual(
+      response,
+    );
   });
 
-  test("stream events are written as they were read, `final` always", () => {
+  test("stream events round-trip, `final` always", () => {
     const items = step("stream").events ?? [];
     expect(items).toHaveLength(5);
-    const written = items.map((item) => wire(v03Proto.encodeStreamItem(v03Proto.decodeStreamItem(item, facts), lose)));
+    const written = items.map((item) => wire(v03Proto.encodeStreamItem(v03Proto.decodeStreamItem(item, facts), reportLoss)));
     // The SDK leaves a false out.
     const [task, working, ...rest] = items as [object, { statusUpdate: object }, ...object[]];
     expect(written).toEqual([task, { statusUpdate: { ...working.statusUpdate, final: false } }, ...rest]);
   });
 
-  test("names that early emitters used", () => {
+  test("names used by early implementations", () => {
     const status = { state: "TASK_STATE_CANCELLED", update: { ...message, role: "ROLE_AGENT" } };
     expect(v03Proto.decodeStreamItem({ msg: message }, facts)).toMatchObject({ kind: "message", message: { id: "m-1" } });
     expect(v03Proto.decodeStreamItem({ task: { id: "t", status } }, facts)).toMatchObject({
@@ -202,17 +204,17 @@ describe("results of 0.3 on REST", () => {
     });
   });
 
-  test("canceled is spelt as the 0.3 protobuf spells it", () => {
+  test("canceled is spelt as in the 0.3 protobuf", () => {
     const item = v03Proto.encodeStreamItem(
       { kind: "status", taskId: "t", contextId: "c", status: { state: "canceled", at: 0 } },
-      lose,
+      reportLoss,
     );
     expect(item).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELLED" }, final: true } });
   });
 
-  test("push configs have resource names; an empty list may be left out", () => {
+  test("push configs have resource names; an empty list may be omitted", () => {
     const list: Operation = { kind: "push.list", taskId: "t" };
-    const answer = wire(v03Proto.encodeResult(list, { kind: "pushes", configs: [config], nextPageToken: "" }, lose));
+    const answer = wire(v03Proto.encodeResult(list, { kind: "pushes", configs: [config], nextPageToken: "" }, reportLoss));
     expect(answer).toEqual({
       configs: [{ name: "tasks/t/pushNotificationConfigs/p", pushNotificationConfig: { id: "p", url: "https://hook.example" } }],
       nextPageToken: "",

@@ -24,8 +24,8 @@ const nameOf = (method: string): OperationName => {
 };
 
 const losses: Loss[] = [];
-const lose = (loss: Loss): void => void losses.push(loss);
-const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, lose };
+const reportLoss = (loss: Loss): void => void losses.push(loss);
+const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, reportLoss };
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const decode = (name: OperationName, params: unknown): Operation => v03.decodeRequest(name, params, facts);
 const message = { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: "hi" }] };
@@ -70,17 +70,20 @@ describe("requests of 0.3 on JSON-RPC", () => {
     });
   });
 
-  test("every recorded request is written as it was read", () => {
+  test("every recorded request round-trips", () => {
     for (const { request } of steps) {
       const name = nameOf(request.method);
-      expect(wire(v03.encodeRequest(decode(name, request.params), undefined, lose))).toEqual({ name, params: request.params });
+      expect(wire(v03.encodeRequest(decode(name, request.params), undefined, reportLoss))).toEqual({
+        name,
+        params: request.params,
+      });
     }
     expect(losses).toEqual([]);
   });
 
-  test("blocking is always sent, and waits when absent", () => {
-    expect(v03.encodeRequest(send, undefined, lose)).toMatchObject({ params: { configuration: { blocking: true } } });
-    expect(v03.encodeRequest({ ...send, delivery: "accepted" }, undefined, lose)).toMatchObject({
+  test("blocking is always sent, and true if absent", () => {
+    expect(v03.encodeRequest(send, undefined, reportLoss)).toMatchObject({ params: { configuration: { blocking: true } } });
+    expect(v03.encodeRequest({ ...send, delivery: "accepted" }, undefined, reportLoss)).toMatchObject({
       params: { configuration: { blocking: false } },
     });
     expect(decode("SendMessage", { message })).toMatchObject({ delivery: "answer" });
@@ -89,8 +92,8 @@ describe("requests of 0.3 on JSON-RPC", () => {
     expect(decode("SendStreamingMessage", { message })).toMatchObject({ delivery: "stream" });
   });
 
-  // As the official SDK 0.3.14 does it: what is set without an id is found without one.
-  test("a push config that nobody names is named like its task", () => {
+  // As in the official SDK 0.3.14: a config set without an id is found without one.
+  test("a push config without an id has the id of its task", () => {
     const set = { taskId: "t", pushNotificationConfig: { url: "https://hook.example" } };
     expect(decode("CreateTaskPushNotificationConfig", set)).toMatchObject({ config: { taskId: "t", id: "t" } });
     expect(decode("GetTaskPushNotificationConfig", { id: "t" })).toEqual({ kind: "push.get", taskId: "t", id: "t" });
@@ -128,12 +131,12 @@ describe("requests of 0.3 on JSON-RPC", () => {
     ],
     [{ ...message, parts: [{ kind: "data", data: 5 }] }, "message.parts[0].data must be an object, not a number"],
     [{ ...message, role: "ROLE_USER" }, 'message.role must be user or agent, not "ROLE_USER"'],
-  ])("refuses %j", (given, want) => {
+  ])("rejects %j", (given, want) => {
     expect(() => decode("SendMessage", { message: given })).toThrow(want);
   });
 
-  test("a list of tasks does not exist", () => {
-    expect(v03.encodeRequest({ kind: "task.list" }, undefined, lose)).toBeUndefined();
+  test("a list of tasks is unsupported", () => {
+    expect(v03.encodeRequest({ kind: "task.list" }, undefined, reportLoss)).toBeUndefined();
     expect(() => decode("ListTasks", {})).toThrow(expect.objectContaining({ code: "unsupported_method" }));
   });
 });
@@ -147,18 +150,18 @@ describe("results of 0.3 on JSON-RPC", () => {
     "get push",
     "list push",
     "delete push",
-  ])("%s: what was read is written as it was", (name) => {
+  ])("%s: round-trips", (name) => {
     const { request, response } = step(name);
     const operation = decode(nameOf(request.method), request.params);
-    expect(wire(v03.encodeResult(operation, v03.decodeResult(operation, response?.result, facts), lose))).toEqual(
+    expect(wire(v03.encodeResult(operation, v03.decodeResult(operation, response?.result, facts), reportLoss))).toEqual(
       response?.result,
     );
   });
 
-  test("every recorded stream event is written as it was read", () => {
+  test("every recorded stream event round-trips", () => {
     const items = step("stream").events?.map(({ result }) => result) ?? [];
     expect(items).toHaveLength(5);
-    expect(items.map((item) => wire(v03.encodeStreamItem(v03.decodeStreamItem(item, facts), lose)))).toEqual(items);
+    expect(items.map((item) => wire(v03.encodeStreamItem(v03.decodeStreamItem(item, facts), reportLoss)))).toEqual(items);
   });
 
   test.each<[State, string, boolean]>([
@@ -174,10 +177,10 @@ describe("results of 0.3 on JSON-RPC", () => {
     ["unknown", "unknown", false],
   ])("%s is written as %s, final %s", (state, want, final) => {
     const event: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state, at: 0 } };
-    expect(v03.encodeStreamItem(event, lose)).toMatchObject({ kind: "status-update", status: { state: want }, final });
+    expect(v03.encodeStreamItem(event, reportLoss)).toMatchObject({ kind: "status-update", status: { state: want }, final });
   });
 
-  test("an object of no known kind is refused by name", () => {
+  test("an object of unknown kind is rejected by name", () => {
     expect(() => v03.decodeStreamItem({ kind: "poem" }, facts)).toThrow(
       'result.kind must be message, task, status-update or artifact-update, not "poem"',
     );
@@ -185,12 +188,12 @@ describe("results of 0.3 on JSON-RPC", () => {
 });
 
 describe("what 0.3 cannot carry", () => {
-  test("data that is no object travels wrapped, with the flag of the SDKs, and comes back", () => {
+  test("data that is not an object is wrapped, with the flag of the SDKs, and restored", () => {
     const content = [
       { kind: "data", data: [1, 2] },
       { kind: "data", data: null, metadata: { mine: 1 } },
     ] as const;
-    const params = wire(v03.encodeRequest({ ...send, envelope: { ...envelope, content } }, undefined, lose)?.params);
+    const params = wire(v03.encodeRequest({ ...send, envelope: { ...envelope, content } }, undefined, reportLoss)?.params);
     expect(params).toMatchObject({
       message: {
         parts: [
@@ -203,12 +206,12 @@ describe("what 0.3 cannot carry", () => {
     expect(losses).toEqual([]);
   });
 
-  test("tenant, and the labels of text and data parts, are said to be lost", () => {
+  test("tenant, and the labels of text and data parts, are reported as lost", () => {
     const content = [
       { kind: "text", text: "x", name: "n", mediaType: "text/markdown" },
       { kind: "data", data: {}, mediaType: "a/b" },
     ] as const;
-    v03.encodeRequest({ ...send, envelope: { ...envelope, content } }, "acme", lose);
+    v03.encodeRequest({ ...send, envelope: { ...envelope, content } }, "acme", reportLoss);
     expect(losses.map(({ path }) => path)).toEqual([
       "operation.tenant",
       "message.parts[0].mediaType",
@@ -218,7 +221,7 @@ describe("what 0.3 cannot carry", () => {
     expect(losses.map(({ protocol }) => protocol)).toEqual(["a2a", "a2a", "a2a", "a2a"]);
   });
 
-  test("of several push schemes the first is used, and that is said", () => {
+  test("of several push schemes the first is used, which is reported", () => {
     const push = { url: "https://hook.example", authentication: { schemes: ["Bearer", "Basic"] } };
     const operation = decode("CreateTaskPushNotificationConfig", { taskId: "t", pushNotificationConfig: push });
     expect(operation).toMatchObject({ config: { taskId: "t", id: "t", authentication: { scheme: "Bearer" } } });

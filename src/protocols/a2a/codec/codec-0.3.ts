@@ -12,7 +12,7 @@ export const v03: Dialect = {
   tenantOf: () => undefined,
   encodeResult: writeKindResult,
   encodeStreamItem: writeKindItem,
-  encodeRequest: (operation, tenant, lose) => writeLegacyRequest(FORM_0_3, operation, tenant, lose),
+  encodeRequest: (operation, tenant, reportLoss) => writeLegacyRequest(FORM_0_3, operation, tenant, reportLoss),
   decodeResult: readKindResult,
   decodeStreamItem: readKindItem,
   encodeCard: writeKindCard,

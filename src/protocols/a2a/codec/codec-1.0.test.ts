@@ -20,8 +20,8 @@ const step = (name: string): Step => {
 };
 
 const losses: Loss[] = [];
-const lose = (loss: Loss): void => void losses.push(loss);
-const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, lose };
+const reportLoss = (loss: Loss): void => void losses.push(loss);
+const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", partsPerMessage: 4, reportLoss };
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const decode = (name: OperationName, params: unknown): Operation => v1.decodeRequest(name, params, facts);
 const send = (message: unknown, more: object = {}): Operation => decode("SendMessage", { message, ...more });
@@ -87,7 +87,7 @@ describe("decodeRequest", () => {
     });
   });
 
-  test("snake_case, numbers for enums, decimal strings and nulls read the same as ProtoJSON's own spelling", () => {
+  test("snake_case, enum numbers, decimal strings and nulls are read like ProtoJSON", () => {
     const given = {
       tenant: null,
       message: {
@@ -124,7 +124,7 @@ describe("decodeRequest", () => {
     expect(decode("SendStreamingMessage", { message, ...later })).toMatchObject({ delivery: "stream" });
   });
 
-  test("a push config inside a send hangs on the message's task", () => {
+  test("a push config inside a send belongs to the message's task", () => {
     const push = { url: "https://hook.example", authentication: { scheme: "Bearer", credentials: "s" } };
     const operation = send({ ...message, taskId: "t-1" }, { configuration: { taskPushNotificationConfig: push } });
     expect(operation).toMatchObject({
@@ -175,7 +175,7 @@ describe("decodeRequest", () => {
   });
 });
 
-describe("what is refused, and under which name", () => {
+describe("invalid requests, and the member they name", () => {
   test.each<[string, unknown, string]>([
     ["no message", {}, "message is missing; an object is expected"],
     ["a list for params", [], "params must be an object, not an array"],
@@ -241,7 +241,7 @@ describe("what is refused, and under which name", () => {
     expect(problemOf(() => decode(name, params))).toBe(want);
   });
 
-  test("too many parts has its own code, and 0.3 has no list", () => {
+  test("too many parts have their own code, and 0.3 has no list", () => {
     const many = { message: { ...message, parts: Array(5).fill({ text: "x" }) } };
     expect(() => decode("SendMessage", many)).toThrow(expect.objectContaining({ field: "message.parts", code: "too_large" }));
   });
@@ -279,28 +279,28 @@ describe("results", () => {
   });
 
   test.each(["send, answered by a message", "send, answered by a task", "get", "list", "set push", "get push", "list push"])(
-    "%s: what was read is written as it was",
+    "%s: round-trips",
     (name) => {
       const { request, response } = step(name);
       const operation = decode(request?.method ?? "GetTask", request?.params);
       const event = v1.decodeResult(operation, response?.result, facts);
-      expect(wire(v1.encodeResult(operation, event, lose))).toEqual(response?.result);
+      expect(wire(v1.encodeResult(operation, event, reportLoss))).toEqual(response?.result);
     },
   );
 
-  test("every recorded stream event is written as it was read", () => {
+  test("every recorded stream event round-trips", () => {
     const items = step("stream").events?.map(({ result }) => result) ?? [];
     expect(items).toHaveLength(5);
-    expect(items.map((item) => wire(v1.encodeStreamItem(v1.decodeStreamItem(item, facts), lose)))).toEqual(items);
+    expect(items.map((item) => wire(v1.encodeStreamItem(v1.decodeStreamItem(item, facts), reportLoss)))).toEqual(items);
   });
 
-  test("every recorded request is written as it was read", () => {
+  test("every recorded request round-trips", () => {
     for (const { request } of steps) {
-      const encoded = v1.encodeRequest(decode(request?.method ?? "GetTask", request?.params), undefined, lose);
+      const encoded = v1.encodeRequest(decode(request?.method ?? "GetTask", request?.params), undefined, reportLoss);
       const { configuration, ...rest } = (request?.params ?? {}) as { configuration?: object };
-      // An empty configuration says nothing and is left out.
-      const said = configuration === undefined || Object.keys(configuration).length === 0 ? rest : { ...rest, configuration };
-      expect(wire(encoded)).toEqual({ name: request?.method, params: said });
+      // An empty configuration is omitted.
+      const sent = configuration === undefined || Object.keys(configuration).length === 0 ? rest : { ...rest, configuration };
+      expect(wire(encoded)).toEqual({ name: request?.method, params: sent });
     }
   });
 
@@ -308,7 +308,7 @@ describe("results", () => {
     const task = { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [] } as const;
     const event: AgentEvent = { kind: "tasks", tasks: [task], nextPageToken: "", pageSize: 50, totalSize: 0 };
     const status = { state: "TASK_STATE_WORKING", timestamp: "1970-01-01T00:00:00.000Z" };
-    const answer = (artifacts: boolean | undefined) => wire(v1.encodeResult({ kind: "task.list", artifacts }, event, lose));
+    const answer = (artifacts: boolean | undefined) => wire(v1.encodeResult({ kind: "task.list", artifacts }, event, reportLoss));
     expect(answer(undefined)).toEqual({
       tasks: [{ id: "t", contextId: "c", status }],
       nextPageToken: "",
@@ -323,9 +323,9 @@ describe("results", () => {
     });
   });
 
-  test("a delete answers with an empty object, and is content with null", () => {
+  test("a delete returns an empty object, and null is accepted", () => {
     const operation = decode("DeleteTaskPushNotificationConfig", { taskId: "t", id: "p" });
-    expect(wire(v1.encodeResult(operation, { kind: "done" }, lose))).toEqual({});
+    expect(wire(v1.encodeResult(operation, { kind: "done" }, reportLoss))).toEqual({});
     expect([{}, null, undefined].map((result) => v1.decodeResult(operation, result, facts).kind)).toEqual([
       "done",
       "done",
@@ -333,26 +333,24 @@ describe("results", () => {
     ]);
   });
 
-  test("an answer must be one thing", () => {
+  test("a result must have exactly one member", () => {
     const ask = send(message);
     const update = { statusUpdate: { taskId: "t", contextId: "c", status: { state: 2 } } };
     expect(problemOf(() => v1.decodeResult(ask, {}, facts))).toBe(
       "result must have exactly one of task, message, statusUpdate, artifactUpdate, but has none",
     );
-    expect(problemOf(() => v1.decodeResult(ask, update, facts))).toBe(
-      "result must be a task or a message, not an update of a task",
-    );
+    expect(problemOf(() => v1.decodeResult(ask, update, facts))).toBe("result must be a task or a message, not an update");
     expect(problemOf(() => v1.decodeStreamItem({ task: {}, message: {} }, facts))).toContain("but has 2");
     expect(problemOf(() => v1.decodeStreamItem({ task: { id: "t", status: { state: "DONE" } } }, facts))).toBe(
       'result.task.status.state must be a task state, not "DONE"',
     );
   });
 
-  test("canceling is sent as working, and said", () => {
+  test("canceling is sent as working, and reported", () => {
     losses.length = 0;
     const item = v1.encodeStreamItem(
       { kind: "status", taskId: "t", contextId: "c", status: { state: "canceling", at: 0 } },
-      lose,
+      reportLoss,
     );
     expect(item).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
     expect(losses).toEqual([
@@ -360,10 +358,10 @@ describe("results", () => {
     ]);
   });
 
-  test("why a task failed crosses, with a message of its own or without", () => {
+  test("the error of a failed task round-trips, with or without its own message", () => {
     const error = { code: "lost_place", message: "the run is gone" } as const;
     const bare: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1000, error } };
-    const item = wire(v1.encodeStreamItem(bare, lose));
+    const item = wire(v1.encodeStreamItem(bare, reportLoss));
     expect(item).toEqual({
       statusUpdate: {
         taskId: "t",
@@ -388,9 +386,9 @@ describe("results", () => {
   });
 });
 
-describe("tenants, and what A2A does not have", () => {
-  test("the tenant goes into every request and is read from it", () => {
-    expect(v1.encodeRequest({ kind: "task.get", taskId: "t" }, "acme", lose)).toEqual({
+describe("tenants, and operations that A2A lacks", () => {
+  test("the tenant is in every request", () => {
+    expect(v1.encodeRequest({ kind: "task.get", taskId: "t" }, "acme", reportLoss)).toEqual({
       name: "GetTask",
       params: { tenant: "acme", id: "t" },
     });
@@ -403,8 +401,12 @@ describe("tenants, and what A2A does not have", () => {
     ]);
   });
 
-  test("no such operation", () => {
+  test("an unsupported operation", () => {
     const none: Operation[] = [{ kind: "ping" }, { kind: "session.close", sessionId: "s" }, { kind: "card", extended: false }];
-    expect(none.map((operation) => v1.encodeRequest(operation, undefined, lose))).toEqual([undefined, undefined, undefined]);
+    expect(none.map((operation) => v1.encodeRequest(operation, undefined, reportLoss))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });

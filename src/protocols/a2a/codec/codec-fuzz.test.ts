@@ -20,7 +20,7 @@ import { v03Proto } from "./codec-0.3-proto.js";
 import { v1 } from "./codec-1.0.js";
 
 const nothing = (): void => undefined;
-const facts: DecodeFacts = { now: 1, src: "a", dst: "b", partsPerMessage: 8, lose: nothing };
+const facts: DecodeFacts = { now: 1, src: "a", dst: "b", partsPerMessage: 8, reportLoss: nothing };
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const names = Object.keys(OPERATIONS) as OperationName[];
 const dialects: readonly [string, Dialect][] = [
@@ -29,7 +29,7 @@ const dialects: readonly [string, Dialect][] = [
   ["0.3 on REST", v03Proto],
 ];
 
-/** True if it worked or was refused properly; anything else is thrown on. */
+/** True if decoding succeeded or failed with a proper error; rethrows anything else. */
 function refuses(run: () => unknown): boolean {
   try {
     run();
@@ -39,7 +39,7 @@ function refuses(run: () => unknown): boolean {
   return true;
 }
 
-// Objects with the members a decoder looks for, at random with values of random types.
+// Objects with the members that a decoder reads, with random values of random types.
 const members = [
   ..."message configuration metadata task statusUpdate artifactUpdate status kind id taskId contextId messageId role parts content".split(
     " ",
@@ -86,7 +86,7 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   ),
 }));
 
-describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) => {
+describe.each(dialects)("%s: decoders reject invalid input and do not fail otherwise", (_, dialect) => {
   test("on any request", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), tree, (name, params) =>
@@ -97,7 +97,7 @@ describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) =>
   });
 
   test("on any answer", () => {
-    const asked: Operation[] = [
+    const requests: Operation[] = [
       { kind: "task.get", taskId: "t" },
       { kind: "task.list" },
       { kind: "push.get", taskId: "t", id: "p" },
@@ -106,7 +106,7 @@ describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) =>
       { kind: "push.delete", taskId: "t", id: "p" },
     ];
     fc.assert(
-      fc.property(fc.constantFrom(...asked), tree, (operation, result) =>
+      fc.property(fc.constantFrom(...requests), tree, (operation, result) =>
         refuses(() => dialect.decodeResult(operation, wire(result), facts)),
       ),
       { numRuns: 500 },
@@ -139,7 +139,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ kind: fc.constant("raw" as const), bytes, mediaType: maybe(text), name: maybe(text), metadata }),
   fc.record({ kind: fc.constant("url" as const), url: fc.string(), mediaType: maybe(text), name: maybe(text), metadata }),
 );
-/** What the REST form of 0.3 can carry. */
+/** The members that the REST form of 0.3 can carry. */
 const bare: fc.Arbitrary<Part> = part.map((one) => {
   const { metadata: _, ...rest } = one;
   return rest.kind === "data" ? { ...rest, data: { inside: rest.data } } : rest;
@@ -220,7 +220,7 @@ function arbitraries(one: fc.Arbitrary<Part>) {
   return { envelope, status, artifact, task };
 }
 
-describe.each(dialects)("%s: what was written is read as it was", (_, dialect) => {
+describe.each(dialects)("%s: round trips", (_, dialect) => {
   const { envelope, status, artifact, task } = arbitraries(dialect === v03Proto ? bare : part);
 
   test("envelopes", () => {

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "../../../envelope/index.js";
 
-// What the JavaScript and Python SDKs do with data that 0.3 cannot carry: only objects are data there.
+// The conversion of the JavaScript and Python SDKs: 0.3 data parts hold objects only.
 const FLAG = "data_part_compat";
 
-/** Data and metadata of a 0.3 data part: what is not an object travels wrapped, with a flag beside it. */
+/** Data and metadata of a 0.3 data part. A value that is not an object is wrapped and flagged. */
 export function wrapData(
   data: Json,
   metadata: Maybe<Metadata>,

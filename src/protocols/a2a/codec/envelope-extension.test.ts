@@ -4,7 +4,7 @@ import type { DecodeFacts } from "../dialect.js";
 import { v1 } from "./codec-1.0.js";
 import { ENVELOPE_KEY } from "./envelope-extension.js";
 
-const facts: DecodeFacts = { now: 5000, src: "caller", dst: "agent", partsPerMessage: 4, lose: () => undefined };
+const facts: DecodeFacts = { now: 5000, src: "caller", dst: "agent", partsPerMessage: 4, reportLoss: () => undefined };
 const plain: Envelope = {
   id: "m",
   ts: 1730000000.123,
@@ -16,7 +16,7 @@ const plain: Envelope = {
   context: {},
   meta: {},
 };
-// The seed's sample envelope, as far as A2A has no own place for it.
+// The members of the seed's sample envelope that A2A lacks.
 const full: Envelope = {
   ...plain,
   intent: "qa/search",
@@ -72,11 +72,11 @@ const withValue = (value: unknown) => ({
 });
 
 describe("ENVELOPE_KEY", () => {
-  test("is this name: it is on other people's wires", () => {
+  test("has this name, which is part of the wire format", () => {
     expect(ENVELOPE_KEY).toBe("urn:koine:envelope:1");
   });
 
-  test("holds everything A2A has no place for, under the names of the UTE", () => {
+  test("holds all members that A2A lacks, under their UTE names", () => {
     expect(encode(full)).toEqual({
       message: {
         messageId: "m",
@@ -89,7 +89,7 @@ describe("ENVELOPE_KEY", () => {
     });
   });
 
-  test("is taken out again", () => {
+  test("is removed on reading", () => {
     expect(decode(encode(full))).toMatchObject({ envelope: full });
     const { metadata: _, ...bare } = full;
     expect(decode(encode(bare))).toMatchObject({ envelope: { ...bare, metadata: undefined } });
@@ -100,7 +100,7 @@ describe("ENVELOPE_KEY", () => {
     expect(decode(encode(plain))).toMatchObject({ envelope: { ts: 5, src: "caller", dst: "agent" } });
   });
 
-  test("belongs to us: a value of the author's under it is dropped, and that is said", () => {
+  test("is reserved: a value of the author is dropped and reported", () => {
     const paths: string[] = [];
     const envelope = { ...plain, metadata: { [ENVELOPE_KEY]: "mine", other: 1 } };
     const encoded = v1.encodeRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, undefined, ({ path }) =>
@@ -124,11 +124,11 @@ describe("ENVELOPE_KEY", () => {
       { proofs: [{ scheme: "x", signer: "y", key_id: "1", signed: "?", signature: "" }] },
       'message.metadata["urn:koine:envelope:1"].proofs[0].signed is not base64 (at character 1)',
     ],
-  ])("refuses %j by name", (value, want) => {
+  ])("rejects %j by name", (value, want) => {
     expect(() => decode(withValue(value))).toThrow(want);
   });
 
-  test("a member named __proto__ stays a plain member", () => {
+  test("a member named __proto__ stays an ordinary member", () => {
     const metadata = JSON.parse(`{"__proto__": {"polluted": true}, "${ENVELOPE_KEY}": {"intent": "x"}}`);
     const operation = v1.decodeRequest(
       "SendMessage",

@@ -1,12 +1,12 @@
 import type { Maybe, Metadata } from "../../../envelope/index.js";
 
 /**
- * The one metadata member of a message in which the envelope's other members ride, under their UTE names. It is written
- * only when a message has something that A2A has no place for.
+ * The metadata member of a message that carries the other envelope members, under their UTE names. Written only if a message has
+ * members that A2A lacks.
  */
 export const ENVELOPE_KEY = "urn:koine:envelope:1";
 
-/** Metadata without our member, when nothing is left: none. */
+/** The metadata without the Koine member; undefined if nothing else is left. */
 export function withoutKey(metadata: Metadata, key: string): Maybe<Metadata> {
   const rest = Object.entries(metadata).filter(([name]) => name !== key);
   // `fromEntries` defines members, it does not assign them: `__proto__` stays a plain name.

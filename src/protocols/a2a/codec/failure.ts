@@ -12,17 +12,17 @@ import { DecodeProblem, kindOf, readObject, readString } from "../../../transpor
 import { withoutKey } from "./envelope-extension.js";
 
 /**
- * The metadata member of a failed task's status message that holds why it failed, in our codes: A2A has only the text.
- * `alone` marks a message that was made for this and says nothing else.
+ * The metadata member of a failed task's status message with the Koine error: A2A carries only a text. `alone` marks a message
+ * that was created for it.
  */
 const FAILURE_KEY = "urn:koine:failure:1";
 
-/** The message to write with a status: its own, with the failure added; or one made of the failure's words. */
+/** The status message to write: the given one with the failure added, or one created from the failure. */
 export function statusMessage(status: Status, taskId: string, contextId: string): Maybe<Envelope> {
   if (status.state !== "failed" || status.error === undefined) return status.message;
   const { code, message } = status.error;
-  const said = status.message;
-  if (said !== undefined) return { ...said, metadata: { ...said.metadata, [FAILURE_KEY]: { code, message } } };
+  const given = status.message;
+  if (given !== undefined) return { ...given, metadata: { ...given.metadata, [FAILURE_KEY]: { code, message } } };
   return {
     id: `${taskId}-failure`,
     ts: status.at / 1000,
@@ -37,7 +37,7 @@ export function statusMessage(status: Status, taskId: string, contextId: string)
   };
 }
 
-/** The failure found in a status message, and what is left of the message. */
+/** The failure in a status message, and the rest of the message. */
 export function takeFailure(
   message: Maybe<Envelope>,
   path: string,
@@ -54,8 +54,5 @@ export function takeFailure(
 
 function readCode(value: unknown, path: string): ErrorCode {
   if (isErrorCode(value)) return value;
-  throw new DecodeProblem(
-    path,
-    `must be an error code of ours, not ${typeof value === "string" ? "another word" : kindOf(value)}`,
-  );
+  throw new DecodeProblem(path, `must be a Koine error code, not ${typeof value === "string" ? "another word" : kindOf(value)}`);
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, LossSink, Part, State } from "../../../envelope/index.js";
 
 /**
- * Where the three JSON forms of A2A spell the same object differently. The codecs of message, status, artifact and task
- * are written once over this.
+ * The differences between the three JSON forms of A2A. The codecs of message, status, artifact and task are written once in terms
+ * of it.
  */
 export interface Form {
   /** Set if objects are distinguished by a `kind` member. */
@@ -15,7 +15,7 @@ export interface Form {
   readonly agentRole: string;
   readRole(value: unknown, path: string): "user" | "agent";
   readState(value: unknown, path: string): State;
-  writeState(state: State, lose: LossSink): string;
+  writeState(state: State, reportLoss: LossSink): string;
   readPart(value: unknown, path: string): Part;
-  writePart(part: Part, path: string, lose: LossSink): JsonObject;
+  writePart(part: Part, path: string, reportLoss: LossSink): JsonObject;
 }

@@ -47,7 +47,7 @@ export function readMessage(form: Form, value: unknown, path: string, facts: Dec
     intent: "",
     role,
     content,
-    context: placeOf(sessionId, taskId, role === "agent" ? facts.parentId : undefined),
+    context: contextOf(sessionId, taskId, role === "agent" ? facts.parentId : undefined),
     meta: NO_META,
     references,
     extensions,
@@ -70,13 +70,13 @@ export function readParts(form: Form, value: unknown, path: string, limit: numbe
   return parts;
 }
 
-export function writeMessage(form: Form, envelope: Envelope, path: string, lose: LossSink): JsonObject {
+export function writeMessage(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
   const messageId = envelope.id;
   const contextId = someText(envelope.context.sessionId);
   const taskId = someText(envelope.context.taskId);
   const role = envelope.role === "user" ? form.userRole : form.agentRole;
-  const parts = writeParts(form, envelope.content, path, lose);
-  const metadata = metadataOf(envelope, path, lose);
+  const parts = writeParts(form, envelope.content, path, reportLoss);
+  const metadata = metadataOf(envelope, path, reportLoss);
   const extensions = someOf(envelope.extensions);
   const references = someOf(envelope.references);
   if (form.content === "parts")
@@ -92,24 +92,24 @@ export function writeMessage(form: Form, envelope: Envelope, path: string, lose:
       referenceTaskIds: references,
     };
   if (references !== undefined)
-    lose({ protocol: "a2a", path: `${path}.references`, valueKind: "array", reason: "0.3 REST has no referenceTaskIds" });
+    reportLoss({ protocol: "a2a", path: `${path}.references`, valueKind: "array", reason: "0.3 REST has no referenceTaskIds" });
   return { messageId, contextId, taskId, role, content: parts, metadata, extensions };
 }
 
-export function writeParts(form: Form, parts: readonly Part[], path: string, lose: LossSink): readonly JsonObject[] {
+export function writeParts(form: Form, parts: readonly Part[], path: string, reportLoss: LossSink): readonly JsonObject[] {
   const written: JsonObject[] = [];
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] as Part; // index < length
-    written.push(form.writePart(part, `${path}.parts[${index}]`, lose));
+    written.push(form.writePart(part, `${path}.parts[${index}]`, reportLoss));
   }
   return written;
 }
 
-function metadataOf(envelope: Envelope, path: string, lose: LossSink): Maybe<Metadata> {
+function metadataOf(envelope: Envelope, path: string, reportLoss: LossSink): Maybe<Metadata> {
   const { metadata } = envelope;
   const carried = carriedFrom(envelope);
   if (metadata?.[ENVELOPE_KEY] !== undefined)
-    lose({ protocol: "a2a", path: `${path}.metadata`, valueKind: "object", reason: `${ENVELOPE_KEY} is a reserved name` });
+    reportLoss({ protocol: "a2a", path: `${path}.metadata`, valueKind: "object", reason: `${ENVELOPE_KEY} is a reserved name` });
   else if (carried === undefined) return metadata;
   return carried === undefined
     ? withoutKey(metadata ?? {}, ENVELOPE_KEY)
@@ -117,7 +117,7 @@ function metadataOf(envelope: Envelope, path: string, lose: LossSink): Maybe<Met
       { ...metadata, [ENVELOPE_KEY]: carried };
 }
 
-function placeOf(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
+function contextOf(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
   return {
     traceId: undefined,
     parentId,

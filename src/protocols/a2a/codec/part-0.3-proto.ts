@@ -11,7 +11,7 @@ import { DecodeProblem, readObject, readString } from "../../../transport/fields
 import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, someText } from "../wire.js";
 import { unwrapData } from "./data-compat.js";
-import { loseLabels } from "./part-0.3.js";
+import { reportLabelLosses } from "./part-0.3.js";
 
 /** A part in ProtoJSON of the 0.3 protobuf: `{text}`, `{file: {…}}` or `{data: {data: {…}}}`. */
 export function readProtoPart(value: unknown, path: string): Part {
@@ -45,19 +45,19 @@ function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Pa
 }
 
 /**
- * The first 0.3 SDKs have no metadata on a part here, and their parsers refuse a whole message for one member they do not
- * know, so it is not written; with it goes the flag that data was wrapped.
+ * The first 0.3 SDKs reject a message with unknown members, and know no part metadata here, so it is not written. The flag for
+ * wrapped data is lost with it.
  */
-export function writeProtoPart(part: Part, path: string, lose: LossSink): JsonObject {
-  if (part.metadata !== undefined) tell(`${path}.metadata`, "object", "0.3 REST has no metadata on parts", lose);
+export function writeProtoPart(part: Part, path: string, reportLoss: LossSink): JsonObject {
+  if (part.metadata !== undefined) reportPartLoss(`${path}.metadata`, "object", "0.3 REST has no metadata on parts", reportLoss);
   switch (part.kind) {
     case "text":
-      loseLabels(part, path, lose);
+      reportLabelLosses(part, path, reportLoss);
       return { text: part.text };
     case "data":
-      loseLabels(part, path, lose);
+      reportLabelLosses(part, path, reportLoss);
       if (isObject(part.data)) return { data: { data: part.data } };
-      tell(`${path}.data`, "data", "0.3 data is an object; sent as its member value", lose);
+      reportPartLoss(`${path}.data`, "data", "0.3 data is an object; sent as its member value", reportLoss);
       return { data: { data: { value: part.data } } };
     case "raw":
       return { file: { fileWithBytes: encodeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) } };
@@ -68,6 +68,6 @@ export function writeProtoPart(part: Part, path: string, lose: LossSink): JsonOb
   }
 }
 
-function tell(path: string, valueKind: string, reason: string, lose: LossSink): void {
-  lose({ protocol: "a2a", path, valueKind, reason });
+function reportPartLoss(path: string, valueKind: string, reason: string, reportLoss: LossSink): void {
+  reportLoss({ protocol: "a2a", path, valueKind, reason });
 }

@@ -4,7 +4,7 @@ import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, shown, someText } from "../wire.js";
 import { unwrapData, wrapData } from "./data-compat.js";
 
-/** A part of the 0.3 JSON schema: `kind` says which. Versions before 0.2.2 called it `type`. */
+/** A part of the 0.3 JSON schema, distinguished by `kind`. Versions before 0.2.2 named it `type`. */
 export function readKindPart(value: unknown, path: string): Part {
   const object = readObject(value, path);
   const kind = object.kind ?? object.type;
@@ -33,14 +33,14 @@ function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Pa
   return { kind: "url", url: readString(uri, `${path}.uri`), mediaType, name, metadata };
 }
 
-export function writeKindPart(part: Part, path: string, lose: LossSink): JsonObject {
+export function writeKindPart(part: Part, path: string, reportLoss: LossSink): JsonObject {
   const metadata = part.metadata;
   switch (part.kind) {
     case "text":
-      loseLabels(part, path, lose);
+      reportLabelLosses(part, path, reportLoss);
       return { kind: "text", text: part.text, metadata };
     case "data": {
-      loseLabels(part, path, lose);
+      reportLabelLosses(part, path, reportLoss);
       const wrapped = wrapData(part.data, metadata);
       return { kind: "data", data: wrapped.data, metadata: wrapped.metadata };
     }
@@ -58,11 +58,11 @@ export function writeKindPart(part: Part, path: string, lose: LossSink): JsonObj
 }
 
 /** Text and data parts of 0.3 have neither media type nor file name. */
-export function loseLabels(part: Part, path: string, lose: LossSink): void {
-  if (part.mediaType !== undefined) tell(`${path}.mediaType`, lose);
-  if (part.name !== undefined) tell(`${path}.name`, lose);
+export function reportLabelLosses(part: Part, path: string, reportLoss: LossSink): void {
+  if (part.mediaType !== undefined) reportLabelLoss(`${path}.mediaType`, reportLoss);
+  if (part.name !== undefined) reportLabelLoss(`${path}.name`, reportLoss);
 }
 
-function tell(path: string, lose: LossSink): void {
-  lose({ protocol: "a2a", path, valueKind: "string", reason: "0.3 has this on files only" });
+function reportLabelLoss(path: string, reportLoss: LossSink): void {
+  reportLoss({ protocol: "a2a", path, valueKind: "string", reason: "0.3 has this on files only" });
 }

@@ -4,8 +4,8 @@ import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, someText } from "../wire.js";
 
 /**
- * A2A 1.0 §4.1.6: exactly one of `text`, `raw`, `url`, `data`. Presence of the key decides, because null is legal data and
- * an empty string is legal text; a null in the other three is ProtoJSON for absent.
+ * A2A 1.0 §4.1.6: exactly one of `text`, `raw`, `url`, `data`. Determined by the presence of the key, because null is valid data
+ * and an empty string is valid text; null in the other three means absent in ProtoJSON.
  */
 export function readPart(value: unknown, path: string): Part {
   const object = readObject(value, path);

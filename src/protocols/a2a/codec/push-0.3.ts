@@ -7,19 +7,19 @@ const TASK = "tasks/";
 const CONFIG = "/pushNotificationConfigs/";
 
 /** PushNotificationConfig of 0.3, the same in both JSON forms. It may list several schemes; the first is the one used. */
-export function readLegacyPush(value: unknown, path: string, taskId: string, lose: LossSink): PushConfig {
+export function readLegacyPush(value: unknown, path: string, taskId: string, reportLoss: LossSink): PushConfig {
   const object = readObject(value, path);
   return {
     taskId,
     id: plain(object.id, `${path}.id`) ?? "",
     url: readText(object.url, `${path}.url`),
     token: plain(object.token, `${path}.token`),
-    authentication: readAuthentication(object.authentication, `${path}.authentication`, lose),
+    authentication: readAuthentication(object.authentication, `${path}.authentication`, reportLoss),
     delivery: readDelivery(object.delivery),
   };
 }
 
-function readAuthentication(value: unknown, path: string, lose: LossSink): PushConfig["authentication"] {
+function readAuthentication(value: unknown, path: string, reportLoss: LossSink): PushConfig["authentication"] {
   if (value === undefined || value === null) return undefined;
   const object = readObject(value, path);
   const schemes = plainStrings(object.schemes, `${path}.schemes`);
@@ -31,7 +31,12 @@ function readAuthentication(value: unknown, path: string, lose: LossSink): PushC
     throw new DecodeProblem(`${path}.schemes`, "must name a scheme");
   }
   if (schemes !== undefined && schemes.length > 1)
-    lose({ protocol: "a2a", path: "push.authentication.scheme", valueKind: "array", reason: "only the first scheme is used" });
+    reportLoss({
+      protocol: "a2a",
+      path: "push.authentication.scheme",
+      valueKind: "array",
+      reason: "only the first scheme is used",
+    });
   return { scheme, credentials };
 }
 
@@ -50,7 +55,7 @@ export function writeLegacyPush(config: PushConfig): JsonObject {
 }
 
 /** The JSON-RPC form: the task beside the config. */
-export function readKindTaskPush(value: unknown, path: string, lose: LossSink): PushConfig {
+export function readKindTaskPush(value: unknown, path: string, reportLoss: LossSink): PushConfig {
   const object = readObject(value, path);
   const at = path === "" ? "" : `${path}.`;
   const taskId = readText(object.taskId ?? object.task_id, `${at}taskId`);
@@ -58,7 +63,7 @@ export function readKindTaskPush(value: unknown, path: string, lose: LossSink): 
     object.pushNotificationConfig ?? object.push_notification_config,
     `${at}pushNotificationConfig`,
     taskId,
-    lose,
+    reportLoss,
   );
 }
 
@@ -67,11 +72,11 @@ export function writeKindTaskPush(config: PushConfig): JsonObject {
 }
 
 /** The REST form: the task is part of a resource name. */
-export function readProtoTaskPush(value: unknown, path: string, lose: LossSink): PushConfig {
+export function readProtoTaskPush(value: unknown, path: string, reportLoss: LossSink): PushConfig {
   const object = readObject(value, path);
   const named = readPushName(plain(object.name, `${path}.name`) ?? "");
   const inner = object.pushNotificationConfig ?? object.push_notification_config;
-  const config = readLegacyPush(inner, `${path}.pushNotificationConfig`, named.taskId, lose);
+  const config = readLegacyPush(inner, `${path}.pushNotificationConfig`, named.taskId, reportLoss);
   return config.id === "" ? { ...config, id: named.id } : config;
 }
 
@@ -87,7 +92,7 @@ export function pushName(taskId: string, id: string): string {
   return `${TASK}${taskId}${CONFIG}${id}`;
 }
 
-/** The task id in `tasks/{id}`, whatever follows it; a bare id is taken as it is. */
+/** The task id in `tasks/{id}/…`. A bare id is accepted. */
 export function readTaskName(name: string): string {
   return readPushName(name).taskId;
 }

@@ -3,7 +3,7 @@ import { readObject, readText } from "../../../transport/fields.js";
 import { plain, someText } from "../wire.js";
 import { readDelivery, writeDelivery } from "./push-delivery.js";
 
-/** TaskPushNotificationConfig of 1.0: flat, one authentication scheme. `taskId` is used where the object names no task. */
+/** TaskPushNotificationConfig of 1.0: flat, one authentication scheme. `taskId` is the default for an object without a task. */
 export function readPush(value: unknown, path: string, taskId: string): PushConfig {
   const object = readObject(value, path);
   const at = path === "" ? "" : `${path}.`;

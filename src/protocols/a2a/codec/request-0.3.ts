@@ -31,7 +31,7 @@ export function readLegacyRequest(form: Form, name: OperationName, given: unknow
       if (form.kinds) throw new DecodeProblem("method", "is not known in 0.3", "unsupported_method");
       return readList(params);
     case "CancelTask":
-      // 0.3 §8.2 has no exception for a task that is canceled already; 1.0 §3.3.1 made it one.
+      // 0.3 §8.2 has no exception for a task that is already canceled; 1.0 §3.3.1 added one.
       return {
         kind: "task.cancel",
         taskId: taskIdOf(params),
@@ -43,7 +43,7 @@ export function readLegacyRequest(form: Form, name: OperationName, given: unknow
     case "CreateTaskPushNotificationConfig":
       return {
         kind: "push.set",
-        config: withId(form.kinds ? readKindTaskPush(params, "", facts.lose) : readProtoCreate(params, facts)),
+        config: withId(form.kinds ? readKindTaskPush(params, "", facts.reportLoss) : readProtoCreate(params, facts)),
       };
     case "GetTaskPushNotificationConfig":
       return { kind: "push.get", ...readPushIds(params, form.kinds) };
@@ -81,12 +81,12 @@ function readSend(form: Form, params: JsonObject, streaming: boolean, facts: Dec
     push:
       push === undefined || push === null
         ? undefined
-        : readLegacyPush(push, `configuration.${member}`, envelope.context.taskId ?? "", facts.lose),
+        : readLegacyPush(push, `configuration.${member}`, envelope.context.taskId ?? "", facts.reportLoss),
     metadata: readMetadata(params.metadata, "metadata"),
   };
 }
 
-/** Absent means wait on JSON-RPC, as 0.3 servers did; in ProtoJSON it is a false that was left out. */
+/** If absent: true on JSON-RPC, as in 0.3 servers; false in ProtoJSON, which omits defaults. */
 function isBlocking(form: Form, config: JsonObject): boolean {
   return flag(config.blocking, "configuration.blocking") ?? form.kinds;
 }
@@ -101,12 +101,12 @@ function nameOf(params: JsonObject, member: "name" | "parent"): Maybe<string> {
   return name === undefined ? undefined : readTaskName(name);
 }
 
-/** Before 0.3.0 a task had one config, and neither set nor get named it; its id was the task's. */
+/** Before 0.3.0 a task had one config without an id; the id of the task is used. */
 function withId<T extends { readonly taskId: string; readonly id: string }>(named: T): T {
   return named.id === "" ? { ...named, id: named.taskId } : named;
 }
 
-/** JSON-RPC calls the task `id`; a REST path gives `taskId` and `id`, protobuf one resource name. */
+/** JSON-RPC names the task `id`; a REST path has `taskId` and `id`, protobuf one resource name. */
 function readPushIds(params: JsonObject, kinds: boolean): { readonly taskId: string; readonly id: string } {
   if (kinds) {
     const id = params.pushNotificationConfigId ?? params.push_notification_config_id;
@@ -119,29 +119,34 @@ function readPushIds(params: JsonObject, kinds: boolean): { readonly taskId: str
 }
 
 /** CreateTaskPushNotificationConfigRequest: `{parent, configId, config: {pushNotificationConfig}}`, or the config itself. */
-function readProtoCreate(params: JsonObject, { lose }: DecodeFacts): PushConfig {
+function readProtoCreate(params: JsonObject, { reportLoss }: DecodeFacts): PushConfig {
   const taskId = readText(params.taskId ?? nameOf(params, "parent"), "parent");
   const outer = params.config == null ? params : readObject(params.config, "config");
   const at = params.config == null ? "" : "config.";
   const inner = outer.pushNotificationConfig ?? outer.push_notification_config;
-  const config = readLegacyPush(inner, `${at}pushNotificationConfig`, taskId, lose);
+  const config = readLegacyPush(inner, `${at}pushNotificationConfig`, taskId, reportLoss);
   const id = plain(params.configId ?? params.config_id, "configId");
   return config.id === "" && id !== undefined ? { ...config, id } : config;
 }
 
-/** Undefined where 0.3 has no such operation. */
-export function writeLegacyRequest(form: Form, operation: Operation, tenant: Maybe<string>, lose: LossSink): Maybe<Encoded> {
-  if (tenant !== undefined && tenant !== "") say("operation.tenant", "string", "0.3 has no tenants", lose);
+/** Undefined if 0.3 has no such operation. */
+export function writeLegacyRequest(
+  form: Form,
+  operation: Operation,
+  tenant: Maybe<string>,
+  reportLoss: LossSink,
+): Maybe<Encoded> {
+  if (tenant !== undefined && tenant !== "") reportOptionLoss("operation.tenant", "string", "0.3 has no tenants", reportLoss);
   switch (operation.kind) {
     case "send":
-      return writeSend(form, operation, lose);
+      return writeSend(form, operation, reportLoss);
     case "task.get":
       return {
         name: "GetTask",
-        params: { id: operation.taskId, historyLength: writeLength(form, operation.historyLength, lose) },
+        params: { id: operation.taskId, historyLength: writeLength(form, operation.historyLength, reportLoss) },
       };
     case "task.list":
-      // In the prose of 0.3 REST but not in its proto: servers of 1.0 take the path for a tenant's and answer an empty page.
+      // In the prose of 0.3 REST but not in its proto: 1.0 servers take the path for a tenant and answer with an empty page.
       return undefined;
     case "task.cancel":
       return { name: "CancelTask", params: { id: operation.taskId, metadata: operation.metadata } };
@@ -155,7 +160,7 @@ export function writeLegacyRequest(form: Form, operation: Operation, tenant: May
       return { name: "DeleteTaskPushNotificationConfig", params: writePushIds(form, operation) };
     case "push.list":
       if (operation.pageSize !== undefined || operation.pageToken !== undefined)
-        say("operation.pageToken", "page", "0.3 lists all push configs at once", lose);
+        reportOptionLoss("operation.pageToken", "page", "0.3 lists all push configs at once", reportLoss);
       return {
         name: "ListTaskPushNotificationConfigs",
         params: form.kinds ? { id: operation.taskId } : { taskId: operation.taskId, parent: taskName(operation.taskId) },
@@ -170,23 +175,28 @@ export function writeLegacyRequest(form: Form, operation: Operation, tenant: May
   }
 }
 
-function writeSend(form: Form, operation: OperationOf<"send">, lose: LossSink): Encoded {
+function writeSend(form: Form, operation: OperationOf<"send">, reportLoss: LossSink): Encoded {
   const push = operation.push === undefined ? undefined : writeLegacyPush(operation.push);
   const acceptedOutputModes = someOf(operation.outputModes);
-  const historyLength = writeLength(form, operation.historyLength, lose);
-  // What an absent `blocking` means was never fixed, so it is always sent.
+  const historyLength = writeLength(form, operation.historyLength, reportLoss);
+  // The default of `blocking` was never defined, so it is always sent.
   const blocking = operation.delivery !== "accepted";
   const configuration = form.kinds
     ? { acceptedOutputModes, pushNotificationConfig: push, historyLength, blocking }
     : { acceptedOutputModes, pushNotification: push, historyLength, blocking };
   return {
     name: operation.delivery === "stream" ? "SendStreamingMessage" : "SendMessage",
-    params: { message: writeMessage(form, operation.envelope, "message", lose), configuration, metadata: operation.metadata },
+    params: {
+      message: writeMessage(form, operation.envelope, "message", reportLoss),
+      configuration,
+      metadata: operation.metadata,
+    },
   };
 }
 
-function writeLength(form: Form, length: Maybe<number>, lose: LossSink): Maybe<number> {
-  if (length === 0 && !form.kinds) say("operation.historyLength", "number", "in 0.3 protobuf zero is the same as absent", lose);
+function writeLength(form: Form, length: Maybe<number>, reportLoss: LossSink): Maybe<number> {
+  if (length === 0 && !form.kinds)
+    reportOptionLoss("operation.historyLength", "number", "in 0.3 protobuf zero is the same as absent", reportLoss);
   return length;
 }
 
@@ -200,6 +210,6 @@ function writePushIds(form: Form, { taskId, id }: { readonly taskId: string; rea
   return form.kinds ? { id: taskId, pushNotificationConfigId: id } : { taskId, id, name: pushName(taskId, id) };
 }
 
-function say(path: string, valueKind: string, reason: string, lose: LossSink): void {
-  lose({ protocol: "a2a", path, valueKind, reason });
+function reportOptionLoss(path: string, valueKind: string, reason: string, reportLoss: LossSink): void {
+  reportLoss({ protocol: "a2a", path, valueKind, reason });
 }

@@ -40,7 +40,7 @@ export function readRequest(name: OperationName, given: unknown, facts: DecodeFa
       return {
         kind: "push.list",
         taskId: readText(params.taskId ?? params.task_id, "taskId"),
-        // A plain int32: zero is the default, and means any.
+        // A plain int32: zero is the default and means any.
         pageSize: whole(params.pageSize ?? params.page_size, "pageSize") || undefined,
         pageToken: plain(params.pageToken ?? params.page_token, "pageToken"),
       };
@@ -93,7 +93,7 @@ export function readList(params: JsonObject): OperationOf<"task.list"> {
     kind: "task.list",
     contextId: plain(params.contextId ?? params.context_id, "contextId"),
     idempotencyKey: plain(params.idempotencyKey ?? params.idempotency_key, "idempotencyKey"),
-    // The enum's zero filters nothing.
+    // The zero value of the enum means no filter.
     state: state === "unknown" ? undefined : state,
     changedSince:
       since === undefined || since === null || since === "" ? undefined : readTimestamp(since, "statusTimestampAfter"),
@@ -112,16 +112,16 @@ export function lengthOf(object: JsonObject, path: string): Maybe<number> {
   return historyLengthOf(object.historyLength ?? object.history_length, path);
 }
 
-/** Undefined where A2A has no such operation. */
-export function writeRequest(operation: Operation, tenant: Maybe<string>, lose: LossSink): Maybe<Encoded> {
+/** Undefined if A2A has no such operation. */
+export function writeRequest(operation: Operation, tenant: Maybe<string>, reportLoss: LossSink): Maybe<Encoded> {
   const inTenant = someText(tenant);
   switch (operation.kind) {
     case "send":
-      return writeSend(operation, inTenant, lose);
+      return writeSend(operation, inTenant, reportLoss);
     case "task.get":
       return { name: "GetTask", params: { tenant: inTenant, id: operation.taskId, historyLength: operation.historyLength } };
     case "task.list":
-      return { name: "ListTasks", params: writeList(operation, inTenant, lose) };
+      return { name: "ListTasks", params: writeList(operation, inTenant, reportLoss) };
     case "task.cancel":
       return { name: "CancelTask", params: { tenant: inTenant, id: operation.taskId, metadata: operation.metadata } };
     case "task.subscribe":
@@ -149,7 +149,7 @@ export function writeRequest(operation: Operation, tenant: Maybe<string>, lose: 
   }
 }
 
-function writeSend(operation: OperationOf<"send">, tenant: Maybe<string>, lose: LossSink): Encoded {
+function writeSend(operation: OperationOf<"send">, tenant: Maybe<string>, reportLoss: LossSink): Encoded {
   const { delivery, historyLength, outputModes, push } = operation;
   const acceptedOutputModes = someOf(outputModes);
   const plainSend =
@@ -166,20 +166,20 @@ function writeSend(operation: OperationOf<"send">, tenant: Maybe<string>, lose: 
     name: delivery === "stream" ? "SendStreamingMessage" : "SendMessage",
     params: {
       tenant,
-      message: writeMessage(FORM_1_0, operation.envelope, "message", lose),
+      message: writeMessage(FORM_1_0, operation.envelope, "message", reportLoss),
       configuration,
       metadata: operation.metadata,
     },
   };
 }
 
-/** `idempotencyKey` is ours: it finds the work that a lost send has started. Others ignore it. */
-function writeList(operation: OperationOf<"task.list">, tenant: Maybe<string>, lose: LossSink): JsonObject {
+/** `idempotencyKey` is a Koine extension that finds the task of a lost send. Other servers ignore it. */
+function writeList(operation: OperationOf<"task.list">, tenant: Maybe<string>, reportLoss: LossSink): JsonObject {
   const { state, changedSince } = operation;
   return {
     tenant,
     contextId: someText(operation.contextId),
-    status: state === undefined ? undefined : writeState(state, lose),
+    status: state === undefined ? undefined : writeState(state, reportLoss),
     pageSize: operation.pageSize,
     pageToken: someText(operation.pageToken),
     historyLength: operation.historyLength,

@@ -8,17 +8,19 @@ import { notUnary, onlyAnswer, readPushes, readTasks, readWrapped, writeTasks, w
 import { readTask, writeTask } from "./task.js";
 
 /** REST results of 0.3: the wrappers of 1.0 around ProtoJSON of the older protobuf. */
-export function writeProtoResult(operation: Operation, event: AgentEvent, lose: LossSink): Json {
+export function writeProtoResult(operation: Operation, event: AgentEvent, reportLoss: LossSink): Json {
   switch (event.kind) {
     case "message":
-      return writeWrapped(FORM, event, lose);
+      return writeWrapped(FORM, event, reportLoss);
     case "status":
     case "artifact":
       throw notUnary(event);
     case "task":
-      return operation.kind === "send" ? writeWrapped(FORM, event, lose) : writeTask(FORM, event.task, undefined, lose);
+      return operation.kind === "send"
+        ? writeWrapped(FORM, event, reportLoss)
+        : writeTask(FORM, event.task, undefined, reportLoss);
     case "tasks":
-      return writeTasks(FORM, event, operation.kind === "task.list" && operation.artifacts === true, lose);
+      return writeTasks(FORM, event, operation.kind === "task.list" && operation.artifacts === true, reportLoss);
     case "push":
       return writeProtoTaskPush(event.config);
     case "pushes":
@@ -44,9 +46,9 @@ export function readProtoResult(operation: Operation, result: unknown, facts: De
       return readTasks(FORM, operation, result, facts);
     case "push.set":
     case "push.get":
-      return { kind: "push", config: readProtoTaskPush(result, "result", facts.lose) };
+      return { kind: "push", config: readProtoTaskPush(result, "result", facts.reportLoss) };
     case "push.list":
-      return readPushes(result, (item, path) => readProtoTaskPush(item, path, facts.lose));
+      return readPushes(result, (item, path) => readProtoTaskPush(item, path, facts.reportLoss));
     case "card":
       return { kind: "card", card: readCardDocument(result) };
     case "push.delete":

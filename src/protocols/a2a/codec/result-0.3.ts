@@ -18,11 +18,11 @@ import { notUnary, onlyAnswer } from "./result-1.0.js";
 import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, writeStatusEvent, writeTask } from "./task.js";
 
 /** JSON-RPC results of 0.3: bare objects with `kind`, a bare array of configs, null after a delete. */
-export function writeKindResult(_operation: Operation, event: AgentEvent, lose: LossSink): Json {
+export function writeKindResult(_operation: Operation, event: AgentEvent, reportLoss: LossSink): Json {
   switch (event.kind) {
     case "message":
     case "task":
-      return writeKindItem(event, lose);
+      return writeKindItem(event, reportLoss);
     case "status":
     case "artifact":
       throw notUnary(event);
@@ -32,7 +32,7 @@ export function writeKindResult(_operation: Operation, event: AgentEvent, lose: 
       return writeKindTaskPush(event.config);
     case "pushes":
       if (event.nextPageToken !== "")
-        lose({
+        reportLoss({
           protocol: "a2a",
           path: "pushes.nextPageToken",
           valueKind: "string",
@@ -48,18 +48,18 @@ export function writeKindResult(_operation: Operation, event: AgentEvent, lose: 
   }
 }
 
-export function writeKindItem(event: AgentEvent, lose: LossSink): JsonObject {
+export function writeKindItem(event: AgentEvent, reportLoss: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
-      return writeMessage(FORM, event.message, "message", lose);
+      return writeMessage(FORM, event.message, "message", reportLoss);
     case "task":
-      return writeTask(FORM, event.task, undefined, lose);
+      return writeTask(FORM, event.task, undefined, reportLoss);
     case "status":
-      return writeStatusEvent(FORM, event, lose);
+      return writeStatusEvent(FORM, event, reportLoss);
     case "artifact":
-      return writeArtifactEvent(FORM, event, lose);
+      return writeArtifactEvent(FORM, event, reportLoss);
     default:
-      throw new AgentError("encode", `an A2A stream has no place for an event of kind ${event.kind}`);
+      throw new AgentError("encode", `an A2A stream has no event of kind ${event.kind}`);
   }
 }
 
@@ -73,15 +73,15 @@ export function readKindResult(operation: Operation, result: unknown, facts: Dec
       return { kind: "task", task: readTask(FORM, result, "result", facts) };
     case "push.set":
     case "push.get":
-      return { kind: "push", config: readKindTaskPush(result, "result", facts.lose) };
+      return { kind: "push", config: readKindTaskPush(result, "result", facts.reportLoss) };
     case "push.list": {
-      const configs = readArray(result ?? [], "result", (item, path) => readKindTaskPush(item, path, facts.lose));
+      const configs = readArray(result ?? [], "result", (item, path) => readKindTaskPush(item, path, facts.reportLoss));
       return { kind: "pushes", configs, nextPageToken: "" };
     }
     case "card":
       return { kind: "card", card: readCardDocument(result) };
     case "task.list":
-      throw new DecodeProblem("result", "answers an operation that 0.3 does not have");
+      throw new DecodeProblem("result", "is the result of an operation that 0.3 does not have");
     case "push.delete":
     case "session.close":
     case "ping":

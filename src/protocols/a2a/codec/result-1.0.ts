@@ -20,18 +20,20 @@ import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, write
 
 const EMPTY: JsonObject = Object.freeze({});
 
-export function writeResult(operation: Operation, event: AgentEvent, lose: LossSink): Json {
+export function writeResult(operation: Operation, event: AgentEvent, reportLoss: LossSink): Json {
   switch (event.kind) {
     case "message":
-      return writeStreamItem(event, lose);
+      return writeStreamItem(event, reportLoss);
     case "status":
     case "artifact":
       throw notUnary(event);
     case "task":
-      // Send answers with a wrapper, because it may also answer with a message; the others with the task itself.
-      return operation.kind === "send" ? writeStreamItem(event, lose) : writeTask(FORM_1_0, event.task, undefined, lose);
+      // Send has a wrapper, because it may also return a message; the others return the task.
+      return operation.kind === "send"
+        ? writeStreamItem(event, reportLoss)
+        : writeTask(FORM_1_0, event.task, undefined, reportLoss);
     case "tasks":
-      return writeTasks(FORM_1_0, event, operation.kind === "task.list" && operation.artifacts === true, lose);
+      return writeTasks(FORM_1_0, event, operation.kind === "task.list" && operation.artifacts === true, reportLoss);
     case "push":
       return writePush(event.config, undefined);
     case "pushes":
@@ -53,33 +55,33 @@ export function writeTasks(
   form: Form,
   event: Extract<AgentEvent, { kind: "tasks" }>,
   artifacts: boolean,
-  lose: LossSink,
+  reportLoss: LossSink,
 ): JsonObject {
   return {
-    tasks: event.tasks.map((task) => writeTask(form, task, artifacts, lose)),
+    tasks: event.tasks.map((task) => writeTask(form, task, artifacts, reportLoss)),
     nextPageToken: event.nextPageToken,
     pageSize: event.pageSize,
     totalSize: event.totalSize,
   };
 }
 
-export function writeStreamItem(event: AgentEvent, lose: LossSink): JsonObject {
-  return writeWrapped(FORM_1_0, event, lose);
+export function writeStreamItem(event: AgentEvent, reportLoss: LossSink): JsonObject {
+  return writeWrapped(FORM_1_0, event, reportLoss);
 }
 
 /** SendMessageResponse and StreamResponse: the member name is the discriminator. */
-export function writeWrapped(form: Form, event: AgentEvent, lose: LossSink): JsonObject {
+export function writeWrapped(form: Form, event: AgentEvent, reportLoss: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
-      return { message: writeMessage(form, event.message, "message", lose) };
+      return { message: writeMessage(form, event.message, "message", reportLoss) };
     case "task":
-      return { task: writeTask(form, event.task, undefined, lose) };
+      return { task: writeTask(form, event.task, undefined, reportLoss) };
     case "status":
-      return { statusUpdate: writeStatusEvent(form, event, lose) };
+      return { statusUpdate: writeStatusEvent(form, event, reportLoss) };
     case "artifact":
-      return { artifactUpdate: writeArtifactEvent(form, event, lose) };
+      return { artifactUpdate: writeArtifactEvent(form, event, reportLoss) };
     default:
-      throw new AgentError("encode", `an A2A stream has no place for an event of kind ${event.kind}`);
+      throw new AgentError("encode", `an A2A stream has no event of kind ${event.kind}`);
   }
 }
 
@@ -104,7 +106,7 @@ export function readResult(operation: Operation, result: unknown, facts: DecodeF
     case "push.delete":
     case "session.close":
     case "ping":
-      // `{}` by ProtoJSON, null or nothing in deployed servers.
+      // `{}` in ProtoJSON; null or absent in deployed servers.
       return { kind: "done" };
     default:
       return operation satisfies never;
@@ -138,7 +140,7 @@ export function readTasks(form: Form, operation: OperationOf<"task.list">, resul
 
 const WRAPPED = ["task", "message", "statusUpdate", "artifactUpdate"] as const;
 
-/** Exactly one member; `msg` is what early 0.3 called a message. */
+/** Exactly one member. Early 0.3 named the message `msg`. */
 export function readWrapped(form: Form, value: unknown, facts: DecodeFacts): AgentEvent {
   const object = readObject(value, "result");
   const { task } = object;
@@ -160,9 +162,9 @@ export function readWrapped(form: Form, value: unknown, facts: DecodeFacts): Age
 /** A send that is not streamed is answered with a task or a message. */
 export function onlyAnswer(event: AgentEvent): AgentEvent {
   if (event.kind === "task" || event.kind === "message") return event;
-  throw new DecodeProblem("result", "must be a task or a message, not an update of a task");
+  throw new DecodeProblem("result", "must be a task or a message, not an update");
 }
 
 export function notUnary(event: AgentEvent): AgentError {
-  return new AgentError("encode", `one answer was expected; an event of kind ${event.kind} belongs in a stream`);
+  return new AgentError("encode", `expected a single result; an event of kind ${event.kind} belongs in a stream`);
 }

@@ -10,7 +10,7 @@ import { v03 } from "./codec-0.3.js";
 import { v03Proto } from "./codec-0.3-proto.js";
 import { v1 } from "./codec-1.0.js";
 
-/** What we write, read by the official SDKs' own parsers. */
+/** Our output, read by the parsers of the official SDKs. */
 const nothing = (): void => undefined;
 const wire = (value: unknown): object => JSON.parse(JSON.stringify(value));
 const message: Envelope = {
@@ -84,19 +84,19 @@ const card: Card = {
   ],
 };
 const answering =
-  (body: unknown, asked: string[], status = 200) =>
+  (body: unknown, requests: string[], status = 200) =>
   (url: string | URL | Request): Promise<Response> => {
-    asked.push(String(url));
+    requests.push(String(url));
     return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } }));
   };
 
 describe("@a2a-js/sdk 1.3.0", () => {
-  test("reads our stream items and loses nothing", () => {
+  test("reads our stream items without losses", () => {
     const written = events.map((event) => wire(v1.encodeStreamItem(event, nothing)));
     expect(written.map((item) => sdk.StreamResponse.toJSON(sdk.StreamResponse.fromJSON(item)))).toEqual(written);
   });
 
-  test("reads our requests and loses nothing", () => {
+  test("reads our requests without losses", () => {
     const push = {
       taskId: "",
       id: "p",
@@ -141,17 +141,17 @@ describe("@a2a-js/sdk 1.3.0", () => {
     const fetchImpl = answering(hybridCard(card), []);
     const resolver = new client.DefaultAgentCardResolver({ fetchImpl, legacyCompat: { enabled } });
     const found = await resolver.resolve("https://a.example");
-    const asked: string[] = [];
+    const requests: string[] = [];
     const answer = {
       jsonrpc: "2.0",
       id: 1,
       result: v1.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing),
     };
-    const transports = [new client.JsonRpcTransportFactory({ fetchImpl: answering(answer, asked) })];
+    const transports = [new client.JsonRpcTransportFactory({ fetchImpl: answering(answer, requests) })];
     const peer = await new client.ClientFactory({ transports, cardResolver: resolver }).createFromAgentCard(found);
     const got = await peer.getTask({ id: "t", tenant: "", historyLength: undefined });
     expect(got.history).toHaveLength(1);
-    expect(asked).toEqual(["https://a.example/a2a"]);
+    expect(requests).toEqual(["https://a.example/a2a"]);
   });
 
   test.each([
@@ -159,17 +159,17 @@ describe("@a2a-js/sdk 1.3.0", () => {
     ["not_cancelable", "TaskNotCancelableError"],
     ["task_closed", "UnsupportedOperationError"],
     ["unsupported_version", "VersionNotSupportedError"],
-  ] as const)("takes our %s for its %s, on both bindings", async (code, want) => {
+  ] as const)("decodes our %s as its %s, on both bindings", async (code, want) => {
     const error = new AgentError(code, "words");
     const rest = restErrorOf(error, "1.0", "1.0.0");
-    const ways = [
+    const interfaces = [
       new client.JsonRpcTransportFactory({
         fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "1.0") }, []),
       }),
       new client.RestTransportFactory({ fetchImpl: answering(rest.body, [], rest.status) }),
     ];
     const thrown: unknown[] = [];
-    for (const transport of ways) {
+    for (const transport of interfaces) {
       const peer = await new client.ClientFactory({ transports: [transport] }).createFromAgentCard(
         sdk.AgentCard.fromJSON(wire(v1.encodeCard(card))),
       );
@@ -184,20 +184,20 @@ describe("@a2a-js/sdk 0.3.14", () => {
     const found = await new client03.DefaultAgentCardResolver({ fetchImpl: answering(hybridCard(card), []) }).resolve(
       "https://a.example",
     );
-    const asked: string[] = [];
+    const requests: string[] = [];
     const answer = {
       jsonrpc: "2.0",
       id: 1,
       result: v03.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing),
     };
-    const transports = [new client03.JsonRpcTransportFactory({ fetchImpl: answering(answer, asked) })];
+    const transports = [new client03.JsonRpcTransportFactory({ fetchImpl: answering(answer, requests) })];
     const peer = await new client03.ClientFactory({ transports }).createFromAgentCard(found);
     expect((await peer.getTask({ id: "t" })).status.state).toBe("input-required");
-    expect(asked).toEqual(["https://a.example/old"]);
+    expect(requests).toEqual(["https://a.example/old"]);
     expect(found.securitySchemes?.["key"]).toMatchObject({ type: "apiKey", in: "header", name: "X-Key" });
   });
 
-  test("reads our task from REST as we write it for JSON-RPC, but for what its protobuf lacks", async () => {
+  test("reads our task from REST as from JSON-RPC, except what its protobuf lacks", async () => {
     const answer = v03Proto.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing);
     const transport = new client03.RestTransport({ endpoint: "https://a.example/old", fetchImpl: answering(answer, []) });
     const got = await transport.getTask({ id: "t" });
@@ -229,10 +229,10 @@ describe("@a2a-js/sdk 0.3.14", () => {
     });
   });
 
-  test("takes our errors for its own, on both bindings", async () => {
+  test("decodes our errors as its own, on both bindings", async () => {
     const error = new AgentError("not_cancelable", "words");
     const rest = restErrorOf(error, "0.3", "1.0.1");
-    const ways = [
+    const interfaces = [
       new client03.JsonRpcTransport({
         endpoint: "https://a.example",
         fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "0.3") }, []),
@@ -240,7 +240,7 @@ describe("@a2a-js/sdk 0.3.14", () => {
       new client03.RestTransport({ endpoint: "https://a.example", fetchImpl: answering(rest.body, [], rest.status) }),
     ];
     const names: unknown[] = [];
-    for (const transport of ways)
+    for (const transport of interfaces)
       names.push(await transport.cancelTask({ id: "t" }).catch((reason: Error) => reason.constructor.name));
     expect(names).toEqual(["TaskNotCancelableJSONRPCError", "TaskNotCancelableError"]);
   });

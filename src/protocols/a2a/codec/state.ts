@@ -15,7 +15,7 @@ const STATES: readonly State[] = [
   "auth-required",
 ];
 
-/** Upper-case names of ProtoJSON. Canceling has none: it is work that still runs. */
+/** The ProtoJSON names. Canceling has none and is written as working. */
 const NAMES = {
   unknown: "TASK_STATE_UNSPECIFIED",
   submitted: "TASK_STATE_SUBMITTED",
@@ -39,13 +39,13 @@ for (const [number, state] of STATES.entries()) {
 byName.set("TASK_STATE_CANCELLED", "canceled");
 const byKind = new Map<unknown, State>(STATES.map((state) => [state, state]));
 
-/** The enum's name or number; an omitted member is the enum's zero. */
+/** The name or number; absent means the zero value. */
 export function readState(value: unknown, path: string): State {
   return value === undefined || value === null ? "unknown" : known(byName.get(value), value, path);
 }
 
-export function writeState(state: State, lose: LossSink): string {
-  tell(state, lose);
+export function writeState(state: State, reportLoss: LossSink): string {
+  reportStateLoss(state, reportLoss);
   return NAMES[state];
 }
 
@@ -54,14 +54,14 @@ export function readKindState(value: unknown, path: string): State {
   return known(byKind.get(value), value, path);
 }
 
-export function writeKindState(state: State, lose: LossSink): string {
-  tell(state, lose);
+export function writeKindState(state: State, reportLoss: LossSink): string {
+  reportStateLoss(state, reportLoss);
   return state === "canceling" ? "working" : state;
 }
 
 /** The spelling of 0.3's protobuf. */
-export function writeProtoState(state: State, lose: LossSink): string {
-  return state === "canceled" ? "TASK_STATE_CANCELLED" : writeState(state, lose);
+export function writeProtoState(state: State, reportLoss: LossSink): string {
+  return state === "canceled" ? "TASK_STATE_CANCELLED" : writeState(state, reportLoss);
 }
 
 function known(state: State | undefined, value: unknown, path: string): State {
@@ -69,9 +69,9 @@ function known(state: State | undefined, value: unknown, path: string): State {
   throw new DecodeProblem(path, `must be a task state, not ${shown(value)}`);
 }
 
-function tell(state: State, lose: LossSink): void {
+function reportStateLoss(state: State, reportLoss: LossSink): void {
   if (state === "canceling")
-    lose({
+    reportLoss({
       protocol: "a2a",
       path: "task.status.state",
       valueKind: "canceling",

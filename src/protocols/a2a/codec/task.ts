@@ -15,7 +15,7 @@ export function readTask(form: Form, value: unknown, path: string, facts: Decode
   const object = readObject(value, path);
   return {
     id: readText(object.id, `${path}.id`),
-    // Required before 1.0.0, a plain field since: some servers leave it out.
+    // Required before 1.0.0, a plain field since: some servers omit it.
     contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
     status: readStatus(form, object.status, `${path}.status`, facts),
     artifacts: readList(object.artifacts, `${path}.artifacts`, (item, at) => readArtifact(form, item, at, facts)),
@@ -27,10 +27,10 @@ export function readTask(form: Form, value: unknown, path: string, facts: Decode
 /** The history of a task contains messages in both directions. */
 function readHistory(form: Form, value: unknown, path: string, facts: DecodeFacts): readonly Envelope[] {
   if (value === undefined || value === null) return [];
-  const asked: DecodeFacts = { ...facts, src: facts.dst, dst: facts.src };
+  const userFacts: DecodeFacts = { ...facts, src: facts.dst, dst: facts.src };
   return readList(value, path, (item, at) => {
     const role = form.readRole(readObject(item, at).role, `${at}.role`);
-    return readMessage(form, item, at, role === "user" ? asked : facts);
+    return readMessage(form, item, at, role === "user" ? userFacts : facts);
   });
 }
 
@@ -39,10 +39,12 @@ function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts
   const state = form.readState(object.state, `${path}.state`);
   const stamp = object.timestamp;
   const at = stamp === undefined || stamp === null || stamp === "" ? facts.now : readTimestamp(stamp, `${path}.timestamp`);
-  // Early 0.3 protobuf called it `update`.
-  const said = object.message ?? (form.content === "content" ? object.update : undefined);
+  // Early 0.3 protobuf named it `update`.
+  const wireMessage = object.message ?? (form.content === "content" ? object.update : undefined);
   const message =
-    said === undefined || said === null ? undefined : readMessage(form, said, `${path}.message`, { ...facts, now: at });
+    wireMessage === undefined || wireMessage === null
+      ? undefined
+      : readMessage(form, wireMessage, `${path}.message`, { ...facts, now: at });
   if (state !== "failed") return { state, at, message };
   const failure = takeFailure(message, `${path}.message`);
   return { state, at, message: failure.message, error: failure.error };
@@ -84,66 +86,68 @@ export function readArtifactEvent(form: Form, value: unknown, path: string, fact
   };
 }
 
-/** `artifacts` tells a list whether the member must be there, must not be there, or is there when it has something. */
-export function writeTask(form: Form, task: Task, artifacts: Maybe<boolean>, lose: LossSink): JsonObject {
+/** `artifacts`: whether the member is required, omitted, or written if not empty. */
+export function writeTask(form: Form, task: Task, artifacts: Maybe<boolean>, reportLoss: LossSink): JsonObject {
   const kept = artifacts === false ? undefined : artifacts === true ? task.artifacts : someOf(task.artifacts);
   const message = statusMessage(task.status, task.id, task.contextId);
   return {
     kind: form.kinds ? "task" : undefined,
     id: task.id,
     contextId: someText(task.contextId),
-    status: writeStatus(form, task.status, message, lose),
-    artifacts: kept?.map((artifact, index) => writeArtifact(form, artifact, `task.artifacts[${index}]`, lose)),
-    history: someOf(task.history)?.map((said, index) => writeMessage(form, said, `task.history[${index}]`, lose)),
+    status: writeStatus(form, task.status, message, reportLoss),
+    artifacts: kept?.map((artifact, index) => writeArtifact(form, artifact, `task.artifacts[${index}]`, reportLoss)),
+    history: someOf(task.history)?.map((each, index) => writeMessage(form, each, `task.history[${index}]`, reportLoss)),
     metadata: task.metadata,
   };
 }
 
-function writeStatus(form: Form, status: Status, message: Maybe<Envelope>, lose: LossSink): JsonObject {
+function writeStatus(form: Form, status: Status, message: Maybe<Envelope>, reportLoss: LossSink): JsonObject {
   return {
-    state: form.writeState(status.state, lose),
-    message: message === undefined ? undefined : writeMessage(form, message, "task.status.message", lose),
+    state: form.writeState(status.state, reportLoss),
+    message: message === undefined ? undefined : writeMessage(form, message, "task.status.message", reportLoss),
     timestamp: writeTimestamp(status.at),
   };
 }
 
-function writeArtifact(form: Form, artifact: Artifact, path: string, lose: LossSink): JsonObject {
+function writeArtifact(form: Form, artifact: Artifact, path: string, reportLoss: LossSink): JsonObject {
   return {
     artifactId: artifact.id,
     name: someText(artifact.name),
     description: someText(artifact.description),
-    parts: writeParts(form, artifact.parts, path, lose),
+    parts: writeParts(form, artifact.parts, path, reportLoss),
     metadata: artifact.metadata,
     extensions: someOf(artifact.extensions),
   };
 }
 
-export function writeStatusEvent(form: Form, event: StatusEvent, lose: LossSink): JsonObject {
+export function writeStatusEvent(form: Form, event: StatusEvent, reportLoss: LossSink): JsonObject {
   const { status, taskId, contextId } = event;
   const message = statusMessage(status, taskId, contextId);
   return {
     kind: form.kinds ? "status-update" : undefined,
     taskId,
     contextId,
-    status: writeStatus(form, status, message, lose),
+    status: writeStatus(form, status, message, reportLoss),
     final: form.final ? isFinal(status) : undefined,
     metadata: event.metadata,
   };
 }
 
-export function writeArtifactEvent(form: Form, event: ArtifactEvent, lose: LossSink): JsonObject {
+export function writeArtifactEvent(form: Form, event: ArtifactEvent, reportLoss: LossSink): JsonObject {
   return {
     kind: form.kinds ? "artifact-update" : undefined,
     taskId: event.taskId,
     contextId: event.contextId,
-    artifact: writeArtifact(form, event.artifact, "artifact", lose),
+    artifact: writeArtifact(form, event.artifact, "artifact", reportLoss),
     append: event.append ? true : undefined,
     lastChunk: event.last ? true : undefined,
     metadata: event.metadata,
   };
 }
 
-/** The last event of a 0.3 stream: ours end at a terminal state and at a question, and stay open while a login is awaited. */
+/**
+ * The last event of a 0.3 stream: streams end at a terminal state or a question, and stay open while authentication is awaited.
+ */
 function isFinal({ state }: Status): boolean {
   return isTerminal(state) || state === "input-required";
 }

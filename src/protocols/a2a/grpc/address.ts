@@ -25,8 +25,8 @@ const SCHEMES: { readonly [scheme: string]: string } = {
 };
 
 /**
- * The origin a card means by `host:port`, `dns:///host:port` or an address with a scheme. Without one it is as safe as the
- * address of the card itself: https where the card came by it. Undefined where it is no address.
+ * The origin for `host:port`, `dns:///host:port` or a URL in a card. Without a scheme it is https if the card was fetched over
+ * https. Undefined for invalid addresses.
  */
 export function grpcOrigin(url: string, base: string): Maybe<string> {
   const [, named, rest = ""] = /^(?:([a-z]+:)\/\/)?(.*)$/i.exec(url.replace(/^dns:\/\/[^/]*\//, "")) ?? [];

@@ -26,8 +26,8 @@ function problemOf(run: () => unknown): string {
   return "no problem";
 }
 
-// The bytes are worked out by hand from the encoding rules of protobuf.
-describe("what JSON tells apart and protobuf leaves out", () => {
+// The bytes are computed by hand from the encoding rules of protobuf.
+describe("differences between JSON and protobuf presence", () => {
   test.each<[string, MessageType, JsonObject, string]>([
     ["an empty text is a text", Part, { text: "" }, "0a 00"],
     ["null is data", Part, { data: null }, "22 02 08 00"],
@@ -42,7 +42,7 @@ describe("what JSON tells apart and protobuf leaves out", () => {
     expect(decode(type, hex)).toEqual(value);
   });
 
-  test("members that a list must have are restored", () => {
+  test("required members of a list are restored", () => {
     expect(encode(ListTasksResponse, { tasks: [], nextPageToken: "", pageSize: 0, totalSize: 0 })).toBe("");
     expect(decode(ListTasksResponse, "")).toEqual({ nextPageToken: "", pageSize: 0, totalSize: 0 });
   });
@@ -53,13 +53,13 @@ describe("what JSON tells apart and protobuf leaves out", () => {
 });
 
 describe("a reader of protobuf", () => {
-  test("skips fields nobody knows, of every wire type", () => {
+  test("skips unknown fields, of every wire type", () => {
     expect(
       decode(GetTaskRequest, "f8 07 01 f9 07 0102030405060708 fa 07 02 6161 fb 07 08 01 fc 07 fd 07 01020304 12 01 74"),
     ).toEqual({ id: "t" });
   });
 
-  test("takes the last of a oneof, the last of a scalar, and merges messages", () => {
+  test("uses the last of a oneof, the last of a scalar, and merges messages", () => {
     expect(decode(Part, "0a 01 61 1a 01 62")).toEqual({ url: "b" });
     expect(decode(GetTaskRequest, "12 01 61 12 01 62")).toEqual({ id: "b" });
     // Two statuses of one task: the state of the first and the message of the second.
@@ -68,18 +68,18 @@ describe("a reader of protobuf", () => {
     });
   });
 
-  test("keeps the number of a state it does not know", () => {
+  test("keeps the number of an unknown state", () => {
     expect(decode(SCHEMA_1_0.TaskStatus, "08 63")).toEqual({ state: 99 });
   });
 
-  test("makes a member of every name", () => {
+  test("accepts any member name", () => {
     const metadata = decode(Task, encode(Task, { metadata: JSON.parse('{"__proto__":{"polluted":true}}') }));
     expect(JSON.stringify(metadata)).toBe('{"metadata":{"__proto__":{"polluted":true}}}');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
 
-describe("what is not a message", () => {
+describe("invalid messages", () => {
   test.each([
     ["a length behind the end", "12 05 61", "Task"],
     ["a giant length", "12 ff ff ff ff 0f 61", "Task"],
@@ -99,17 +99,17 @@ describe("what is not a message", () => {
     expect(problemOf(() => decode(GetTaskRequest, `12 28 ${"61".repeat(39)} ff`))).toBe("GetTaskRequest.id must be UTF-8");
   });
 
-  test("numbers that JSON does not have", () => {
+  test("numbers that JSON lacks", () => {
     expect(problemOf(() => decode(Part, "22 09 11 00 00 00 00 00 00 f8 7f"))).toBe("Value must be a finite number");
   });
 
-  test("times that no calendar has", () => {
+  test("times outside of the calendar", () => {
     expect(problemOf(() => decode(SCHEMA_1_0.TaskStatus, "1a 0a 08 ff ff ff ff ff ff ff ff 7f"))).toBe(
       "TaskStatus.timestamp must be a time between the years 1 and 9999",
     );
   });
 
-  test("nesting without end", () => {
+  test("unlimited nesting", () => {
     const nested = (levels: number, wrap: (inner: Json) => Json): Uint8Array => {
       let data: Json = 1;
       for (let level = 0; level < levels; level++) data = wrap(data);
@@ -127,12 +127,12 @@ describe("what is not a message", () => {
     expect(encode(Part, { text: "" })).toBe("0a00");
   });
 
-  test("more items than anybody needs", () => {
+  test("too many items", () => {
     const empty = new Uint8Array(2 * 1_000_001).map((_, index) => (index % 2 === 0 ? 0x22 : 0));
     expect(problemOf(() => decodeMessage(Task, empty, DEPTH))).toBe("the message has more than 1000000 items");
   });
 
-  test("random bytes, and good ones with one wrong", () => {
+  test("random bytes, and valid ones with one error", () => {
     const types = [...Object.values(SCHEMA_1_0), ...Object.values(SCHEMA_0_3)];
     fc.assert(
       fc.property(fc.constantFrom(...types), fc.uint8Array({ maxLength: 200 }), (type, noise) => {
@@ -152,11 +152,11 @@ describe("what is not a message", () => {
   });
 });
 
-test("what has no place in the message is an error of ours, and the next message is not touched by it", () => {
+test("a value that does not fit the message is an encoding error, and does not affect the next message", () => {
   const wrong = { message: { messageId: 7 } };
   expect(() => encodeMessage(SendMessageRequest, wrong, new Uint8Array())).toThrow(AgentError);
   expect(() => encodeMessage(SendMessageRequest, wrong, new Uint8Array())).toThrow(
-    "Message.messageId is not what its protobuf field holds",
+    "Message.messageId does not match its protobuf field",
   );
   expect(() => encodeMessage(GetTaskRequest, { historyLength: 2 ** 40 }, new Uint8Array())).toThrow(
     "the GetTaskRequest cannot be written",

@@ -5,14 +5,14 @@ import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 
-/** Items of lists and maps in one message, together: an empty one takes two bytes on the wire and fifty times as many here. */
+/** Limit of list and map items per message: an empty item takes two bytes on the wire and fifty times as many in memory. */
 const MAX_ITEMS = 1_000_000;
 
 type Tree = { [name: string]: Json };
 
 /**
- * The bytes of a message as its ProtoJSON object. Fields nobody knows are skipped, a field that comes twice is merged or
- * replaced as protobuf says, and of a oneof the last one counts. Throws DecodeProblem and nothing else.
+ * Decodes a message to its ProtoJSON object. Unknown fields are skipped; repeated fields are merged or replaced as protobuf
+ * defines; the last member of a oneof wins. Throws only DecodeProblem.
  */
 export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: number): Tree {
   const source = new Source(bytes, maxDepth);
@@ -27,7 +27,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: nu
   }
 }
 
-/** The bytes of one message, read once from front to back. */
+/** A sequential reader of one message. */
 class Source {
   readonly #reader: BinaryReader;
   readonly #maxDepth: number;
@@ -106,7 +106,7 @@ class Source {
     }
   }
 
-  /** One entry of a map: key 1, value 2, either of which may be left out. */
+  /** One map entry: key 1, value 2; either may be absent. */
   #entry({ name, path, message }: Field, depth: number, into: Tree): void {
     this.#count();
     const reader = this.#reader;
@@ -222,7 +222,7 @@ class Source {
       else this.#skip(tag);
     }
     this.#ends("Timestamp", end);
-    // Some writers give a time before 1970 negative nanoseconds; the sum is what they mean.
+    // Some encoders write negative nanoseconds for times before 1970; the sum is used.
     const isKnown = seconds >= FIRST_SECOND && seconds <= LAST_SECOND && Math.abs(nanos) < 1_000_000_000;
     if (!isKnown) throw new DecodeProblem(path, "must be a time between the years 1 and 9999");
     return writeTimestamp(seconds * 1000 + Math.floor(nanos / 1_000_000));
@@ -268,7 +268,7 @@ function isTree(value: Json | undefined): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A name that a peer chose: `__proto__` must become a member like any other. */
+/** A name chosen by the peer: `__proto__` must become an ordinary member. */
 function define(object: Tree, key: string, value: Json): void {
   if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   else object[key] = value;

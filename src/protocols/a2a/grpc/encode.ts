@@ -5,9 +5,9 @@ import { readTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 
-/** JSON deeper than this is refused instead of running out of stack. */
+/** Limit of JSON depth, to avoid a stack overflow. */
 const MAX_DEPTH = 200;
-/** The buffer is kept from message to message, unless one made it larger than this. */
+/** The buffer is reused between messages, unless it grew beyond this size. */
 const KEPT_BYTES = 64 * 1024;
 
 let writer = new BinaryWriter();
@@ -21,7 +21,7 @@ export function encodeMessage(type: MessageType, value: JsonObject, room: Uint8A
     if (bytes.length > KEPT_BYTES) writer = new BinaryWriter();
     return bytes;
   } catch (thrown) {
-    // What was written up to here must not stand before the next message.
+    // Discards the partial message before the next one.
     writer = new BinaryWriter();
     if (thrown instanceof AgentError) throw thrown;
     throw new AgentError("encode", `the ${type.name} cannot be written as protobuf`, { cause: thrown });
@@ -58,7 +58,7 @@ function writeMap(field: Field, value: unknown, depth: number): void {
   }
 }
 
-/** One value; a plain one that is the default of its type is left out. */
+/** One value. A plain field with its default value is omitted. */
 function writeValue(field: Field, value: unknown, depth: number): void {
   switch (field.kind) {
     case "string":
@@ -121,7 +121,7 @@ function writeNumber(field: Field, value: unknown): void {
 function writeTimestampFields(ms: number): void {
   const seconds = Math.floor(ms / 1000);
   const milli = ms - seconds * 1000;
-  // Until the year 2106 the cheap way.
+  // Fast path until the year 2106.
   if (seconds > 0 && seconds <= 0xffffffff) writer.uint32(SECONDS).uint32(seconds);
   else if (seconds !== 0) writer.uint32(SECONDS).int64(seconds);
   if (milli !== 0) writer.uint32(NANOS).int32(milli * 1_000_000);
@@ -149,7 +149,7 @@ function writeJson(value: unknown, depth: number): void {
     writeStruct(value, depth);
     writer.join();
   }
-  // What JSON has no word for is null, as it is in `JSON.stringify`.
+  // Values that JSON cannot represent are null, as in `JSON.stringify`.
   else writer.uint32(NULL).int32(0);
 }
 
@@ -169,7 +169,7 @@ function textOf(field: Field, value: unknown): string {
 }
 
 function wrong({ path }: Field): AgentError {
-  return new AgentError("encode", `${path} is not what its protobuf field holds`);
+  return new AgentError("encode", `${path} does not match its protobuf field`);
 }
 
 function tooDeep(): AgentError {

@@ -23,7 +23,7 @@ function lengthIn(prefix: Uint8Array, at: number): number {
   return byte(1) * 0x1000000 + ((byte(2) << 16) | (byte(3) << 8) | byte(4));
 }
 
-/** The one message of a body that has arrived whole. Throws AgentError `decode` where it is none or more than one. */
+/** The single message of a complete body. Throws AgentError `decode` if there is none or more than one. */
 export function onlyMessage(body: Uint8Array): Uint8Array {
   if (body.length < PREFIX_BYTES) throw new AgentError("decode", "the call has no message");
   const end = PREFIX_BYTES + lengthIn(body, 0);
@@ -32,12 +32,12 @@ export function onlyMessage(body: Uint8Array): Uint8Array {
   return body.subarray(PREFIX_BYTES);
 }
 
-/** The first byte of the prefix. We take no compression, so a peer cannot make a small message grow. */
+/** The compression flag. Compression is not accepted, so a peer cannot send a decompression bomb. */
 export function isCompressed(body: Uint8Array): boolean {
   return body.length > 0 && body[0] !== 0;
 }
 
-/** Takes a stream of messages apart, wherever the pieces of it are cut. */
+/** Splits a stream into messages, at any chunk boundaries. */
 export class FrameReader {
   readonly #maxBytes: number;
   readonly #prefix = new Uint8Array(PREFIX_BYTES);
@@ -50,12 +50,12 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** A message has begun and not ended. */
+  /** Whether a message is incomplete. */
   get isMidway(): boolean {
     return this.#inPrefix > 0;
   }
 
-  /** Throws AgentError `too_large`, or `bad_peer` for a message that is compressed though we asked for none. */
+  /** Throws AgentError `too_large`, or `bad_peer` for a compressed message, which was not requested. */
   push(piece: Uint8Array, take: (message: Uint8Array) => void): void {
     let at = 0;
     while (at < piece.length) {
@@ -73,7 +73,7 @@ export class FrameReader {
   }
 
   #begin(): void {
-    if (isCompressed(this.#prefix)) throw new AgentError("bad_peer", "a message is compressed, which was not asked for");
+    if (isCompressed(this.#prefix)) throw new AgentError("bad_peer", "a message is compressed, which was not requested");
     this.#wanted = lengthIn(this.#prefix, 0);
     if (this.#wanted > this.#maxBytes) throw bodyTooLarge(this.#maxBytes);
     this.#missing = this.#wanted;
@@ -84,7 +84,7 @@ export class FrameReader {
     this.#collected.add(part);
   }
 
-  /** The usual message comes in one piece and is not copied. */
+  /** Fast path: a message within one chunk is not copied. */
   #end(part: Uint8Array): Uint8Array {
     const collected = this.#collected;
     this.#collected = undefined;

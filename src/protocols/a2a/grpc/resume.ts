@@ -1,13 +1,13 @@
 import { type AgentEvent, type Cursor, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { withoutKey } from "../codec/envelope-extension.js";
-import { RESUME_URI } from "../own-extensions.js";
+import { RESUME_URI } from "../koine-extensions.js";
 
 /** The stream items with metadata. A message ends its stream, so it needs no cursor. */
 const PLACES = ["task", "statusUpdate", "artifactUpdate"] as const;
 
 /**
- * Server-sent events have an id for the place in a stream; gRPC has none. For a caller that asked for the extension it
- * rides in the metadata of the event.
+ * Server-sent events have an id that serves as the cursor; gRPC has none. For callers that requested the extension, it is in the
+ * metadata of the event.
  */
 export function withCursor(item: JsonObject, { cursor }: AgentEvent): JsonObject {
   const place = PLACES.find((name) => item[name] !== undefined);
@@ -25,6 +25,6 @@ export function takeCursor(item: JsonObject): { readonly item: JsonObject; reado
   const held = isObject(metadata) ? metadata[RESUME_URI] : undefined;
   if (place === undefined || !isObject(inner) || !isObject(metadata) || !isObject(held)) return { item, cursor: undefined };
   const cursor = typeof held["cursor"] === "string" && held["cursor"] !== "" ? held["cursor"] : undefined;
-  // The peer's own, opaque to us: handing it back resumes the stream.
+  // The cursor of the peer is opaque; sending it back resumes the stream.
   return { item: { [place]: { ...inner, metadata: withoutKey(metadata, RESUME_URI) } }, cursor: cursor as Maybe<Cursor> };
 }

@@ -2,8 +2,8 @@ import { compileSchema } from "./schema.js";
 import { UNCHANGED_MESSAGES } from "./schema-unchanged.js";
 
 /**
- * Package `a2a.v1`: A2A 0.3 as it was published, with the three fields its SDKs added (`Part.metadata`, `FilePart.name`,
- * `AgentCard.iconUrl`). The JSON names are those of our ProtoJSON form, which is what 0.3 speaks on REST.
+ * Package `a2a.v1`: A2A 0.3 as published, with the three fields that its SDKs added (`Part.metadata`, `FilePart.name`,
+ * `AgentCard.iconUrl`). The JSON names are those of the ProtoJSON form of 0.3 on REST.
  */
 export const SCHEMA_0_3 = compileSchema(
   {

@@ -9,7 +9,7 @@ export const STATUS_SCHEMA = compileSchema(
     BadRequest: { fieldViolations: "repeated FieldViolation 1" },
     FieldViolation: { field: "string 1", description: "string 2", reason: "string 3" },
     RetryInfo: { retryDelay: "Duration 1" },
-    // The seconds are an int64 whose first 31 bits are written alike.
+    // Seconds are an int64; its first 31 bits have the same encoding.
     Duration: { seconds: "int32 1", nanos: "int32 2" },
     Any: { typeUrl: "string 1", value: "bytes 2" },
   },

@@ -1,4 +1,4 @@
-/** The messages that did not change between 0.3 and 1.0. What they hold may have: the names lead to each version's own. */
+/** The messages that are equal in 0.3 and 1.0. The types of their fields may differ: names are resolved per version. */
 export const UNCHANGED_MESSAGES = {
   Task: {
     id: "string 1",

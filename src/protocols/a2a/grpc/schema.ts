@@ -1,6 +1,8 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
 
-/** A field as a proto file has it, without its name: `repeated Part 5`, `optional int32 3`, `oneof string 1`, `map SecurityScheme 8`. */
+/**
+ * A field as in a proto file, without its name: `repeated Part 5`, `optional int32 3`, `oneof string 1`, `map SecurityScheme 8`.
+ */
 type FieldText = `${string} ${number}` | `${Exclude<Label, "plain">} ${string} ${number}`;
 
 /** Values in the order of their numbers. */
@@ -11,8 +13,8 @@ type MessageTables = { readonly [name: string]: { readonly [jsonName: string]: F
 type Kind = "string" | "bytes" | "bool" | "int32" | "timestamp" | "struct" | "value" | "enum" | "message";
 
 /**
- * `plain`: a default is the same as absent, and is not written. `optional` and `oneof`: presence counts. `always`: like
- * plain on the wire, but the JSON form demands the member, so a default that was left out is restored.
+ * `plain`: a default is equivalent to absent, and is not written. `optional` and `oneof`: presence is significant. `always`: like
+ * plain on the wire, but required in JSON, so an omitted default is restored.
  */
 type Label = "plain" | "optional" | "oneof" | "always" | "repeated" | "map";
 
@@ -25,11 +27,11 @@ export interface Field {
   readonly name: string;
   readonly kind: Kind;
   readonly label: Label;
-  /** For messages about it: `Task.status`. */
+  /** For error messages: `Task.status`. */
   readonly path: string;
-  /** Whether it is there makes a difference even when it holds its default. */
+  /** Whether presence is significant even for the default value. */
   readonly counts: boolean;
-  /** The number and the wire type, as they stand before every value. */
+  /** Number and wire type, the prefix of every value. */
   readonly tag: number;
   readonly message: Maybe<MessageType>;
   readonly enumeration: Maybe<EnumType>;
@@ -38,7 +40,7 @@ export interface Field {
 export interface MessageType {
   readonly name: string;
   readonly fields: readonly Field[];
-  /** By number, so that a reader searches for nothing. */
+  /** By number, for direct lookup. */
   readonly byNumber: readonly Maybe<Field>[];
   readonly always: readonly Field[];
 }
@@ -47,10 +49,10 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 const LABELS: ReadonlySet<string> = new Set(["optional", "oneof", "always", "repeated", "map"]);
-/** Those of `google.protobuf` that have a JSON form of their own count as scalars here. */
+/** The `google.protobuf` types with a JSON form of their own are treated as scalars. */
 const SCALARS: ReadonlySet<string> = new Set(["string", "bytes", "bool", "int32", "timestamp", "struct", "value"]);
 
-/** The tables with every name resolved, made once when the module is loaded. */
+/** The tables with all names resolved, built once at module load. */
 export function compileSchema<const Messages extends MessageTables>(
   enumTables: EnumTables,
   messages: Messages,
@@ -92,7 +94,7 @@ function addField(type: Building, { number, field }: { readonly number: number; 
   if (field.label === "always") type.always.push(field);
 }
 
-/** ProtoJSON takes the name or the number. */
+/** ProtoJSON accepts the name or the number. */
 function compileEnum(names: readonly string[]): EnumType {
   const numbers = new Map<unknown, number>();
   for (const [number, name] of names.entries()) numbers.set(name, number).set(number, number);

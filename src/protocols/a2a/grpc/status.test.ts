@@ -8,17 +8,17 @@ const info = (length: number) => ({
   metadata: { long: "x".repeat(length) },
 });
 
-/** RFC 9113 §6.5.2: what a list of fields counts, for those that limit it. */
+/** RFC 9113 §6.5.2: the size of a field list. */
 const sizeOf = (fields: { readonly [name: string]: string }): number =>
   Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
 
 describe("the status of a call", () => {
-  test("is written as the gRPC protocol has it: percent signs and what is not printable ASCII are encoded", () => {
+  test("is percent-encoded as in the gRPC protocol", () => {
     const { "grpc-status": status, "grpc-message": message } = writeStatus("NOT_FOUND", "100 % für\nnichts ~", []);
     expect([status, message]).toEqual(["5", "100 %25 f%C3%BCr%0Anichts ~"]);
   });
 
-  test.each(["x", "%", "ü", "語", "😀", "\ud800"])("never outgrows the 8 KiB that usual clients have for it (%j)", (letter) => {
+  test.each(["x", "%", "ü", "語", "😀", "\ud800"])("never exceeds the 8 KiB of common clients (%j)", (letter) => {
     for (const length of [0, 100, 4_000, 6_000, 20_000]) {
       const trailers = writeStatus("INTERNAL", letter.repeat(5_000), [info(length)]);
       expect(sizeOf(trailers)).toBeLessThanOrEqual(8_192);
@@ -27,7 +27,7 @@ describe("the status of a call", () => {
     }
   });
 
-  test("details are read with and without padding, and whatever is wrong with them the status stands", () => {
+  test("details are read with and without padding, and invalid ones are ignored", () => {
     const trailers = writeStatus("NOT_FOUND", "no", [info(3)]);
     const bin = trailers["grpc-status-details-bin"] ?? "";
     expect(bin).not.toContain("=");

@@ -8,12 +8,12 @@ import { STATUS_SCHEMA } from "./schema-status.js";
 
 const { Status, ErrorInfo, BadRequest, RetryInfo } = STATUS_SCHEMA;
 const NO_ROOM = new Uint8Array(0);
-/** All of it rides in trailers, for which usual clients have 8 KiB (RFC 9113 §6.5.2 counts more than the characters). */
+/** Limit of the trailers: common clients allow 8 KiB (RFC 9113 §6.5.2 counts more than the characters). */
 const TRAILER_CHARACTERS = 7_000;
 const MESSAGE_CHARACTERS = 1_000;
-/** A character outside ASCII takes up to nine of these; details say the message once more. */
+/** A character outside ASCII takes up to nine of these, and details repeat the message. */
 const ENCODED_MESSAGE_CHARACTERS = 3_000;
-/** Status, Any and its message, and what they hold. */
+/** Overhead of Status, Any and its message. */
 const DETAILS_DEPTH = 8;
 
 /** In the order of their numbers. */
@@ -51,17 +51,17 @@ interface CallStatus {
 
 export const OK: { readonly [name: string]: string } = Object.freeze({ "grpc-status": "0" });
 
-/** The trailers of a call that failed. */
+/** The trailers of a failed call. */
 export function writeStatus(
   status: GrpcStatus,
-  said: string,
+  text: string,
   details: readonly JsonObject[],
 ): { readonly [name: string]: string } {
   const code = CODES.indexOf(status);
-  const message = fitting(said);
+  const message = fitting(text);
   const trailers = { "grpc-status": `${code}`, "grpc-message": percentEncoded(message) };
   const written = encodeBase64(encodeMessage(Status, { code, message, details: details.flatMap(writeAny) }, NO_ROOM));
-  // Without padding, as the protocol would have it.
+  // Without padding, as the gRPC specification recommends.
   const bin = written.replace(/=+$/, "");
   const isTooLong = trailers["grpc-message"].length + bin.length > TRAILER_CHARACTERS;
   return isTooLong ? trailers : { ...trailers, "grpc-status-details-bin": bin };
@@ -106,9 +106,9 @@ function percentEncoded(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
-/** As much of a message as there is room for; most are much shorter. */
-function fitting(said: string): string {
-  let message = said.slice(0, MESSAGE_CHARACTERS);
+/** The message, truncated to the available space. */
+function fitting(text: string): string {
+  let message = text.slice(0, MESSAGE_CHARACTERS);
   while (percentEncoded(message).length > ENCODED_MESSAGE_CHARACTERS) message = message.slice(0, message.length >> 1);
   return message;
 }

@@ -14,7 +14,7 @@ test.each([
   expect(readTimeout(header)).toBe(ms);
 });
 
-test("a time is written with at most eight digits, and is never zero", () => {
+test("is written with at most eight digits, and never zero", () => {
   expect([0.2, 0, -5, 1_500, 99_999_999, 100_000_000, 1e15].map(writeTimeout)).toEqual([
     "1m",
     "1m",

@@ -19,7 +19,7 @@ describe.each([
   ["1.0", Object.values(SCHEMA_1_0)],
   ["0.3", Object.values(SCHEMA_0_3)],
 ])("every message of %s", (_version, types) => {
-  test.each(types.map((type) => [type.name, type] as const))("%s comes back as it was", (_name, type) => {
+  test.each(types.map((type) => [type.name, type] as const))("%s round-trips", (_name, type) => {
     fc.assert(
       fc.property(anyMessage(type), (value) => {
         expect(decode(type, encode(type, value))).toEqual(value);
@@ -38,7 +38,7 @@ test("no message of the specification is missing", () => {
     expect([name, new Set(own.map(({ tag }) => tag >>> 3)).size]).toEqual([name, own.length]);
 });
 
-/** A method of the official service, whose writer and reader know nothing of ours. */
+/** A method of the official service, with its own encoder and decoder. */
 interface Official {
   requestSerialize(value: unknown): Buffer;
   requestDeserialize(value: Buffer): unknown;
@@ -46,7 +46,7 @@ interface Official {
   responseDeserialize(value: Buffer): unknown;
 }
 
-/** What one half of a method writes and reads. */
+/** One direction of a method. */
 function halfOf(call: unknown, half: "request" | "response") {
   const official = call as Official; // each takes what it or its SDK made
   return half === "request"
@@ -102,7 +102,7 @@ describe.each([
   const form = forms.get(name) as JsonForm; // every message of the package has one
   const { write, read } = halfOf(call, half);
 
-  test("it reads what we write, and we read what it writes", () => {
+  test("both sides read what the other writes", () => {
     fc.assert(
       fc.property(anyMessage(type), (value) => {
         const theirs = form.fromJSON(value);
@@ -114,7 +114,7 @@ describe.each([
   });
 });
 
-/** Every text and number in a tree with the name of the member it is under, whatever the tree looks like in between. */
+/** Every text and number in a tree with the name of its member, at any depth. */
 function leaves(value: unknown, name: string, found: string[]): string[] {
   if (Array.isArray(value)) for (const item of value) leaves(item, name, found);
   else if (typeof value !== "object" || value === null) found.push(`${name}=${String(value)}`);
@@ -124,7 +124,7 @@ function leaves(value: unknown, name: string, found: string[]): string[] {
   return found;
 }
 
-// The SDK has no JSON form of these, so what is compared is every leaf and the name it has.
+// The SDK has no JSON form of these, so all leaves and their names are compared.
 describe.each([
   ["request", LegacyA2AService.sendMessage, SCHEMA_0_3.SendMessageRequest],
   ["response", LegacyA2AService.sendStreamingMessage, SCHEMA_0_3.StreamResponse],
@@ -145,11 +145,11 @@ describe.each([
     fc.assert(
       fc.property(anyMessage(type), (value) => {
         const theirs = read(encode(type, value));
-        const told = leaves(decode(type, write(theirs)), "", []);
+        const notified = leaves(decode(type, write(theirs)), "", []);
         const known = new Set(leaves(theirs, "", []));
-        expect(told.filter((leaf) => !known.has(leaf) && !ENUM.test(leaf))).toEqual([]);
-        // What came back is all there was, except what only later SDKs of 0.3 know.
-        expect(told.sort()).toEqual(leaves(withoutAdded(value), "", []).sort());
+        expect(notified.filter((leaf) => !known.has(leaf) && !ENUM.test(leaf))).toEqual([]);
+        // Everything is returned, except fields of later 0.3 SDKs.
+        expect(notified.sort()).toEqual(leaves(withoutAdded(value), "", []).sort());
       }),
       { numRuns: 100 },
     );
@@ -159,7 +159,7 @@ describe.each([
 /** The SDK keeps enums as numbers. */
 const ENUM = /^(role=ROLE|state=TASK_STATE)_/;
 
-/** Without the three fields that the published file of 0.3 does not have. */
+/** Without the three fields that the published 0.3 file lacks. */
 function withoutAdded(value: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(value), (key, inner) => {
     if (typeof inner !== "object" || inner === null) return inner;

@@ -1,4 +1,4 @@
-/** The fields of google.protobuf's own messages as they stand before each value: the number and the wire type. */
+/** Tags (number and wire type) of the fields of google.protobuf's own messages. */
 const VARINT = 0;
 const DOUBLE = 1;
 const LENGTH = 2;

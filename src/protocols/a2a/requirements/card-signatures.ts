@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { readBase64 } from "../../../transport/read-base64.js";
-import { demand, demandObject, demandString, show, skip } from "../../duty.js";
-import { type CardDuty, listOf } from "./card-view.js";
+import { demand, demandObject, demandString, show, skip } from "../../check.js";
+import { type CardRequirement, listOf } from "./card-view.js";
 
-/** Whether a signature is true depends on whom one trusts; whether it is one at all does not. */
-export const signatureDuties: readonly CardDuty[] = [
+/** Checks the format of signatures; whether they are valid depends on trusted keys. */
+export const signatureRequirements: readonly CardRequirement[] = [
   {
     key: "signatures",
     capability: "security",
@@ -20,7 +20,7 @@ export const signatureDuties: readonly CardDuty[] = [
     key: "signature-header",
     capability: "security",
     source: "A2A 1.0 §8.4.2, RFC 7515 §4",
-    behaviour: "The protected header of a signature names an algorithm that signs and the id of a key.",
+    behaviour: "The protected header of a signature names a signing algorithm and a key id.",
     run({ document }) {
       for (const each of signaturesOf(document)) {
         const header = protectedHeader(each);

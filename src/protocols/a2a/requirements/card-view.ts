@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { ask, type Got } from "../../ask.js";
-import { type DutyText, demand, skip } from "../../duty.js";
+import { ask, type RawResponse } from "../../ask.js";
+import { demand, type RequirementText, skip } from "../../check.js";
 import { CONFORMANCE_TAG, type Subject } from "../../requirement.js";
 
-/** Where an agent says what it is (A2A 1.0 §8.2), and where it said so up to 0.2. */
+/** The path of the card (A2A 1.0 §8.2), and the path up to 0.2. */
 export const CARD_PATH = "/.well-known/agent-card.json";
 export const OLD_CARD_PATH = "/.well-known/agent.json";
 
-/** One address from the card, whichever generation wrote it. */
+/** One interface of a card of any version. */
 export interface ListedInterface {
   readonly url: string;
   readonly binding: string;
@@ -16,10 +16,10 @@ export interface ListedInterface {
   readonly tenant: Maybe<string>;
 }
 
-/** What the checks need to know of a card. */
+/** The members of a card that checks need. */
 export interface CardView {
   readonly document: JsonObject;
-  readonly got: Got;
+  readonly got: RawResponse;
   readonly path: string;
   /** Written in the 1.0 form, with `supportedInterfaces`. */
   readonly modern: boolean;
@@ -27,28 +27,28 @@ export interface CardView {
   readonly streaming: boolean;
   readonly push: boolean;
   readonly extended: boolean;
-  /** The probing commands are understood. */
+  /** The agent understands the conformance commands. */
   readonly commands: boolean;
   readonly demandsCredentials: boolean;
 }
 
-/** A duty of the card itself. */
-export interface CardDuty extends DutyText {
+/** A requirement for the card. */
+export interface CardRequirement extends RequirementText {
   run(card: CardView, subject: Subject): Promise<void> | void;
 }
 
-const seen = new WeakMap<Subject, Promise<CardView>>();
+const observed = new WeakMap<Subject, Promise<CardView>>();
 
-/** The card, fetched once per subject. Checks of a wire are skipped without one; that it is there is a check of its own. */
+/** The card, fetched once per subject. Without one, checks of bindings are skipped; a separate check requires the card. */
 export async function cardOf(subject: Subject): Promise<CardView> {
-  const known = seen.get(subject) ?? fetchCard(subject);
-  seen.set(subject, known);
-  return known.catch((thrown: unknown) => skip(`no agent card to go by: ${thrown instanceof Error ? thrown.message : thrown}`));
+  const known = observed.get(subject) ?? fetchCard(subject);
+  observed.set(subject, known);
+  return known.catch((thrown: unknown) => skip(`no agent card: ${thrown instanceof Error ? thrown.message : thrown}`));
 }
 
-/** Asked for in both versions: a server may write its card for the version that asks, and list different interfaces. */
+/** Requested in both versions: a server may return different cards, with different interfaces. */
 async function fetchCard(subject: Subject): Promise<CardView> {
-  const get = (path: string, version: string): Promise<Got> =>
+  const get = (path: string, version: string): Promise<RawResponse> =>
     ask(subject, { method: "GET", url: subject.url + path, headers: { "a2a-version": version } });
   const fresh = await get(CARD_PATH, "1.0");
   const path = fresh.status === 200 ? CARD_PATH : OLD_CARD_PATH;
@@ -63,8 +63,8 @@ async function fetchCard(subject: Subject): Promise<CardView> {
   };
 }
 
-/** Reads a card of either generation; members that are missing or wrong are for the card's own checks to find. */
-export function viewCard(got: Got, path: string): CardView {
+/** Reads a card of any version. Missing or invalid members are reported by the card checks. */
+export function viewCard(got: RawResponse, path: string): CardView {
   demand(isObject(got.json), `${path} is not a JSON object`);
   const document = got.json;
   const capabilities = isObject(document["capabilities"]) ? document["capabilities"] : {};
@@ -107,7 +107,7 @@ function sameAddress(a: ListedInterface, b: ListedInterface): boolean {
   return a.url === b.url && a.binding === b.binding && a.version === b.version;
 }
 
-/** The objects of a list; anything else counts as none. */
+/** The objects of a list; empty for anything else. */
 export function listOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

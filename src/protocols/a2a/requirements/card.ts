@@ -1,18 +1,18 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
-import { ask, type Got } from "../../ask.js";
-import { type DutyText, demand, demandArray, demandObject, demandString, show, skip, toRequirement } from "../../duty.js";
+import { ask, type RawResponse } from "../../ask.js";
+import { demand, demandArray, demandObject, demandString, type RequirementText, show, skip, toRequirement } from "../../check.js";
 import type { Requirement } from "../../requirement.js";
 import { grpcOrigin } from "../grpc/address.js";
-import { signatureDuties } from "./card-signatures.js";
-import { CARD_PATH, type CardDuty, cardOf, listOf, OLD_CARD_PATH, viewCard } from "./card-view.js";
+import { signatureRequirements } from "./card-signatures.js";
+import { CARD_PATH, type CardRequirement, cardOf, listOf, OLD_CARD_PATH, viewCard } from "./card-view.js";
 
 const SECTION = "A2A 1.0 §8";
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(\s*;.*)?$/;
-/** The members both generations demand (A2A 1.0 §4.4.1, 0.3 §5.5). */
+/** The members required by both versions (A2A 1.0 §4.4.1, 0.3 §5.5). */
 const STRINGS = ["name", "description", "version"];
 const LISTS = ["defaultInputModes", "defaultOutputModes", "skills"];
 
-const DUTIES: readonly CardDuty[] = [
+const REQUIREMENTS: readonly CardRequirement[] = [
   {
     key: "strings",
     capability: "connectivity",
@@ -59,7 +59,7 @@ const DUTIES: readonly CardDuty[] = [
     key: "grpc-addresses",
     capability: "connectivity",
     source: "A2A 1.0 §4.4.6",
-    behaviour: "The address of every gRPC interface is a host and a port, with or without a scheme.",
+    behaviour: "The URL of every gRPC interface is a host and a port, with or without a scheme.",
     run({ interfaces }, { url: base }) {
       const grpc = interfaces.filter(({ binding }) => binding === "GRPC");
       if (grpc.length === 0) skip("the card lists no gRPC interface");
@@ -71,7 +71,7 @@ const DUTIES: readonly CardDuty[] = [
     capability: "connectivity",
     level: "should",
     source: "A2A 1.0 §3.6",
-    behaviour: "Interfaces name their version as major and minor only.",
+    behaviour: "Interface versions have major and minor only.",
     run({ document, modern }) {
       if (!modern) skip("the card is in the 0.3 form, whose versions have three numbers");
       for (const { protocolVersion } of listOf(document["supportedInterfaces"]))
@@ -101,7 +101,7 @@ const DUTIES: readonly CardDuty[] = [
       const modes = [document["defaultInputModes"], document["defaultOutputModes"]].flatMap((list) =>
         Array.isArray(list) ? list : [],
       );
-      for (const mode of modes) demand(typeof mode === "string" && MEDIA_TYPE.test(mode), `${show(mode)} is no media type`);
+      for (const mode of modes) demand(typeof mode === "string" && MEDIA_TYPE.test(mode), `${show(mode)} is not a media type`);
     },
   },
   {
@@ -156,13 +156,13 @@ const DUTIES: readonly CardDuty[] = [
     capability: "security",
     level: "should",
     source: "A2A 1.0 §7.1",
-    behaviour: "Interfaces outside the own machine are reached by https.",
+    behaviour: "Interfaces beyond loopback use https.",
     run({ interfaces }) {
       for (const { url } of interfaces)
-        demand(!url.startsWith("http://") || isLoopback(url), `${url} is reached in clear text over a network`);
+        demand(!url.startsWith("http://") || isLoopback(url), `${url} is unencrypted over a network`);
     },
   },
-  ...signatureDuties,
+  ...signatureRequirements,
   {
     key: "etag",
     capability: "connectivity",
@@ -193,7 +193,7 @@ const DUTIES: readonly CardDuty[] = [
     capability: "connectivity",
     level: "should",
     source: `${SECTION}.6`,
-    behaviour: "The card says how long it may be kept.",
+    behaviour: "The card has a Cache-Control lifetime.",
     run: ({ got }) =>
       demand(
         /max-age=\d+|no-cache|no-store/.test(got.headers["cache-control"] ?? ""),
@@ -204,9 +204,9 @@ const DUTIES: readonly CardDuty[] = [
     key: "vary",
     capability: "connectivity",
     source: "RFC 9110 §12.5.5",
-    behaviour: "A card that differs by the A2A-Version header says so in Vary.",
+    behaviour: "A card that depends on the A2A-Version header lists it in Vary.",
     async run({ path }, subject) {
-      const fetchAs = (version: string): Promise<Got> =>
+      const fetchAs = (version: string): Promise<RawResponse> =>
         ask(subject, { method: "GET", url: subject.url + path, headers: { "a2a-version": version } });
       const [modern, old] = await Promise.all([fetchAs("1.0"), fetchAs("0.3")]);
       if (modern.text === old.text && modern.status === old.status) return;
@@ -222,7 +222,7 @@ const DUTIES: readonly CardDuty[] = [
     capability: "connectivity",
     level: "should",
     source: "A2A 0.2.5 §5.3",
-    behaviour: "The card is also at /.well-known/agent.json, where clients up to 0.2 look.",
+    behaviour: "The card is also at /.well-known/agent.json, the path of clients up to 0.2.",
     async run(_card, subject) {
       const got = await ask(subject, { method: "GET", url: subject.url + OLD_CARD_PATH });
       demand(got.status === 200, `answered ${got.status}`);
@@ -234,7 +234,7 @@ const DUTIES: readonly CardDuty[] = [
     capability: "connectivity",
     level: "should",
     source: `${SECTION}.2`,
-    behaviour: "The card is served whatever version the request asks for: it is how a client learns the versions.",
+    behaviour: "The card is served for any requested version, because clients learn the versions from it.",
     async run({ path }, subject) {
       const got = await ask(subject, { method: "GET", url: subject.url + path, headers: { "a2a-version": "99.0" } });
       demand(got.status === 200, `answered ${got.status}`);
@@ -244,7 +244,7 @@ const DUTIES: readonly CardDuty[] = [
     key: "stable",
     capability: "connectivity",
     source: `${SECTION}.6`,
-    behaviour: "Two requests with no change between them give the same card.",
+    behaviour: "Two requests return the same card.",
     async run({ got, path }, subject) {
       const again = await ask(subject, { method: "GET", url: subject.url + path, headers: { "a2a-version": "1.0" } });
       demand(again.text === got.text, "the second card differs from the first");
@@ -253,31 +253,31 @@ const DUTIES: readonly CardDuty[] = [
   },
 ];
 
-const PRESENT: DutyText = {
+const PRESENT: RequirementText = {
   key: "present",
   capability: "connectivity",
   source: `${SECTION}.2`,
   behaviour: "The card is at /.well-known/agent-card.json.",
 };
 
-/** The duties of the card, which belong to the endpoint and to no wire. */
+/** The requirements for the card, independent of bindings. */
 export const cardRequirements: readonly Requirement[] = [
   toRequirement("a2a:card", PRESENT, undefined, async (subject) => {
     const got = await ask(subject, { method: "GET", url: subject.url + CARD_PATH });
     demand(got.status === 200, `answered ${got.status}`);
     demandObject(got.json, "the card");
   }),
-  ...DUTIES.map((duty) =>
-    toRequirement("a2a:card", duty, undefined, async (subject) => duty.run(await cardOf(subject), subject)),
+  ...REQUIREMENTS.map((requirement) =>
+    toRequirement("a2a:card", requirement, undefined, async (subject) => requirement.run(await cardOf(subject), subject)),
   ),
 ];
 
-function demandJsonType(got: Got): void {
+function demandJsonType(got: RawResponse): void {
   const type = got.headers["content-type"] ?? "";
   demand(/^application\/([\w.-]+\+)?json\b/.test(type), `content-type is ${show(type)}`);
 }
 
-/** Members that are free-form or keyed by the author's names are not looked into. */
+/** Members that are free-form or have names chosen by the author are skipped. */
 function snakeMembers(document: JsonObject): readonly string[] {
   const known = [document, ...listOf(document["supportedInterfaces"]), ...listOf(document["skills"])];
   if (isObject(document["capabilities"])) known.push(document["capabilities"]);

@@ -1,19 +1,19 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { type DutyText, demand, NotApplicable, skip, toRequirement } from "../../duty.js";
+import { demand, NotApplicable, type RequirementText, skip, toRequirement } from "../../check.js";
 import type { Requirement } from "../../requirement.js";
 import type { OperationName } from "../operations.js";
 import { call, finishedTask, type Probe, probeOf, resultOf, send, sendParams } from "./probe.js";
-import { ERROR_ROWS, type ErrorName, isError, type SeenError } from "./wire-errors.js";
+import { ERROR_ROWS, type ErrorName, isError, type ObservedError } from "./wire-errors.js";
 import { WIRES } from "./wires.js";
 
-interface SameDuty extends DutyText {
-  /** What one wire shows, in words that do not depend on it. */
+interface SameRequirement extends RequirementText {
+  /** An observation through one binding, in binding-independent terms. */
   observe(probe: Probe): Promise<string>;
 }
 
 const SOURCE = "A2A 1.0 §5.1";
 
-function sameError(key: string, what: string, operation: OperationName, params: (probe: Probe) => JsonObject): SameDuty {
+function sameError(key: string, what: string, operation: OperationName, params: (probe: Probe) => JsonObject): SameRequirement {
   return {
     key: `equivalence:${key}`,
     capability: "round-trip",
@@ -26,15 +26,15 @@ function sameError(key: string, what: string, operation: OperationName, params: 
   };
 }
 
-const DUTIES: readonly SameDuty[] = [
+const REQUIREMENTS: readonly SameRequirement[] = [
   {
     key: "equivalence:send",
     capability: "round-trip",
     source: SOURCE,
     behaviour: "The same message gives the same kind of answer in the same state through every binding.",
     async observe(probe) {
-      const seen = await send(probe);
-      return seen.kind === "task" ? `a task that is ${seen.task.state}` : `a ${seen.kind}`;
+      const observed = await send(probe);
+      return observed.kind === "task" ? `a task that is ${observed.task.state}` : `a ${observed.kind}`;
     },
   },
   {
@@ -62,23 +62,23 @@ const DUTIES: readonly SameDuty[] = [
   })),
 ];
 
-const SHARED: DutyText = {
+const SHARED: RequirementText = {
   key: "equivalence:shared-tasks",
   capability: "round-trip",
   source: SOURCE,
-  behaviour: "A task made through one binding is found through every other, in the same state.",
+  behaviour: "A task created through one binding is found through every other, in the same state.",
 };
 
-/** The same through every binding the card lists: compared, not looked up. */
+/** The same operation through every binding of the card must have the same result. */
 export const equivalenceRequirements: readonly Requirement[] = [
-  ...DUTIES.map((duty) =>
-    toRequirement("a2a:1.0", duty, undefined, async (subject) => {
+  ...REQUIREMENTS.map((requirement) =>
+    toRequirement("a2a:1.0", requirement, undefined, async (subject) => {
       const probes = await modernProbes(subject);
-      const seen = await Promise.all(
-        probes.map(async (probe) => ({ binding: probe.wire.binding, what: await duty.observe(probe) })),
+      const observed = await Promise.all(
+        probes.map(async (probe) => ({ binding: probe.wire.binding, what: await requirement.observe(probe) })),
       );
-      const words = seen.map(({ binding, what }) => `${binding}: ${what}`).join("; ");
-      demand(new Set(seen.map(({ what }) => what)).size === 1, words);
+      const words = observed.map(({ binding, what }) => `${binding}: ${what}`).join("; ");
+      demand(new Set(observed.map(({ what }) => what)).size === 1, words);
     }),
   ),
   toRequirement("a2a:1.0", SHARED, undefined, async (subject) => {
@@ -104,11 +104,11 @@ async function modernProbes(subject: Parameters<typeof probeOf>[0]): Promise<rea
   return probes.length < 2 ? skip(`the card lists ${probes.length} of the bindings compared here`) : probes;
 }
 
-/** The error's name, whichever binding said it; generic ones by what they have in common. */
-function nameOf(error: SeenError): string {
+/** The name of the error in any binding; generic errors by category. */
+function nameOf(error: ObservedError): string {
   if (error.reason !== undefined && error.reason in ERROR_ROWS) return error.reason;
-  // Own errors first: their HTTP statuses are shared with the generic ones.
-  const names = Object.keys(ERROR_ROWS) as ErrorName[]; // the keys of that very table
+  // A2A errors first: generic errors share their HTTP statuses.
+  const names = Object.keys(ERROR_ROWS) as ErrorName[]; // the keys of that table
   return (
     names
       .filter((name) => !ERROR_ROWS[name].own || error.code !== undefined)

@@ -1,21 +1,21 @@
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
-import { call, type Probe, sendParams, type WireDuty } from "./probe.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../check.js";
+import { call, type Probe, sendParams, type WireRequirement } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
-import { ERROR_DOMAIN, ERROR_INFO, type SeenError } from "./wire-errors.js";
+import { ERROR_DOMAIN, ERROR_INFO, type ObservedError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const RPC = ["JSONRPC"] as const;
 const REST = ["HTTP+JSON"] as const;
 
-async function refusal(probe: Probe): Promise<SeenError> {
+async function refusal(probe: Probe): Promise<ObservedError> {
   const { error } = await call(probe, "GetTask", { id: probe.subject.newId() });
   demand(error !== undefined, "an unknown task was found");
   return error;
 }
 
-/** How an error looks, whatever it says. */
-export const errorDuties: readonly WireDuty[] = [
+/** The format of errors. */
+export const errorRequirements: readonly WireRequirement[] = [
   {
     key: "error:object",
     capability: "edge-cases",
@@ -44,7 +44,7 @@ export const errorDuties: readonly WireDuty[] = [
   {
     key: "error:info",
     capability: "edge-cases",
-    // A MUST in 1.0.0, a SHOULD since 1.0.1; peers cannot tell the patch versions apart.
+    // A MUST in 1.0.0, a SHOULD since 1.0.1; peers cannot distinguish patch versions.
     level: "should",
     bindings: RPC,
     source: "A2A 1.0 §9.5",
@@ -56,7 +56,7 @@ export const errorDuties: readonly WireDuty[] = [
     capability: "edge-cases",
     bindings: RPC,
     source: "A2A 1.0 §9.5",
-    behaviour: "Error data is a list of objects that say their type.",
+    behaviour: "Error data is a list of objects with their type.",
     async run(probe) {
       const { raw } = await refusal(probe);
       const data = demandObject(raw, "error")["data"];
@@ -108,7 +108,7 @@ export const errorDuties: readonly WireDuty[] = [
     level: "should",
     versions: BOTH,
     source: "A2A 1.0 §13.4",
-    behaviour: "Errors show nothing of the server's inside: no stack, no file names.",
+    behaviour: "Errors disclose neither stack traces nor file names.",
     async run(probe) {
       const answers = [
         await call(probe, "GetTask", { id: "none" }),
@@ -129,7 +129,7 @@ export const errorDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §13.4",
-    behaviour: "When the agent's own code fails, its words do not reach the caller.",
+    behaviour: "Internal errors of the agent are not disclosed.",
     async run(probe) {
       const { got } = await call(probe, "SendMessage", sendParams(probe, { text: "conform: throw" }));
       demand(!got.text.includes("inner secret"), `leaks: ${show(got.text)}`);
@@ -137,7 +137,7 @@ export const errorDuties: readonly WireDuty[] = [
   },
 ];
 
-function demandInfo(error: SeenError): void {
+function demandInfo(error: ObservedError): void {
   const info = error.details.filter(isObject).find((detail) => detail["@type"] === ERROR_INFO);
   demand(info !== undefined, `no ErrorInfo among the details ${show(error.details)}`);
   demand(info["reason"] === "TASK_NOT_FOUND", `reason is ${show(info["reason"])}`);

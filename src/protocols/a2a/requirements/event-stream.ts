@@ -1,17 +1,17 @@
 import { isEventStream } from "../../../transport/body.js";
-import { type Got, type Opened, whole } from "../../ask.js";
-import { demand, show } from "../../duty.js";
+import { type OpenResponse, type RawResponse, whole } from "../../ask.js";
+import { demand, show } from "../../check.js";
 import { readFrames } from "../../frames.js";
 import type { Answer, Streaming } from "./wire.js";
 import { resultOf } from "./wire-errors.js";
 
-/** An answer as server-sent events, each read like an answer of its own; what has another media type is no stream. */
-export async function listenToEvents(opened: Opened, read: (got: Got) => Answer): Promise<Streaming> {
+/** Reads a response as server-sent events, each decoded like a unary response. Another media type is not a stream. */
+export async function listenToEvents(opened: OpenResponse, read: (got: RawResponse) => Answer): Promise<Streaming> {
   const plain = isEventStream(opened.headers["content-type"]) ? undefined : read(await whole(opened));
   return { plain, results: results(opened, read) };
 }
 
-async function* results(opened: Opened, read: (got: Got) => Answer): AsyncGenerator<unknown> {
+async function* results(opened: OpenResponse, read: (got: RawResponse) => Answer): AsyncGenerator<unknown> {
   const { status, headers } = opened;
   for await (const frame of readFrames(opened.chunks)) {
     const json = parse(frame.data);

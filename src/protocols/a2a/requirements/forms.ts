@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { demand, demandObject, show } from "../../duty.js";
+import { demand, demandObject, show } from "../../check.js";
 
-/** What a check wants to send; each form writes it in its own members. */
+/** The content of a check's request; each form encodes it. */
 export interface Sending {
   readonly text?: Maybe<string>;
   readonly taskId?: Maybe<string>;
@@ -10,8 +10,8 @@ export interface Sending {
   readonly configuration?: Maybe<JsonObject>;
 }
 
-/** A task as it was seen, with the state in one spelling. */
-export interface SeenTask {
+/** A decoded task, with a normalized state. */
+export interface ObservedTask {
   readonly id: unknown;
   readonly contextId: unknown;
   /** Lower case with dashes: `input-required`. */
@@ -23,9 +23,9 @@ export interface SeenTask {
   readonly raw: JsonObject;
 }
 
-/** One answer or stream event, told apart by the form's own rule. */
-export type Seen =
-  | { readonly kind: "task"; readonly task: SeenTask; readonly raw: JsonObject }
+/** A response or stream event, classified by the rule of the form. */
+export type Observed =
+  | { readonly kind: "task"; readonly task: ObservedTask; readonly raw: JsonObject }
   | { readonly kind: "message"; readonly raw: JsonObject }
   | {
       readonly kind: "status";
@@ -42,14 +42,14 @@ export type Seen =
       readonly raw: JsonObject;
     };
 
-/** One JSON form of the data: 1.0 has one, 0.3 has two. */
+/** One JSON form: 1.0 has one, 0.3 has two. */
 export interface Form {
   /** The params of a send. */
   send(sending: Sending): JsonObject;
   textPart(text: string): JsonObject;
-  /** Tells apart what a send or a stream event holds. Throws where the form's rule is broken. */
-  see(value: unknown): Seen;
-  seeTask(value: unknown): SeenTask;
+  /** Classifies the content of a response or stream event. Throws if it violates the rule of the form. */
+  see(value: unknown): Observed;
+  seeTask(value: unknown): ObservedTask;
   /** The parts of a message or artifact. */
   partsOf(message: JsonObject): unknown;
   stateName(state: string): string;
@@ -69,7 +69,7 @@ function plainState(value: unknown): string {
   return name === "cancelled" ? "canceled" : name;
 }
 
-function seeTask(value: unknown): SeenTask {
+function seeTask(value: unknown): ObservedTask {
   const raw = demandObject(value, "the task");
   const status = isObject(raw["status"]) ? raw["status"] : {};
   return {
@@ -84,17 +84,17 @@ function seeTask(value: unknown): SeenTask {
   };
 }
 
-function seeStatus(raw: JsonObject): Seen {
+function seeStatus(raw: JsonObject): Observed {
   const status = demandObject(raw["status"], "the status of a status event");
   return { kind: "status", taskId: raw["taskId"], contextId: raw["contextId"], state: plainState(status["state"]), raw };
 }
 
-function seeArtifact(raw: JsonObject): Seen {
+function seeArtifact(raw: JsonObject): Observed {
   return { kind: "artifact", taskId: raw["taskId"], contextId: raw["contextId"], artifact: raw["artifact"], raw };
 }
 
-/** The member name is the discriminator (A2A 1.0 §5.7): exactly one of them, whatever else stands beside it. */
-function seeMember(value: unknown): Seen {
+/** The member name is the discriminator (A2A 1.0 §5.7): exactly one of them; other members are ignored. */
+function seeMember(value: unknown): Observed {
   const holder = demandObject(value, "the result");
   const held = ["task", "message", "msg", "statusUpdate", "artifactUpdate"].filter((name) => holder[name] !== undefined);
   demand(held.length === 1, `exactly one of task, message, statusUpdate, artifactUpdate is expected, got ${show(value)}`);
@@ -104,8 +104,8 @@ function seeMember(value: unknown): Seen {
   return held[0] === "artifactUpdate" ? seeArtifact(raw) : { kind: "message", raw };
 }
 
-/** 0.3 over JSON-RPC tells objects apart by `kind`. */
-function seeKind(value: unknown): Seen {
+/** 0.3 over JSON-RPC distinguishes objects by `kind`. */
+function seeKind(value: unknown): Observed {
   const raw = demandObject(value, "the result");
   if (raw["kind"] === "task") return { kind: "task", task: seeTask(raw), raw };
   if (raw["kind"] === "message") return { kind: "message", raw };
@@ -128,7 +128,7 @@ export const MODERN_FORM: Form = {
   stateName: upperState,
 };
 
-/** A2A 0.3 §6: `blocking` has the opposite sense of `returnImmediately`, and absent was never defined, so it is always sent. */
+/** A2A 0.3 §6: `blocking` is the inverse of `returnImmediately`. Its default was never defined, so it is always sent. */
 function oldConfiguration(configuration: Maybe<JsonObject>): JsonObject {
   const { returnImmediately, ...rest } = configuration ?? {};
   return { ...rest, blocking: returnImmediately !== true };

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
-import type { Got, Opened } from "../../ask.js";
-import { demand, show, skip } from "../../duty.js";
+import type { OpenResponse, RawResponse } from "../../ask.js";
+import { demand, show, skip } from "../../check.js";
 import { grpcOrigin } from "../grpc/address.js";
 import { decodeMessage } from "../grpc/decode.js";
 import { encodeFrame, FrameReader } from "../grpc/framing.js";
@@ -12,32 +12,32 @@ import { readStatus, statusOfHttp } from "../grpc/status.js";
 import type { OperationName } from "../operations.js";
 import { type Form, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
 import type { Answer, Streaming, Wire } from "./wire.js";
-import { type SeenError, seeGrpcError, showError } from "./wire-errors.js";
+import { type ObservedError, seeGrpcError, showError } from "./wire-errors.js";
 
-/** `te` is how a gRPC server knows that trailers are read. */
+/** `te: trailers` tells a gRPC server that trailers are read. */
 const HEADERS = { "content-type": "application/grpc", te: "trailers" };
 const MODERN_HEADERS = { ...HEADERS, "a2a-version": "1.0" };
-/** Deeper than any answer to a check. */
+/** Above the depth of any response. */
 const ANSWER_DEPTH = 100;
 const NOTHING = new Uint8Array(0);
 
-/** How a call ended, by its trailers, or by its headers where nothing but a status came. Undefined for a call that went well. */
-function errorOf(got: Pick<Got, "status" | "headers" | "trailers">): Maybe<SeenError> {
+/** The error in the trailers, or in the headers of an empty response. Undefined for a successful call. */
+function errorOf(got: Pick<RawResponse, "status" | "headers" | "trailers">): Maybe<ObservedError> {
   const status = readStatus(got.trailers) ?? readStatus(got.headers);
   if (status === undefined && got.status !== 200) return seeGrpcError(httpRefusal(got.status), got.status);
   demand(status !== undefined, `the answer has no gRPC status: HTTP ${got.status}, ${show(got.headers["content-type"])}`);
   return status.status === "OK" ? undefined : seeGrpcError(status, got.status);
 }
 
-/** Whoever answered did not get as far as gRPC. */
+/** The response did not come from a gRPC server. */
 function httpRefusal(status: number): { readonly status: string; readonly message: string; readonly details: [] } {
   return { status: statusOfHttp(status) ?? "UNKNOWN", message: `HTTP ${status}`, details: [] };
 }
 
-/** A whole answer: an error, or exactly one message. */
-function readUnary(got: Got, type: MessageType): Answer {
+/** A unary response: an error, or exactly one message. */
+function readUnary(got: RawResponse, type: MessageType): Answer {
   const error = errorOf(got);
-  // What a person would read of it, for checks that search it.
+  // A readable form, for checks that search the text.
   if (error !== undefined) return { got: { ...got, text: JSON.stringify(error.raw) }, result: undefined, error };
   const messages: JsonObject[] = [];
   const reader = new FrameReader(DEFAULT_LIMITS.bodyBytes);
@@ -48,23 +48,23 @@ function readUnary(got: Got, type: MessageType): Answer {
   return { got: { ...got, text: JSON.stringify(result) }, result, error: undefined };
 }
 
-/** A call that fails before its first message is no stream, whether it says so in headers or in trailers. */
-async function listen(opened: Opened, type: MessageType): Promise<Streaming> {
+/** A call that fails before its first message is not a stream, whether reported in headers or trailers. */
+async function listen(opened: OpenResponse, type: MessageType): Promise<Streaming> {
   const results = messagesOf(opened, type);
   const first = await results.next();
   if (first.done !== true) return { plain: undefined, results: startingWith(first.value, results) };
   const { error, got } = first.value;
-  demand(error !== undefined, "the stream ended well and has no message");
+  demand(error !== undefined, "the stream succeeded without a message");
   return { plain: { got, result: undefined, error }, results };
 }
 
 interface End {
-  readonly got: Got;
-  readonly error: Maybe<SeenError>;
+  readonly got: RawResponse;
+  readonly error: Maybe<ObservedError>;
 }
 
-/** The messages as they come. What breaks the stream after the first throws; what comes in its place is returned. */
-async function* messagesOf(opened: Opened, type: MessageType): AsyncGenerator<JsonObject, End> {
+/** The messages of a stream. An error after the first throws; an error instead of it is returned. */
+async function* messagesOf(opened: OpenResponse, type: MessageType): AsyncGenerator<JsonObject, End> {
   const { status, headers } = opened;
   const waiting: Uint8Array[] = [];
   const reader = new FrameReader(DEFAULT_LIMITS.sseEventBytes);
@@ -114,12 +114,12 @@ function grpcWire(
   };
 }
 
-/** Protobuf does not tell an empty list from none; JSON demands that these two are there. */
+/** Protobuf does not distinguish empty lists from absent ones; JSON requires these two. */
 function withLists(page: JsonObject): JsonObject {
   return "nextPageToken" in page && "totalSize" in page ? { tasks: [], ...page } : { configs: [], ...page };
 }
 
-/** a2a.v1, the package of 0.3: tasks and configs are resources with names. */
+/** a2a.v1, the package of 0.3: tasks and configs are named resources. */
 function named(operation: OperationName, params: JsonObject): JsonObject {
   const { taskId, id, ...rest } = params;
   const config = `tasks/${taskId}/pushNotificationConfigs/${id ?? ""}`;

@@ -1,23 +1,23 @@
 import { isObject } from "../../../envelope/index.js";
 import { readBase64 } from "../../../transport/read-base64.js";
 import { begin } from "../../ask.js";
-import { demand, demandString, show } from "../../duty.js";
+import { demand, demandString, show } from "../../check.js";
 import { decodeMessage } from "../grpc/decode.js";
 import { STATUS_SCHEMA } from "../grpc/schema-status.js";
 import { isOver } from "./forms.js";
-import { call, collect, type Probe, raw, requestFor, resultOf, sendParams, stream, type WireDuty } from "./probe.js";
+import { call, collect, type Probe, raw, requestFor, resultOf, sendParams, stream, type WireRequirement } from "./probe.js";
 import { showError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const GRPC = ["GRPC"] as const;
 const PROTOCOL = "gRPC over HTTP/2";
-/** Long enough to begin a task, short enough to wait for. */
+/** Long enough to start a task, short enough to wait for. */
 const SHORT_TIMEOUT = "300m";
-/** Looks for a task that another call has just begun. */
+/** Polling for a task that another call has just started. */
 const LOOKS = 200;
 const STATUS_DEPTH = 8;
 
-const unknownPath = (key: string, what: string, path: (known: string) => string): WireDuty => ({
+const unknownPath = (key: string, what: string, path: (known: string) => string): WireRequirement => ({
   key: `grpc:${key}`,
   capability: "edge-cases",
   versions: BOTH,
@@ -32,15 +32,15 @@ const unknownPath = (key: string, what: string, path: (known: string) => string)
   },
 });
 
-/** What gRPC demands whatever is called: status, paths, media types, deadlines. */
-export const grpcDuties: readonly WireDuty[] = [
+/** Requirements of gRPC itself: status, paths, media types, deadlines. */
+export const grpcRequirements: readonly WireRequirement[] = [
   {
     key: "grpc:answer",
     capability: "connectivity",
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Responses`,
-    behaviour: "A call that goes well is answered 200 as application/grpc, and its trailers say status 0.",
+    behaviour: "A successful call is answered with 200 as application/grpc, and status 0 in the trailers.",
     async run(probe) {
       const { got } = await call(probe, "SendMessage", sendParams(probe));
       demand(got.status === 200, `answered ${got.status}`);
@@ -58,7 +58,7 @@ export const grpcDuties: readonly WireDuty[] = [
     bindings: GRPC,
     needs: ["streaming"],
     source: `${PROTOCOL}: Responses`,
-    behaviour: "A stream that goes well ends with trailers that say status 0.",
+    behaviour: "A successful stream ends with status 0 in the trailers.",
     async run(probe) {
       const { trailers } = await raw(probe, requestFor(probe, "SendStreamingMessage", sendParams(probe)));
       demand(trailers["grpc-status"] === "0", `the trailers are ${show(trailers)}`);
@@ -70,7 +70,7 @@ export const grpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Requests`,
-    behaviour: "A call may say that its messages are protobuf: application/grpc+proto.",
+    behaviour: "The content type application/grpc+proto is accepted.",
     run: async (probe) =>
       void resultOf(
         await call(probe, "SendMessage", sendParams(probe), { headers: { "content-type": "application/grpc+proto" } }),
@@ -82,7 +82,7 @@ export const grpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Requests`,
-    behaviour: "A call whose content type does not begin with application/grpc is refused by an HTTP status.",
+    behaviour: "A call whose content type does not begin with application/grpc is rejected with an HTTP status.",
     async run(probe) {
       const request = requestFor(probe, "SendMessage", sendParams(probe));
       const { status } = await raw(probe, { ...request, headers: { ...request.headers, "content-type": "text/html" } });
@@ -95,7 +95,7 @@ export const grpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Responses`,
-    behaviour: "A call that fails is answered 200 with a status and no message.",
+    behaviour: "A failed call is answered with 200, a status and no message.",
     async run(probe) {
       const { got, error } = await call(probe, "GetTask", { id: probe.subject.newId() });
       demand(error !== undefined, "an unknown task was found");
@@ -111,7 +111,7 @@ export const grpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Trailers-Only`,
-    behaviour: "A call that fails at once says so in its first and only headers.",
+    behaviour: "A call that fails at once has its status in the response headers.",
     async run(probe) {
       const { got } = await call(probe, "GetTask", { id: probe.subject.newId() });
       demand(got.headers["grpc-status"] !== undefined, `the headers are ${show(got.headers)}`);
@@ -125,17 +125,17 @@ export const grpcDuties: readonly WireDuty[] = [
     behaviour: "The status in grpc-status-details-bin has the code of grpc-status.",
     async run(probe) {
       const { got } = await call(probe, "GetTask", { id: probe.subject.newId() });
-      const said = { ...got.headers, ...got.trailers };
-      const bin = demandString(said["grpc-status-details-bin"], "grpc-status-details-bin");
+      const statusHeaders = { ...got.headers, ...got.trailers };
+      const bin = demandString(statusHeaders["grpc-status-details-bin"], "grpc-status-details-bin");
       const status = decodeMessage(STATUS_SCHEMA.Status, readBase64(bin, "grpc-status-details-bin"), STATUS_DEPTH);
       demand(
-        String(status["code"]) === said["grpc-status"],
-        `${show(status["code"])} with grpc-status ${show(said["grpc-status"])}`,
+        String(status["code"]) === statusHeaders["grpc-status"],
+        `${show(status["code"])} with grpc-status ${show(statusHeaders["grpc-status"])}`,
       );
     },
   },
-  unknownPath("unknown-method", "a procedure nobody defined", (known) => known.replace(/\w+$/, "NoSuchProcedure")),
-  unknownPath("unknown-service", "a service nobody defined", (known) => known.replace(/[\w.]+\/\w+$/, "no.such.Service/Call")),
+  unknownPath("unknown-method", "an undefined procedure", (known) => known.replace(/\w+$/, "NoSuchProcedure")),
+  unknownPath("unknown-service", "an undefined service", (known) => known.replace(/[\w.]+\/\w+$/, "no.such.Service/Call")),
   {
     key: "grpc:bad-timeout",
     capability: "edge-cases",
@@ -143,7 +143,7 @@ export const grpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: GRPC,
     source: `${PROTOCOL}: Timeout`,
-    behaviour: "A grpc-timeout that is no time is refused.",
+    behaviour: "An invalid grpc-timeout is rejected.",
     async run(probe) {
       const { error } = await call(probe, "SendMessage", sendParams(probe), { headers: { "grpc-timeout": "soon" } });
       demand(error !== undefined, "it was taken");
@@ -155,12 +155,12 @@ export const grpcDuties: readonly WireDuty[] = [
     bindings: GRPC,
     needs: ["commands"],
     source: `${PROTOCOL}: Timeout`,
-    behaviour: "A call that is not done in the time of grpc-timeout ends with DEADLINE_EXCEEDED.",
+    behaviour: "A call that exceeds grpc-timeout ends with DEADLINE_EXCEEDED.",
     async run(probe) {
       const contextId = probe.subject.newId();
       const params = sendParams(probe, { text: "conform: wait", contextId });
       const { error } = await call(probe, "SendMessage", params, { headers: { "grpc-timeout": SHORT_TIMEOUT } });
-      await call(probe, "CancelTask", { id: await begunIn(probe, contextId) });
+      await call(probe, "CancelTask", { id: await startedIn(probe, contextId) });
       demand(error?.grpc === "DEADLINE_EXCEEDED", `ended with ${error === undefined ? "OK" : showError(error)}`);
     },
   },
@@ -171,7 +171,7 @@ export const grpcDuties: readonly WireDuty[] = [
     bindings: GRPC,
     needs: ["streaming", "commands"],
     source: `${PROTOCOL}: Timeout, A2A 1.0 §3.5.2`,
-    behaviour: "A stream that outlives grpc-timeout ends with DEADLINE_EXCEEDED, and its task goes on.",
+    behaviour: "A stream that outlives grpc-timeout ends with DEADLINE_EXCEEDED, and its task continues.",
     async run(probe) {
       const headers = { "grpc-timeout": SHORT_TIMEOUT };
       const streaming = await stream(probe, "SendStreamingMessage", sendParams(probe, { text: "conform: wait" }), { headers });
@@ -193,13 +193,13 @@ export const grpcDuties: readonly WireDuty[] = [
     bindings: GRPC,
     needs: ["commands"],
     source: "A2A 1.0 §3.5.2",
-    behaviour: "A caller that gives up its call does not stop the task.",
+    behaviour: "Cancelling a call does not stop the task.",
     async run(probe) {
       const contextId = probe.subject.newId();
       const waiting = requestFor(probe, "SendMessage", sendParams(probe, { text: "conform: wait", contextId }));
       const { opened, close } = begin(probe.subject, waiting);
       const ended = opened.then(whatever, whatever);
-      const id = await begunIn(probe, contextId);
+      const id = await startedIn(probe, contextId);
       close();
       await ended;
       const { state } = probe.wire.form.seeTask(resultOf(await call(probe, "GetTask", { id })));
@@ -211,8 +211,8 @@ export const grpcDuties: readonly WireDuty[] = [
 
 const whatever = (): undefined => undefined;
 
-/** The task that began in a context, as soon as it is listed. */
-async function begunIn(probe: Probe, contextId: string): Promise<string> {
+/** The task in a context, as soon as it is listed. */
+async function startedIn(probe: Probe, contextId: string): Promise<string> {
   for (let look = 0; look < LOOKS; look++) {
     const page = resultOf(await call(probe, "ListTasks", { contextId }));
     const [task] = isObject(page) && Array.isArray(page["tasks"]) ? page["tasks"] : [];

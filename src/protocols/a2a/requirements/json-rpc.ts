@@ -1,12 +1,12 @@
 import { isObject, type Json } from "../../../envelope/index.js";
-import { demand, show } from "../../duty.js";
-import { type Probe, raw, requestFor, sendParams, type WireDuty } from "./probe.js";
+import { demand, show } from "../../check.js";
+import { type Probe, raw, requestFor, sendParams, type WireRequirement } from "./probe.js";
 import { demandError, type ErrorName } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const SOURCE = "JSON-RPC 2.0";
 
-/** A request whose body is written out by the check. */
+/** A request with a literal body. */
 async function post(
   probe: Probe,
   body: string,
@@ -98,7 +98,7 @@ const BAD: readonly BadRequest[] = [
   },
   {
     key: "proto-method",
-    what: "A method named as a word of the server's language",
+    what: "A method named like a JavaScript object member",
     section: "§5.1",
     expect: ["METHOD_NOT_FOUND"],
     body: (probe) => whole(probe, { method: "constructor" }),
@@ -134,14 +134,14 @@ const BAD: readonly BadRequest[] = [
   },
 ];
 
-const refusals: readonly WireDuty[] = BAD.map(({ key, what, section, expect, level, body }) => ({
+const refusals: readonly WireRequirement[] = BAD.map(({ key, what, section, expect, level, body }) => ({
   key: `rpc:${key}`,
   capability: "edge-cases",
   level,
   versions: BOTH,
   bindings: ["JSONRPC"],
   source: `${SOURCE} ${section}`,
-  behaviour: `${what} is refused with ${expect.join(" or ")}.`,
+  behaviour: `${what} is rejected with ${expect.join(" or ")}.`,
   run: async (probe) => (await post(probe, body(probe))).names(expect),
 }));
 
@@ -152,7 +152,7 @@ const IDS: readonly { readonly key: string; readonly id: Json }[] = [
   { key: "empty", id: "" },
 ];
 
-const echoes: readonly WireDuty[] = IDS.flatMap(({ key, id }): WireDuty[] => [
+const echoes: readonly WireRequirement[] = IDS.flatMap(({ key, id }): WireRequirement[] => [
   {
     key: `rpc:id-${key}`,
     capability: "round-trip",
@@ -180,8 +180,8 @@ const echoes: readonly WireDuty[] = IDS.flatMap(({ key, id }): WireDuty[] => [
   },
 ]);
 
-/** What JSON-RPC itself demands, before A2A says a word. */
-export const rpcDuties: readonly WireDuty[] = [
+/** Requirements of JSON-RPC itself. */
+export const rpcRequirements: readonly WireRequirement[] = [
   ...refusals,
   ...echoes,
   {
@@ -190,7 +190,7 @@ export const rpcDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: ["JSONRPC"],
     source: `${SOURCE} §5`,
-    behaviour: "An error for a body that cannot be read has the id null.",
+    behaviour: "An error for an invalid body has the id null.",
     async run(probe) {
       const { json } = await post(probe, "{");
       demand(isObject(json) && json["id"] === null, `answered ${show(json)}`);
@@ -201,7 +201,7 @@ export const rpcDuties: readonly WireDuty[] = [
     capability: "edge-cases",
     bindings: ["JSONRPC"],
     source: "A2A 1.0 §9.1, RFC 9110 §15.5",
-    behaviour: "A GET at the JSON-RPC address is refused as 4xx.",
+    behaviour: "A GET at the JSON-RPC address is rejected with 4xx.",
     async run(probe) {
       const { status } = await raw(probe, { method: "GET", url: probe.at.url });
       demand(status >= 400 && status < 500, `answered ${status}`);

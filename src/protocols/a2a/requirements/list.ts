@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
-import type { SeenTask } from "./forms.js";
-import { call, finishedTask, type Probe, resultOf, type WireDuty } from "./probe.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../check.js";
+import type { ObservedTask } from "./forms.js";
+import { call, finishedTask, type Probe, resultOf, type WireRequirement } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
 
 const SOURCE = "A2A 1.0 §3.1.4";
 
 interface Page {
-  readonly tasks: readonly SeenTask[];
+  readonly tasks: readonly ObservedTask[];
   readonly next: string;
   readonly raw: JsonObject;
 }
@@ -21,7 +21,7 @@ async function list(probe: Probe, params: JsonObject): Promise<Page> {
   return { tasks, next, raw };
 }
 
-/** Finished tasks in a context nobody else uses. */
+/** Finished tasks in a new context. */
 async function someTasks(probe: Probe, count: number): Promise<{ readonly contextId: string; readonly ids: readonly string[] }> {
   const first = await finishedTask(probe);
   const contextId = demandString(first.contextId, "contextId");
@@ -30,13 +30,13 @@ async function someTasks(probe: Probe, count: number): Promise<{ readonly contex
   return { contextId, ids };
 }
 
-function refused(key: string, what: string, params: JsonObject, bindings?: WireDuty["bindings"]): WireDuty {
+function refused(key: string, what: string, params: JsonObject, bindings?: WireRequirement["bindings"]): WireRequirement {
   return {
     key: `list:${key}`,
     capability: "edge-cases",
     bindings,
     source: SOURCE,
-    behaviour: `A list with ${what} is refused as invalid.`,
+    behaviour: `A list with ${what} is rejected as invalid.`,
     async run(probe) {
       const answer = await call(probe, "ListTasks", params);
       demandError(answer.error, ["INVALID_PARAMS"], answer.result);
@@ -45,7 +45,7 @@ function refused(key: string, what: string, params: JsonObject, bindings?: WireD
 }
 
 /** ListTasks: presence, filters, order, paging, bounds. */
-export const listDuties: readonly WireDuty[] = [
+export const listRequirements: readonly WireRequirement[] = [
   {
     key: "list:members",
     capability: "round-trip",
@@ -76,7 +76,7 @@ export const listDuties: readonly WireDuty[] = [
     key: "list:order",
     capability: "round-trip",
     source: SOURCE,
-    behaviour: "Tasks come by the time of their status, the newest first.",
+    behaviour: "Tasks are sorted by status time, newest first.",
     async run(probe) {
       const { contextId } = await someTasks(probe, 3);
       const { tasks } = await list(probe, { contextId });
@@ -91,10 +91,10 @@ export const listDuties: readonly WireDuty[] = [
     key: "list:paging",
     capability: "round-trip",
     source: SOURCE,
-    behaviour: "Page tokens lead through all tasks, each once, and the last page has an empty one.",
+    behaviour: "Page tokens cover all tasks, each once, and the last page has an empty token.",
     async run(probe) {
       const { contextId, ids } = await someTasks(probe, 3);
-      const found: SeenTask[] = [];
+      const found: ObservedTask[] = [];
       let pageToken = "";
       for (let page = 0; page <= ids.length; page++) {
         const { tasks, next, raw } = await list(probe, { contextId, pageSize: 1, ...(pageToken === "" ? {} : { pageToken }) });
@@ -112,17 +112,17 @@ export const listDuties: readonly WireDuty[] = [
     key: "list:page-size",
     capability: "round-trip",
     source: SOURCE,
-    behaviour: "The answer says which page size was used.",
+    behaviour: "The response contains the page size.",
     async run(probe) {
       const { raw } = await list(probe, { pageSize: 7, contextId: probe.subject.newId() });
-      demand(raw["pageSize"] === 7 || raw["pageSize"] === 0, `asked for 7, pageSize is ${show(raw["pageSize"])}`);
+      demand(raw["pageSize"] === 7 || raw["pageSize"] === 0, `requested 7, pageSize is ${show(raw["pageSize"])}`);
     },
   },
   {
     key: "list:status",
     capability: "round-trip",
     source: SOURCE,
-    behaviour: "The status filter gives tasks of that state only.",
+    behaviour: "The status filter returns only tasks of that state.",
     async run(probe) {
       const { contextId } = await someTasks(probe, 1);
       const working = await list(probe, { contextId, status: "TASK_STATE_WORKING" });
@@ -182,7 +182,7 @@ export const listDuties: readonly WireDuty[] = [
       const { contextId } = await someTasks(probe, 1);
       const [task] = (await list(probe, { contextId })).tasks;
       const { tasks } = await list(probe, { contextId, statusTimestampAfter: demandString(task?.timestamp, "status.timestamp") });
-      demand(tasks.length === 1, "the task of that very time is left out");
+      demand(tasks.length === 1, "the task with exactly that time is missing");
     },
   },
   {
@@ -199,13 +199,13 @@ export const listDuties: readonly WireDuty[] = [
   refused("page-size-zero", "a page size of 0", { pageSize: 0 }),
   refused("page-size-large", "a page size of 101", { pageSize: 101 }),
   refused("page-size-negative", "a negative page size", { pageSize: -1 }),
-  refused("page-token", "a page token nobody gave out", { pageToken: "no such token" }),
-  refused("status-unknown", "a state nobody defined", { status: "TASK_STATE_DREAMING" }, JSON_BINDINGS),
-  refused("since-garbage", "a time that is none", { statusTimestampAfter: "yesterday" }, JSON_BINDINGS),
+  refused("page-token", "an unknown page token", { pageToken: "no such token" }),
+  refused("status-unknown", "an undefined state", { status: "TASK_STATE_DREAMING" }, JSON_BINDINGS),
+  refused("since-garbage", "an invalid time", { statusTimestampAfter: "yesterday" }, JSON_BINDINGS),
   refused("history-negative", "a negative history length", { historyLength: -1 }),
 ];
 
-function sameMembers(tasks: readonly SeenTask[], ids: readonly string[]): boolean {
+function sameMembers(tasks: readonly ObservedTask[], ids: readonly string[]): boolean {
   const got = tasks.map(({ id }) => id);
   return got.length === ids.length && ids.every((id) => got.includes(id)) && tasks.every(({ raw }) => isObject(raw));
 }

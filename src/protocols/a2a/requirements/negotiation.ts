@@ -1,20 +1,20 @@
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandObject, demandString, show, skip } from "../../duty.js";
+import { demand, demandObject, demandString, show, skip } from "../../check.js";
 import { listOf } from "./card-view.js";
-import { call, needsCredentials, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { call, needsCredentials, requestFor, resultOf, sendParams, type WireRequirement } from "./probe.js";
 import { blamesItself, demandError, showError, wantsCredentials } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const UNKNOWN_EXTENSION = "https://extensions.example.com/nobody-has-this/v1";
 
-/** What the two sides agree on beside the operation: extended card, extensions, tenant. */
-export const negotiationDuties: readonly WireDuty[] = [
+/** Extended card, extensions, tenant. */
+export const negotiationRequirements: readonly WireRequirement[] = [
   {
     key: "extended-card:gate",
     capability: "security",
     needs: ["no extended"],
     source: "A2A 1.0 §3.3.4",
-    behaviour: "Without the capability, the extended card is refused with UnsupportedOperation.",
+    behaviour: "Without the capability, the extended card is rejected with UnsupportedOperation.",
     async run(probe) {
       const answer = await call(probe, "GetExtendedAgentCard", {});
       demandError(answer.error, ["UNSUPPORTED_OPERATION"], answer.result);
@@ -26,7 +26,7 @@ export const negotiationDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["extended"],
     source: "A2A 1.0 §3.1.11",
-    behaviour: "The extended card is a card, or is said not to be configured, or needs credentials.",
+    behaviour: "The extended card is a card, or not configured, or needs credentials.",
     async run(probe) {
       const { error, result } = await call(probe, "GetExtendedAgentCard", {});
       if (error !== undefined && wantsCredentials(error)) return;
@@ -40,19 +40,19 @@ export const negotiationDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["extended"],
     source: "A2A 1.0 §3.1.11, §13.3",
-    behaviour: "The extended card is given to nobody who has not shown who they are.",
+    behaviour: "The extended card requires authentication.",
     async run(probe) {
       needsCredentials(probe);
       const { error, result } = await call(probe, "GetExtendedAgentCard", {}, { anonymous: true });
-      demand(error !== undefined, `it was given: ${show(result)}`);
-      demand(wantsCredentials(error), `refused for another reason: ${showError(error)}`);
+      demand(error !== undefined, `it was returned: ${show(result)}`);
+      demand(wantsCredentials(error), `rejected for another reason: ${showError(error)}`);
     },
   },
   {
     key: "extensions:unknown",
     capability: "connectivity",
     source: "A2A 1.0 §4.6, §14.2.2",
-    behaviour: "An extension the agent does not know is ignored and not said to be active.",
+    behaviour: "An unknown extension is ignored and not listed as active.",
     async run(probe) {
       const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": UNKNOWN_EXTENSION } });
       resultOf(answer);
@@ -64,7 +64,7 @@ export const negotiationDuties: readonly WireDuty[] = [
     key: "extensions:required",
     capability: "security",
     source: "A2A 1.0 §3.3.4",
-    behaviour: "A send that does not name an extension the card requires is refused with ExtensionSupportRequired.",
+    behaviour: "A send without an extension that the card requires is rejected with ExtensionSupportRequired.",
     async run(probe) {
       const capabilities = probe.card.document["capabilities"];
       const extensions = listOf(isObject(capabilities) ? capabilities["extensions"] : []);
@@ -104,7 +104,7 @@ export const negotiationDuties: readonly WireDuty[] = [
     key: "tenant:unlisted",
     capability: "edge-cases",
     source: "A2A 1.0 §3.3.2",
-    behaviour: "A tenant nobody listed is served or refused, never a fault of the server.",
+    behaviour: "An unlisted tenant is served or rejected, never a server error.",
     async run(probe) {
       const { url } = requestFor(probe, "SendMessage", {});
       const asPath = { url: url.replace(/\/message:send$/, "/no-such-tenant/message:send") };
@@ -112,7 +112,7 @@ export const negotiationDuties: readonly WireDuty[] = [
       const params = inPath ? sendParams(probe) : { tenant: "no-such-tenant", ...sendParams(probe) };
       const { got, error } = await call(probe, "SendMessage", params, asPath);
       demand(got.status < 500, `answered ${got.status}`);
-      demand(error?.grpc === undefined || !blamesItself(error), `the server blames itself: ${show(error?.message)}`);
+      demand(error?.grpc === undefined || !blamesItself(error), `server error: ${show(error?.message)}`);
     },
   },
 ];

@@ -1,16 +1,16 @@
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
-import { type Ask, ask, type Got, open } from "../../ask.js";
-import { type DutyText, demand, demandString, show, skip, toRequirement } from "../../duty.js";
+import { ask, open, type RawRequest, type RawResponse } from "../../ask.js";
+import { demand, demandString, type RequirementText, show, skip, toRequirement } from "../../check.js";
 import type { Requirement, Subject } from "../../requirement.js";
 import type { OperationName } from "../operations.js";
 import { type CardView, cardOf, type ListedInterface } from "./card-view.js";
-import { isOver, type Seen, type SeenTask, type Sending } from "./forms.js";
+import { isOver, type Observed, type ObservedTask, type Sending } from "./forms.js";
 import type { Answer, Wire } from "./wire.js";
 import { resultOf, showError } from "./wire-errors.js";
 
 export { resultOf };
 
-/** What a check of one wire works with. */
+/** The context of a check of one binding. */
 export interface Probe {
   readonly subject: Subject;
   readonly card: CardView;
@@ -18,10 +18,10 @@ export interface Probe {
   readonly at: ListedInterface;
 }
 
-export type Change = Omit<Ask, "url" | "method"> & { readonly url?: Maybe<string>; readonly method?: Maybe<string> };
+export type Change = Omit<RawRequest, "url" | "method"> & { readonly url?: Maybe<string>; readonly method?: Maybe<string> };
 
-/** A duty of one wire. `needs` says when it applies at all. */
-export interface WireDuty extends DutyText {
+/** A requirement for one binding. `needs`: its precondition. */
+export interface WireRequirement extends RequirementText {
   readonly versions?: Maybe<readonly Wire["version"][]>;
   readonly bindings?: Maybe<readonly Wire["binding"][]>;
   readonly needs?: Maybe<readonly Need[]>;
@@ -37,26 +37,26 @@ const NEEDS = {
   "no extended": { met: (card: CardView) => !card.extended, reason: "the card claims an extended card" },
   commands: {
     met: (card: CardView) => card.commands,
-    reason: "the agent has no skill tagged koine-conformance, so it cannot be told what to do",
+    reason: "the agent has no skill tagged koine-conformance, so it does not understand the conformance commands",
   },
 } as const;
 export type Need = keyof typeof NEEDS;
 
-/** The duties of one wire as requirements; those of a wire the card does not list are skipped. */
-export function onWire(wire: Wire, duties: readonly WireDuty[]): readonly Requirement[] {
-  const here = duties.filter(
+/** The requirements for one binding. Skipped if the card does not list it. */
+export function onWire(wire: Wire, requirements: readonly WireRequirement[]): readonly Requirement[] {
+  const here = requirements.filter(
     ({ versions = ["1.0"], bindings }) => versions.includes(wire.version) && (bindings?.includes(wire.binding) ?? true),
   );
-  return here.map((duty) =>
-    toRequirement(`a2a:${wire.name}`, duty, { version: wire.version, binding: wire.binding }, async (subject) => {
+  return here.map((requirement) =>
+    toRequirement(`a2a:${wire.name}`, requirement, { version: wire.version, binding: wire.binding }, async (subject) => {
       const probe = await probeOf(subject, wire);
-      for (const need of duty.needs ?? []) if (!NEEDS[need].met(probe.card)) skip(NEEDS[need].reason);
-      await duty.run(probe);
+      for (const need of requirement.needs ?? []) if (!NEEDS[need].met(probe.card)) skip(NEEDS[need].reason);
+      await requirement.run(probe);
     }),
   );
 }
 
-/** A probe for one wire of the subject, if its card lists that wire. */
+/** A probe for one binding of the subject, if its card lists it. */
 export async function probeOf(subject: Subject, wire: Wire): Promise<Probe> {
   const card = await cardOf(subject);
   const at =
@@ -64,11 +64,11 @@ export async function probeOf(subject: Subject, wire: Wire): Promise<Probe> {
     skip(`the card lists no ${wire.binding} interface for ${wire.version}`);
   if (wire.locate === undefined) return { subject, card, wire, at };
   const url = wire.locate(at.url, subject.url);
-  demand(url !== undefined, `${show(at.url)} is no address for ${wire.binding}`);
+  demand(url !== undefined, `${show(at.url)} is not an address for ${wire.binding}`);
   return { subject, card, wire, at: { ...at, url } };
 }
 
-/** One operation, params in the names of 1.0. `change` edits the request before it goes. */
+/** One operation, with params in 1.0 names. `change` edits the request before it is sent. */
 export async function call(probe: Probe, operation: OperationName, params: JsonObject, change: Change = {}): Promise<Answer> {
   const id = probe.subject.newId();
   return probe.wire.read(await ask(probe.subject, written(probe, { operation, params, id }, change)), id, operation);
@@ -78,7 +78,7 @@ function written(
   { wire, at }: Probe,
   { operation, params, id }: { readonly operation: OperationName; readonly params: JsonObject; readonly id: string },
   change: Change,
-): Ask {
+): RawRequest {
   const request = wire.write(at, operation, params, id) ?? skip(`${wire.version} has no ${operation} on ${wire.binding}`);
   return {
     ...request,
@@ -89,19 +89,19 @@ function written(
   };
 }
 
-/** Skips what can only be seen from the difference that credentials make. */
+/** Skips checks that need a difference between callers with and without credentials. */
 export function needsCredentials({ card, subject }: Probe): void {
-  if (!card.demandsCredentials) skip("the card demands no credentials");
-  if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be seen");
+  if (!card.demandsCredentials) skip("the card requires no credentials");
+  if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be observed");
 }
 
-/** The request an operation would make, for checks that bend it. */
-export function requestFor(probe: Probe, operation: OperationName, params: JsonObject): Ask {
+/** The request of an operation, for checks that modify it. */
+export function requestFor(probe: Probe, operation: OperationName, params: JsonObject): RawRequest {
   return written(probe, { operation, params, id: "conform-1" }, {});
 }
 
-/** Bytes of the check's own making to the wire's address. */
-export function raw(probe: Probe, request: Ask): Promise<Got> {
+/** Sends the given bytes to the address of the binding. */
+export function raw(probe: Probe, request: RawRequest): Promise<RawResponse> {
   return ask(probe.subject, request);
 }
 
@@ -110,42 +110,45 @@ export function sendParams(probe: Probe, sending: Partial<Sending> = {}): JsonOb
 }
 
 /** A send that must succeed. */
-export async function send(probe: Probe, sending: Partial<Sending> = {}): Promise<Seen> {
+export async function send(probe: Probe, sending: Partial<Sending> = {}): Promise<Observed> {
   return probe.wire.form.see(resultOf(await call(probe, "SendMessage", sendParams(probe, sending))));
 }
 
-/** A task to work with: by command where the agent knows them, else whatever "hello" gives. */
-export async function anyTask(probe: Probe, sending: Partial<Sending> = {}): Promise<SeenTask & { readonly id: string }> {
-  const seen = await send(probe, { text: probe.card.commands ? "conform: task" : "hello", ...sending });
-  if (seen.kind !== "task") return skip("the agent answers with bare messages, so there is no task to look at");
-  return { ...seen.task, id: demandString(seen.task.id, "task.id") };
+/** A task: by command if the agent understands them, else the result of "hello". */
+export async function anyTask(probe: Probe, sending: Partial<Sending> = {}): Promise<ObservedTask & { readonly id: string }> {
+  const observed = await send(probe, { text: probe.card.commands ? "conform: task" : "hello", ...sending });
+  if (observed.kind !== "task") return skip("the agent answers with messages, so there is no task");
+  return { ...observed.task, id: demandString(observed.task.id, "task.id") };
 }
 
 /** A finished task. */
-export async function finishedTask(probe: Probe, sending: Partial<Sending> = {}): Promise<SeenTask & { readonly id: string }> {
+export async function finishedTask(
+  probe: Probe,
+  sending: Partial<Sending> = {},
+): Promise<ObservedTask & { readonly id: string }> {
   const task = await anyTask(probe, sending);
   return isOver(task.state) ? task : skip(`the agent's task is ${task.state} after a blocking send, not finished`);
 }
 
-/** A task that runs until it is cancelled; only on command. */
-export async function runningTask(probe: Probe): Promise<SeenTask & { readonly id: string }> {
-  const seen = await send(probe, { text: "conform: wait", configuration: { returnImmediately: true } });
-  demand(seen.kind === "task", "a message came back where a task was commanded");
-  demand(!isOver(seen.task.state), `the waiting task is already ${seen.task.state}`);
-  return { ...seen.task, id: demandString(seen.task.id, "task.id") };
+/** A task that runs until it is cancelled. Needs the conformance commands. */
+export async function runningTask(probe: Probe): Promise<ObservedTask & { readonly id: string }> {
+  const observed = await send(probe, { text: "conform: wait", configuration: { returnImmediately: true } });
+  demand(observed.kind === "task", "a message came back instead of a task");
+  demand(!isOver(observed.task.state), `the waiting task is already ${observed.task.state}`);
+  return { ...observed.task, id: demandString(observed.task.id, "task.id") };
 }
 
-/** What a streaming operation gave: events as they come, or an answer that is no stream. */
+/** The result of a streaming operation: events, or a response that is not a stream. */
 export interface Streamed {
   readonly status: number;
-  readonly headers: Got["headers"];
-  /** Set where the answer is not a stream. */
+  readonly headers: RawResponse["headers"];
+  /** Set if the response is not a stream. */
   readonly plain: Maybe<Answer>;
-  readonly events: AsyncGenerator<Seen>;
+  readonly events: AsyncGenerator<Observed>;
   close(): void;
 }
 
-/** Opens a stream. REST subscribe is POST in the prose and GET in the proto: whichever the server has counts. */
+/** Opens a stream. REST subscribe is POST in the prose and GET in the proto; either is accepted. */
 export async function stream(probe: Probe, operation: OperationName, params: JsonObject, change: Change = {}): Promise<Streamed> {
   const id = probe.subject.newId();
   const request = written(probe, { operation, params, id }, change);
@@ -156,36 +159,39 @@ export async function stream(probe: Probe, operation: OperationName, params: Jso
   return { status: opened.status, headers: opened.headers, plain, events: seeAll(probe, results), close: opened.close };
 }
 
-async function* seeAll({ wire }: Probe, results: AsyncGenerator<unknown>): AsyncGenerator<Seen> {
+async function* seeAll({ wire }: Probe, results: AsyncGenerator<unknown>): AsyncGenerator<Observed> {
   for await (const result of results) yield wire.form.see(result);
 }
 
 const EVENTS = 1_000;
 
-/** All events of a stream that must end by itself; `until` may stop it earlier. */
-export async function collect(streamed: Streamed, until: (seen: Seen) => boolean = () => false): Promise<readonly Seen[]> {
+/** All events of a stream that must end by itself; `until` can stop earlier. */
+export async function collect(
+  streamed: Streamed,
+  until: (observed: Observed) => boolean = () => false,
+): Promise<readonly Observed[]> {
   const { plain } = streamed;
   demand(
     plain === undefined,
     `no stream came back: ${plain?.error === undefined ? show(plain?.result) : showError(plain.error)}`,
   );
-  const seen: Seen[] = [];
+  const observed: Observed[] = [];
   for await (const event of streamed.events) {
-    seen.push(event);
-    demand(seen.length <= EVENTS, `more than ${EVENTS} events`);
+    observed.push(event);
+    demand(observed.length <= EVENTS, `more than ${EVENTS} events`);
     if (until(event)) break;
   }
-  return seen;
+  return observed;
 }
 
-/** The state an event shows, if it shows one. */
-export function stateOf(seen: Maybe<Seen>): Maybe<string> {
-  if (seen?.kind === "task") return seen.task.state;
-  return seen?.kind === "status" ? seen.state : undefined;
+/** The state in an event, if any. */
+export function stateOf(observed: Maybe<Observed>): Maybe<string> {
+  if (observed?.kind === "task") return observed.task.state;
+  return observed?.kind === "status" ? observed.state : undefined;
 }
 
-/** The task an event belongs to, if it says so. */
-export function taskIdOf(seen: Seen): unknown {
-  if (seen.kind === "task") return seen.task.id;
-  return seen.kind === "message" ? seen.raw["taskId"] : seen.taskId;
+/** The task id of an event, if any. */
+export function taskIdOf(observed: Observed): unknown {
+  if (observed.kind === "task") return observed.task.id;
+  return observed.kind === "message" ? observed.raw["taskId"] : observed.taskId;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../check.js";
 import type { OperationName } from "../operations.js";
-import { anyTask, call, type Probe, resultOf, runningTask, type WireDuty } from "./probe.js";
+import { anyTask, call, type Probe, resultOf, runningTask, type WireRequirement } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
@@ -14,14 +14,14 @@ const GATED: readonly OperationName[] = [
   "DeleteTaskPushNotificationConfig",
 ];
 
-function gate(operation: OperationName): WireDuty {
+function gate(operation: OperationName): WireRequirement {
   return {
     key: `push:gate:${operation}`,
     capability: "long-running",
     versions: BOTH,
     needs: ["no push"],
     source: "A2A 1.0 §3.3.4",
-    behaviour: `Without the capability, ${operation} is refused with PushNotificationNotSupported.`,
+    behaviour: `Without the capability, ${operation} is rejected with PushNotificationNotSupported.`,
     async run(probe) {
       const params: JsonObject = {
         taskId: probe.subject.newId(),
@@ -34,7 +34,7 @@ function gate(operation: OperationName): WireDuty {
   };
 }
 
-/** A live task where the agent can be told to make one: configs may end with their task. */
+/** A running task, if the agent understands commands: configurations may end with their task. */
 async function taskId(probe: Probe): Promise<string> {
   return probe.card.commands ? (await runningTask(probe)).id : (await anyTask(probe)).id;
 }
@@ -50,7 +50,7 @@ export function pushConfigIn(result: unknown): JsonObject {
   return isObject(outer["pushNotificationConfig"]) ? outer["pushNotificationConfig"] : outer;
 }
 
-/** A task to tell of, cancelled when the check is done with it. */
+/** A task for push configurations, cancelled after the check. */
 export async function withTask(probe: Probe, run: (task: string) => Promise<void>): Promise<void> {
   const task = await taskId(probe);
   try {
@@ -60,8 +60,8 @@ export async function withTask(probe: Probe, run: (task: string) => Promise<void
   }
 }
 
-/** Push configs: refused as a whole, or kept as a whole. */
-export const pushDuties: readonly WireDuty[] = [
+/** Push configurations: fully supported or fully rejected. */
+export const pushRequirements: readonly WireRequirement[] = [
   ...GATED.map(gate),
   {
     key: "push:create",
@@ -69,7 +69,7 @@ export const pushDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["push"],
     source: "A2A 1.0 §3.1.7",
-    behaviour: "A created config comes back with its address and an id.",
+    behaviour: "A created config is returned with its URL and an id.",
     run: (probe) =>
       withTask(probe, async (task) => {
         const made = await create(probe, task, "c-1");
@@ -135,7 +135,7 @@ export const pushDuties: readonly WireDuty[] = [
     capability: "long-running",
     needs: ["push"],
     source: "A2A 1.0 §3.1.10",
-    behaviour: "A deleted config is gone, and deleting it again does no harm.",
+    behaviour: "A deleted config is not found, and deleting it again succeeds.",
     run: (probe) =>
       withTask(probe, async (task) => {
         await create(probe, task, "c-1");
@@ -162,7 +162,7 @@ export const pushDuties: readonly WireDuty[] = [
     capability: "edge-cases",
     needs: ["push"],
     source: "A2A 1.0 §3.3.2, §5.7",
-    behaviour: "A config without an address is refused as invalid.",
+    behaviour: "A config without a URL is rejected as invalid.",
     run: (probe) =>
       withTask(probe, async (task) => {
         const answer = await call(probe, "CreateTaskPushNotificationConfig", { taskId: task, id: "c-3" });
@@ -175,7 +175,7 @@ export const pushDuties: readonly WireDuty[] = [
     level: "should",
     needs: ["push"],
     source: "A2A 1.0 §13.2",
-    behaviour: "A config that points at the link-local metadata address is refused.",
+    behaviour: "A config with the link-local metadata address is rejected.",
     run: (probe) =>
       withTask(probe, async (task) => {
         const params = { taskId: task, id: "c-4", url: "http://169.254.169.254/latest/meta-data" };

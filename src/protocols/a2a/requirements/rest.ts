@@ -1,4 +1,4 @@
-import { demand, demandObject, show } from "../../duty.js";
+import { demand, demandObject, show } from "../../check.js";
 import {
   call,
   finishedTask,
@@ -9,7 +9,7 @@ import {
   runningTask,
   sendParams,
   stream,
-  type WireDuty,
+  type WireRequirement,
 } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 
@@ -22,8 +22,8 @@ async function post(probe: Probe, body: string, type = "application/json"): Prom
   return status;
 }
 
-/** What the HTTP binding demands of paths, verbs, bodies and media types. */
-export const restDuties: readonly WireDuty[] = [
+/** Requirements of the HTTP binding: paths, methods, bodies, media types. */
+export const restRequirements: readonly WireRequirement[] = [
   {
     key: "rest:malformed",
     capability: "edge-cases",
@@ -64,7 +64,7 @@ export const restDuties: readonly WireDuty[] = [
     capability: "round-trip",
     bindings: REST,
     source: "A2A 1.0 §11.1",
-    behaviour: "Both application/json and application/a2a+json are taken.",
+    behaviour: "Both application/json and application/a2a+json are accepted.",
     async run(probe) {
       for (const type of ["application/json", "application/a2a+json", "application/json; charset=utf-8"]) {
         const status = await post(probe, JSON.stringify(sendParams(probe)), type);
@@ -78,7 +78,7 @@ export const restDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: REST,
     source: "RFC 9110 §15.5.5",
-    behaviour: "A path nobody defined is answered 404.",
+    behaviour: "An undefined path is answered with 404.",
     async run(probe) {
       const { status } = await raw(probe, {
         method: "GET",
@@ -94,7 +94,7 @@ export const restDuties: readonly WireDuty[] = [
     versions: BOTH,
     bindings: REST,
     source: "RFC 9110 §15.5.6",
-    behaviour: "A verb a path does not have is answered 405 or 404.",
+    behaviour: "An unsupported method of a path is answered with 405 or 404.",
     async run(probe) {
       const request = requestFor(probe, "SendMessage", {});
       const { status } = await raw(probe, { ...request, method: "PUT", body: "{}" });
@@ -135,7 +135,7 @@ export const restDuties: readonly WireDuty[] = [
     capability: "edge-cases",
     bindings: REST,
     source: "A2A 1.0 §11.5",
-    behaviour: "A query parameter that is not the number it should be is refused as invalid.",
+    behaviour: "A query parameter that is not a number is rejected as invalid.",
     async run(probe) {
       const answer = await call(probe, "ListTasks", { pageSize: "many" });
       demandError(answer.error, ["INVALID_PARAMS"], answer.result);

@@ -1,7 +1,7 @@
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandString, show, skip } from "../../duty.js";
+import { demand, demandArray, demandString, show, skip } from "../../check.js";
 import { isOver, isWaiting } from "./forms.js";
-import { anyTask, call, finishedTask, resultOf, runningTask, send, sendParams, type WireDuty } from "./probe.js";
+import { anyTask, call, finishedTask, resultOf, runningTask, send, sendParams, type WireRequirement } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
 
@@ -11,7 +11,7 @@ const STATES = /^TASK_STATE_(SUBMITTED|WORKING|COMPLETED|FAILED|CANCELED|INPUT_R
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 /** SendMessage: shapes, identifiers, waiting. */
-export const sendDuties: readonly WireDuty[] = [
+export const sendRequirements: readonly WireRequirement[] = [
   {
     key: "send:shape",
     capability: "round-trip",
@@ -30,11 +30,11 @@ export const sendDuties: readonly WireDuty[] = [
     source: "A2A 1.0 §4.1.4",
     behaviour: "A message from the agent has an id, the agent's role and at least one part.",
     async run(probe) {
-      const seen = await send(probe, probe.card.commands ? { text: "conform: message" } : {});
-      if (seen.kind !== "message") return skip("the agent answers with tasks");
-      demandString(seen.raw["messageId"], "messageId");
-      demand(["ROLE_AGENT", "agent"].includes(String(seen.raw["role"])), `role is ${show(seen.raw["role"])}`);
-      demand(demandArray(probe.wire.form.partsOf(seen.raw), "parts").length > 0, "the message has no parts");
+      const observed = await send(probe, probe.card.commands ? { text: "conform: message" } : {});
+      if (observed.kind !== "message") return skip("the agent answers with tasks");
+      demandString(observed.raw["messageId"], "messageId");
+      demand(["ROLE_AGENT", "agent"].includes(String(observed.raw["role"])), `role is ${show(observed.raw["role"])}`);
+      demand(demandArray(probe.wire.form.partsOf(observed.raw), "parts").length > 0, "the message has no parts");
     },
   },
   {
@@ -44,9 +44,9 @@ export const sendDuties: readonly WireDuty[] = [
     source: "A2A 1.0 §3.4.1",
     behaviour: "A message from the agent says which context it belongs to.",
     async run(probe) {
-      const seen = await send(probe, probe.card.commands ? { text: "conform: message" } : {});
-      if (seen.kind !== "message") return skip("the agent answers with tasks");
-      demandString(seen.raw["contextId"], "contextId");
+      const observed = await send(probe, probe.card.commands ? { text: "conform: message" } : {});
+      if (observed.kind !== "message") return skip("the agent answers with tasks");
+      demandString(observed.raw["contextId"], "contextId");
     },
   },
   {
@@ -104,7 +104,7 @@ export const sendDuties: readonly WireDuty[] = [
     capability: "long-running",
     versions: BOTH,
     source: "A2A 1.0 §3.2.2",
-    behaviour: "A send that does not ask to return at once waits until the task is finished or waits for the caller.",
+    behaviour: "A blocking send waits until the task ends or waits for the caller.",
     async run(probe) {
       const { state } = await anyTask(probe);
       demand(isOver(state) || isWaiting(state), `the task came back ${state}`);
@@ -116,7 +116,7 @@ export const sendDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §3.2.2",
-    behaviour: "A send that asks to return at once gives the task while it runs.",
+    behaviour: "A non-blocking send returns the running task.",
     async run(probe) {
       const task = await runningTask(probe);
       await call(probe, "CancelTask", { id: task.id });
@@ -127,15 +127,18 @@ export const sendDuties: readonly WireDuty[] = [
     capability: "round-trip",
     versions: BOTH,
     source: "A2A 1.0 §3.4.1",
-    behaviour: "A context id of the client's own making is kept, or the send is refused; never another one in silence.",
+    behaviour: "A context id chosen by the client is kept, or the send is rejected; it is never replaced silently.",
     async run(probe) {
       const contextId = probe.subject.newId();
       const answer = await call(probe, "SendMessage", sendParams(probe, { contextId }));
       if (answer.error !== undefined)
         return demandError(answer.error, ["INVALID_PARAMS", "UNSUPPORTED_OPERATION"], undefined) && undefined;
-      const seen = probe.wire.form.see(answer.result);
-      const got = seen.kind === "task" ? seen.task.contextId : seen.raw["contextId"];
-      demand(got === contextId || (seen.kind === "message" && got === undefined), `sent context ${contextId}, got ${show(got)}`);
+      const observed = probe.wire.form.see(answer.result);
+      const got = observed.kind === "task" ? observed.task.contextId : observed.raw["contextId"];
+      demand(
+        got === contextId || (observed.kind === "message" && got === undefined),
+        `sent context ${contextId}, got ${show(got)}`,
+      );
     },
   },
   {
@@ -167,7 +170,7 @@ export const sendDuties: readonly WireDuty[] = [
     capability: "round-trip",
     versions: BOTH,
     source: "A2A 1.0 §3.1.1",
-    behaviour: "A message for a task that does not exist is refused with TaskNotFound.",
+    behaviour: "A message for a task that does not exist is rejected with TaskNotFound.",
     async run(probe) {
       const answer = await call(probe, "SendMessage", sendParams(probe, { taskId: probe.subject.newId() }));
       demandError(answer.error, ["TASK_NOT_FOUND"], answer.result);
@@ -177,7 +180,7 @@ export const sendDuties: readonly WireDuty[] = [
     key: "send:finished-task",
     capability: "long-running",
     source: "A2A 1.0 §3.1.1",
-    behaviour: "A message for a finished task is refused with UnsupportedOperation.",
+    behaviour: "A message for a finished task is rejected with UnsupportedOperation.",
     async run(probe) {
       const task = await finishedTask(probe);
       const answer = await call(probe, "SendMessage", sendParams(probe, { taskId: task.id, contextId: String(task.contextId) }));
@@ -189,9 +192,9 @@ export const sendDuties: readonly WireDuty[] = [
     capability: "long-running",
     needs: ["commands"],
     source: "A2A 1.0 §3.4.3",
-    behaviour: "A message that names a task and another context than the task's is refused.",
+    behaviour: "A message that names a task and another context is rejected.",
     async run(probe) {
-      const task = await asked(probe);
+      const task = await awaitingTask(probe);
       const params = sendParams(probe, { text: "conform: answer", taskId: task.id, contextId: probe.subject.newId() });
       const answer = await call(probe, "SendMessage", params);
       await call(probe, "CancelTask", { id: task.id });
@@ -204,14 +207,14 @@ export const sendDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §3.4.3",
-    behaviour: "A task that asks a question goes on, under its own id, with the message that answers.",
+    behaviour: "A task with a question continues, under its own id, with the message that answers it.",
     async run(probe) {
-      const task = await asked(probe);
-      const seen = await send(probe, { text: "forty-two", taskId: task.id });
-      demand(seen.kind === "task", "the answer to a task's question gave a message");
-      demand(seen.task.id === task.id, `the answer went to task ${show(seen.task.id)}`);
-      demand(seen.task.contextId === task.contextId, `the context changed to ${show(seen.task.contextId)}`);
-      demand(seen.task.state === "completed", `the task is ${seen.task.state}`);
+      const task = await awaitingTask(probe);
+      const observed = await send(probe, { text: "forty-two", taskId: task.id });
+      demand(observed.kind === "task", "the answer to a task's question gave a message");
+      demand(observed.task.id === task.id, `the answer went to task ${show(observed.task.id)}`);
+      demand(observed.task.contextId === task.contextId, `the context changed to ${show(observed.task.contextId)}`);
+      demand(observed.task.state === "completed", `the task is ${observed.task.state}`);
     },
   },
   {
@@ -220,10 +223,10 @@ export const sendDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §4.1.3",
-    behaviour: "Work that fails gives a failed task, not an error of the call.",
+    behaviour: "A failure of the agent is a failed task, not an error of the call.",
     async run(probe) {
-      const seen = await send(probe, { text: "conform: fail" });
-      demand(seen.kind === "task" && seen.task.state === "failed", `got ${show(seen.raw)}`);
+      const observed = await send(probe, { text: "conform: fail" });
+      demand(observed.kind === "task" && observed.task.state === "failed", `got ${show(observed.raw)}`);
     },
   },
   {
@@ -232,10 +235,10 @@ export const sendDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §4.1.3",
-    behaviour: "Work the agent will not do gives a rejected task.",
+    behaviour: "A rejection by the agent is a rejected task.",
     async run(probe) {
-      const seen = await send(probe, { text: "conform: reject" });
-      demand(seen.kind === "task" && seen.task.state === "rejected", `got ${show(seen.raw)}`);
+      const observed = await send(probe, { text: "conform: reject" });
+      demand(observed.kind === "task" && observed.task.state === "rejected", `got ${show(observed.raw)}`);
     },
   },
   {
@@ -244,7 +247,7 @@ export const sendDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §5.5, RFC 8259 §8.1",
-    behaviour: "Text survives the way there and back, code point by code point.",
+    behaviour: "Text is returned unchanged, code point by code point.",
     async run(probe) {
       const text = 'conform: echo "quoted" \\ soirée 🎉 中文 \u2028 \u0000 \ud83d\ude00';
       const echoed = JSON.stringify(resultOf(await call(probe, "SendMessage", sendParams(probe, { text }))));
@@ -253,8 +256,8 @@ export const sendDuties: readonly WireDuty[] = [
   },
 ];
 
-async function asked(probe: Parameters<WireDuty["run"]>[0]): ReturnType<typeof anyTask> {
+async function awaitingTask(probe: Parameters<WireRequirement["run"]>[0]): ReturnType<typeof anyTask> {
   const task = await anyTask(probe, { text: "conform: ask" });
-  demand(task.state === "input-required", `the task that asks is ${task.state}`);
+  demand(task.state === "input-required", `the task with a question is ${task.state}`);
   return task;
 }

@@ -1,8 +1,8 @@
 import { isObject } from "../../../envelope/index.js";
 import { open } from "../../ask.js";
-import { demand, demandString, show, skip } from "../../duty.js";
+import { demand, demandString, show, skip } from "../../check.js";
 import { readFrames } from "../../frames.js";
-import { isOver, isWaiting, type Seen } from "./forms.js";
+import { isOver, isWaiting, type Observed } from "./forms.js";
 import {
   call,
   collect,
@@ -13,7 +13,7 @@ import {
   stateOf,
   stream,
   taskIdOf,
-  type WireDuty,
+  type WireRequirement,
 } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
@@ -21,20 +21,20 @@ import { demandError } from "./wire-errors.js";
 const BOTH = ["1.0", "0.3"] as const;
 const SOURCE = "A2A 1.0 §3.1.2";
 
-/** The events of one streamed send: by command where the agent knows them. */
-async function streamed(probe: Probe): Promise<readonly Seen[]> {
+/** The events of one streamed send, by command if the agent understands them. */
+async function streamed(probe: Probe): Promise<readonly Observed[]> {
   const text = probe.card.commands ? "conform: stream 3" : "hello";
   return collect(await stream(probe, "SendStreamingMessage", sendParams(probe, { text })));
 }
 
-/** The same, for checks that mean nothing where a message is the whole answer. */
-async function streamedTask(probe: Probe): Promise<readonly Seen[]> {
+/** The same, skipped if a message is the whole answer. */
+async function streamedTask(probe: Probe): Promise<readonly Observed[]> {
   const events = await streamed(probe);
   return events[0]?.kind === "message" ? skip("the agent streams one message and no task") : events;
 }
 
 /** SendStreamingMessage and the framing of every stream. */
-export const streamingDuties: readonly WireDuty[] = [
+export const streamingRequirements: readonly WireRequirement[] = [
   {
     key: "stream:media-type",
     capability: "streaming",
@@ -56,7 +56,7 @@ export const streamingDuties: readonly WireDuty[] = [
     bindings: JSON_BINDINGS,
     needs: ["streaming"],
     source: "WHATWG HTML §9.2",
-    behaviour: "Every event has data that is one JSON value, and nothing on the stream is foreign to server-sent events.",
+    behaviour: "Every event has data that is one JSON value, and the stream contains only server-sent events.",
     async run(probe) {
       const opened = await open(probe.subject, requestFor(probe, "SendStreamingMessage", sendParams(probe)));
       let count = 0;
@@ -94,7 +94,9 @@ export const streamingDuties: readonly WireDuty[] = [
       const events = await streamedTask(probe);
       const ids = new Set(events.map(taskIdOf));
       demand(ids.size === 1, `task ids: ${show([...ids])}`);
-      const contexts = new Set(events.map((seen) => (seen.kind === "task" ? seen.task.contextId : seen.raw["contextId"])));
+      const contexts = new Set(
+        events.map((observed) => (observed.kind === "task" ? observed.task.contextId : observed.raw["contextId"])),
+      );
       demand(contexts.size === 1 && !contexts.has(undefined), `context ids: ${show([...contexts])}`);
     },
   },
@@ -104,7 +106,7 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["streaming"],
     source: "A2A 1.0 §3.1.2, §11.7",
-    behaviour: "A stream ends when the task is finished or waits for the caller, and nothing changes after that.",
+    behaviour: "A stream ends when the task ends or waits for the caller, and its state does not change after that.",
     async run(probe) {
       const states = (await streamedTask(probe)).map(stateOf).filter((state) => state !== undefined);
       const last = states.at(-1) ?? "";
@@ -119,14 +121,14 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["streaming"],
     source: "A2A 1.0 §3.5.2",
-    behaviour: "The state a stream ended with is the state GetTask gives.",
+    behaviour: "GetTask returns the state that the stream ended with.",
     async run(probe) {
       const events = await streamedTask(probe);
       const last = events.map(stateOf).findLast((state) => state !== undefined);
       const [first] = events;
       const id = demandString(first === undefined ? undefined : taskIdOf(first), "the task's id");
       const read = probe.wire.form.seeTask(resultOf(await call(probe, "GetTask", { id })));
-      demand(read.state === last, `the stream said ${last}, GetTask says ${read.state}`);
+      demand(read.state === last, `the stream reported ${last}, GetTask reports ${read.state}`);
     },
   },
   {
@@ -136,11 +138,11 @@ export const streamingDuties: readonly WireDuty[] = [
     bindings: ["JSONRPC", "GRPC"],
     needs: ["streaming"],
     source: "A2A 0.3 §7.2.2",
-    behaviour: "Status events say whether they are the last, and only the last one says yes.",
+    behaviour: "Only the last status event is final.",
     async run(probe) {
       const finals = (await streamedTask(probe)).filter(({ kind }) => kind === "status").map(({ raw }) => raw["final"]);
       if (finals.length === 0) skip("the stream has no status event");
-      // Protobuf leaves out what is false.
+      // Protobuf omits false.
       demand(probe.wire.binding === "GRPC" || finals.every((final) => typeof final === "boolean"), `final is ${show(finals)}`);
       demand(finals.indexOf(true) === finals.length - 1, `final is ${show(finals)}`);
     },
@@ -151,9 +153,9 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["streaming", "commands"],
     source: "A2A 1.0 §4.2.2",
-    behaviour: "Chunks of one artifact keep its id, come in order, and only the later ones are appended.",
+    behaviour: "Chunks of one artifact keep its id, come in order, and all but the first are appended.",
     async run(probe) {
-      const chunks = (await streamed(probe)).filter((seen) => seen.kind === "artifact");
+      const chunks = (await streamed(probe)).filter((observed) => observed.kind === "artifact");
       demand(chunks.length === 3, `three chunks were commanded, ${chunks.length} came`);
       const artifacts = chunks.map(({ artifact }) => (isObject(artifact) ? artifact : {}));
       demand(new Set(artifacts.map(({ artifactId }) => artifactId)).size === 1, "the chunks have different artifact ids");
@@ -172,7 +174,7 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["streaming", "commands"],
     source: "A2A 1.0 §11.7",
-    behaviour: "A stream ends when the task asks the caller for input.",
+    behaviour: "A stream ends when the task requires input.",
     async run(probe) {
       const events = await collect(await stream(probe, "SendStreamingMessage", sendParams(probe, { text: "conform: ask" })));
       demand(stateOf(events.at(-1)) === "input-required", `the stream ended ${stateOf(events.at(-1))}`);
@@ -183,7 +185,7 @@ export const streamingDuties: readonly WireDuty[] = [
     capability: "streaming",
     needs: ["streaming"],
     source: "A2A 1.0 §3.1.2, §3.3.2",
-    behaviour: "A send that is refused before the first event is answered as an ordinary error, not as a stream.",
+    behaviour: "A send that is rejected before the first event is answered as an ordinary error, not as a stream.",
     async run(probe) {
       const refused = await stream(probe, "SendStreamingMessage", sendParams(probe, { taskId: probe.subject.newId() }));
       demand(refused.plain !== undefined, "an error came as a stream");
@@ -196,7 +198,7 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: ["0.3"],
     needs: ["streaming"],
     source: "A2A 0.3 §8",
-    behaviour: "A streamed send for an unknown task is refused, by an answer or by the first event.",
+    behaviour: "A streamed send for an unknown task is rejected, by a response or by the first event.",
     async run(probe) {
       const refused = await stream(probe, "SendStreamingMessage", sendParams(probe, { taskId: probe.subject.newId() }));
       if (refused.plain !== undefined) return void demandError(refused.plain.error, ["TASK_NOT_FOUND"], refused.plain.result);
@@ -209,12 +211,12 @@ export const streamingDuties: readonly WireDuty[] = [
     capability: "streaming",
     needs: ["streaming"],
     source: "A2A 1.0 §3.3.2",
-    behaviour: "A streamed send without parts is refused as invalid.",
+    behaviour: "A streamed send without parts is rejected as invalid.",
     async run(probe) {
       const message = { messageId: probe.subject.newId(), role: "ROLE_USER", parts: [] };
       const refused = await stream(probe, "SendStreamingMessage", { message });
       refused.close();
-      demand(refused.plain !== undefined, "it was not refused: a stream came back");
+      demand(refused.plain !== undefined, "it was not rejected: a stream came back");
       demandError(refused.plain.error, ["INVALID_PARAMS", "INVALID_REQUEST"], refused.plain.result);
     },
   },
@@ -224,7 +226,7 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["no streaming"],
     source: "A2A 1.0 §3.3.4",
-    behaviour: "An agent that does not claim streaming refuses a streamed send with UnsupportedOperation.",
+    behaviour: "An agent without streaming rejects a streamed send with UnsupportedOperation.",
     async run(probe) {
       const refused = await stream(probe, "SendStreamingMessage", sendParams(probe));
       refused.close();
@@ -237,7 +239,7 @@ export const streamingDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["streaming", "commands"],
     source: "A2A 1.0 §3.5.2",
-    behaviour: "Leaving a stream does not stop the task.",
+    behaviour: "Disconnecting from a stream does not stop the task.",
     async run(probe) {
       const streaming = await stream(probe, "SendStreamingMessage", sendParams(probe, { text: "conform: wait" }));
       const [first] = await collect(streaming, ({ kind }) => kind === "task");

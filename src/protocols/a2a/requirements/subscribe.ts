@@ -1,18 +1,18 @@
-import { demand, show, skip } from "../../duty.js";
-import { isOver, type Seen } from "./forms.js";
-import { call, collect, resultOf, runningTask, send, stateOf, stream, type WireDuty } from "./probe.js";
+import { demand, show, skip } from "../../check.js";
+import { isOver, type Observed } from "./forms.js";
+import { call, collect, resultOf, runningTask, send, stateOf, stream, type WireRequirement } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 
-/** SubscribeToTask: joining a task that runs. */
-export const subscribeDuties: readonly WireDuty[] = [
+/** SubscribeToTask: subscribing to a running task. */
+export const subscribeRequirements: readonly WireRequirement[] = [
   {
     key: "subscribe:snapshot",
     capability: "streaming",
     needs: ["streaming", "commands"],
     source: "A2A 1.0 §3.1.6",
-    behaviour: "A subscription begins with the task as it stands and ends when the task is finished.",
+    behaviour: "A subscription begins with the current task and ends when the task is finished.",
     async run(probe) {
       const { id } = await runningTask(probe);
       const subscription = await stream(probe, "SubscribeToTask", { id });
@@ -32,12 +32,12 @@ export const subscribeDuties: readonly WireDuty[] = [
     versions: ["0.3"],
     needs: ["streaming", "commands"],
     source: "A2A 0.3 §7.9",
-    behaviour: "A resubscription shows the end of the task.",
+    behaviour: "A resubscription delivers the end of the task.",
     async run(probe) {
       const { id } = await runningTask(probe);
       const subscription = await stream(probe, "SubscribeToTask", { id });
       const seeing = collect(subscription);
-      // What the stream fails with is heard below; when the cancel fails first, nobody hears it.
+      // A stream error is reported below; if the cancellation fails first, it is ignored.
       seeing.catch(() => undefined);
       resultOf(await call(probe, "CancelTask", { id }));
       const events = await seeing;
@@ -49,7 +49,7 @@ export const subscribeDuties: readonly WireDuty[] = [
     capability: "streaming",
     needs: ["streaming", "commands"],
     source: "A2A 1.0 §3.5.2",
-    behaviour: "Two subscribers of one task see the same events, and one leaving does not touch the other.",
+    behaviour: "Two subscribers of one task receive the same events, and one disconnecting does not affect the other.",
     async run(probe) {
       const { id } = await runningTask(probe);
       const all = await Promise.all([1, 2, 3].map(() => stream(probe, "SubscribeToTask", { id })));
@@ -57,8 +57,8 @@ export const subscribeDuties: readonly WireDuty[] = [
       all[2]?.close();
       resultOf(await call(probe, "CancelTask", { id }));
       const [one, two] = await Promise.all(all.slice(0, 2).map((each) => collect(each)));
-      const words = (events: readonly Seen[] = []): string =>
-        events.map((seen) => `${seen.kind} ${stateOf(seen) ?? ""}`).join(", ");
+      const words = (events: readonly Observed[] = []): string =>
+        events.map((observed) => `${observed.kind} ${stateOf(observed) ?? ""}`).join(", ");
       demand(words(one) !== "" && words(one) === words(two), `one saw ${words(one)}; the other ${words(two)}`);
     },
   },
@@ -71,7 +71,7 @@ export const subscribeDuties: readonly WireDuty[] = [
     behaviour: "Subscribing to a task that does not exist is TaskNotFound.",
     async run(probe) {
       const refused = await stream(probe, "SubscribeToTask", { id: probe.subject.newId() });
-      // A 0.3 client of this operation insists on a stream, errors included.
+      // A 0.3 client requires a stream here, even for errors.
       if (probe.wire.version === "0.3" && refused.plain === undefined) return refused.close();
       demandError(refused.plain?.error, ["TASK_NOT_FOUND"], refused.plain?.result ?? "a stream");
     },
@@ -83,9 +83,9 @@ export const subscribeDuties: readonly WireDuty[] = [
     source: "A2A 1.0 §3.1.6",
     behaviour: "Subscribing to a finished task is UnsupportedOperation.",
     async run(probe) {
-      const seen = await send(probe, { text: probe.card.commands ? "conform: task" : "hello" });
-      if (seen.kind !== "task" || !isOver(seen.task.state)) return skip("the agent gave no finished task");
-      const refused = await stream(probe, "SubscribeToTask", { id: String(seen.task.id) });
+      const observed = await send(probe, { text: probe.card.commands ? "conform: task" : "hello" });
+      if (observed.kind !== "task" || !isOver(observed.task.state)) return skip("the agent gave no finished task");
+      const refused = await stream(probe, "SubscribeToTask", { id: String(observed.task.id) });
       refused.close();
       demandError(refused.plain?.error, ["UNSUPPORTED_OPERATION"], refused.plain?.result ?? "a stream");
     },

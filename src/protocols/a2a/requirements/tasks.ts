@@ -1,17 +1,17 @@
-import { demand, demandArray, show, skip } from "../../duty.js";
-import { anyTask, call, finishedTask, resultOf, runningTask, sendParams, type WireDuty } from "./probe.js";
+import { demand, demandArray, show, skip } from "../../check.js";
+import { anyTask, call, finishedTask, resultOf, runningTask, sendParams, type WireRequirement } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 
-/** GetTask and CancelTask, and how much history comes with a task. */
-export const taskDuties: readonly WireDuty[] = [
+/** GetTask and CancelTask, and history length. */
+export const taskRequirements: readonly WireRequirement[] = [
   {
     key: "get-task:same",
     capability: "round-trip",
     versions: BOTH,
     source: "A2A 1.0 §3.1.3",
-    behaviour: "A task that was made can be read by its id, in the state it was left in.",
+    behaviour: "A task can be read by its id, in its last state.",
     async run(probe) {
       const task = await finishedTask(probe);
       const read = probe.wire.form.seeTask(resultOf(await call(probe, "GetTask", { id: task.id })));
@@ -37,7 +37,7 @@ export const taskDuties: readonly WireDuty[] = [
     bindings: ["JSONRPC", "GRPC"],
     versions: BOTH,
     source: "A2A 1.0 §5.7",
-    behaviour: "A request for a task without an id is refused as invalid.",
+    behaviour: "A request for a task without an id is rejected as invalid.",
     async run(probe) {
       const answer = await call(probe, "GetTask", {});
       demandError(answer.error, ["INVALID_PARAMS", "INVALID_REQUEST"], answer.result);
@@ -49,7 +49,7 @@ export const taskDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §3.7",
-    behaviour: "A finished task keeps what it made.",
+    behaviour: "A finished task keeps its artifacts.",
     async run(probe) {
       const task = await finishedTask(probe);
       const read = probe.wire.form.seeTask(resultOf(await call(probe, "GetTask", { id: task.id })));
@@ -60,7 +60,7 @@ export const taskDuties: readonly WireDuty[] = [
     key: "get-task:long-id",
     capability: "edge-cases",
     source: "A2A 1.0 §3.3.2",
-    behaviour: "An id of 4,000 characters is TaskNotFound or invalid, never a fault of the server.",
+    behaviour: "An id of 4,000 characters is TaskNotFound or invalid, never a server error.",
     async run(probe) {
       const answer = await call(probe, "GetTask", { id: "x".repeat(4_000) });
       demandError(answer.error, ["TASK_NOT_FOUND", "INVALID_PARAMS"], answer.result);
@@ -70,7 +70,7 @@ export const taskDuties: readonly WireDuty[] = [
     key: "get-task:strange-id",
     capability: "security",
     source: "A2A 1.0 §3.1.3",
-    behaviour: "An id made of path and quote characters is TaskNotFound or invalid.",
+    behaviour: "An id of path and quote characters is TaskNotFound or invalid.",
     async run(probe) {
       for (const id of ["../../etc/passwd", "a/b", "x' OR '1'='1", "%2e%2e", "__proto__", "a b?c#d", "é中"]) {
         const answer = await call(probe, "GetTask", { id });
@@ -127,7 +127,7 @@ export const taskDuties: readonly WireDuty[] = [
     key: "history:negative",
     capability: "edge-cases",
     source: "A2A 1.0 §3.3.2",
-    behaviour: "A negative historyLength is refused as invalid.",
+    behaviour: "A negative historyLength is rejected as invalid.",
     async run(probe) {
       const { id } = await anyTask(probe);
       const answer = await call(probe, "GetTask", { id, historyLength: -1 });
@@ -164,7 +164,7 @@ export const taskDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §3.1.5",
-    behaviour: "Cancelling a running task gives the task, and the task ends as cancelled.",
+    behaviour: "Cancelling a running task returns the task, which ends as cancelled.",
     async run(probe) {
       const { id } = await runningTask(probe);
       const cancelled = probe.wire.form.seeTask(resultOf(await call(probe, "CancelTask", { id })));
@@ -179,7 +179,7 @@ export const taskDuties: readonly WireDuty[] = [
     versions: BOTH,
     needs: ["commands"],
     source: "A2A 1.0 §3.3.1, §3.1.5",
-    behaviour: "A second cancel gives the cancelled task again or TaskNotCancelable.",
+    behaviour: "A second cancel returns the cancelled task or TaskNotCancelable.",
     async run(probe) {
       const { id } = await runningTask(probe);
       resultOf(await call(probe, "CancelTask", { id }));
@@ -206,7 +206,7 @@ export const taskDuties: readonly WireDuty[] = [
     capability: "long-running",
     needs: ["commands"],
     source: "A2A 1.0 §3.1.1",
-    behaviour: "A message for a cancelled task is refused with UnsupportedOperation.",
+    behaviour: "A message for a cancelled task is rejected with UnsupportedOperation.",
     async run(probe) {
       const { id } = await runningTask(probe);
       resultOf(await call(probe, "CancelTask", { id }));

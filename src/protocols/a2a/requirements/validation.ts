@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from "../../../envelope/index.js";
 import { isObject } from "../../../envelope/index.js";
-import { demand } from "../../duty.js";
-import { call, type Probe, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { demand } from "../../check.js";
+import { call, type Probe, resultOf, sendParams, type WireRequirement } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { demandError, namesField, showError } from "./wire-errors.js";
 
 interface BadSend {
   readonly key: string;
-  /** What a good error names. */
+  /** The field that an error should name. */
   readonly field: string;
   readonly what: string;
-  /** Protobuf cannot say it, or says it as one of the others. */
+  /** Protobuf cannot express it, or expresses it as another case. */
   readonly inJson?: true;
   bend(params: JsonObject): JsonObject;
 }
@@ -59,7 +59,7 @@ const BAD_SENDS: readonly BadSend[] = [
     key: "unknown-role",
     inJson: true,
     field: "role",
-    what: "has a role nobody defined",
+    what: "has an undefined role",
     bend: inMessage({ role: "ROLE_WIZARD" }),
   },
   { key: "no-parts", field: "parts", what: "has no parts member", bend: inMessage({ parts: undefined }) },
@@ -103,14 +103,14 @@ const BAD_SENDS: readonly BadSend[] = [
   {
     key: "history-negative",
     field: "historyLength",
-    what: "asks for a negative history",
+    what: "requests a negative history length",
     bend: (params) => ({ ...params, configuration: { historyLength: -1 } }),
   },
   {
     key: "history-text",
     inJson: true,
     field: "historyLength",
-    what: "asks for a history of a word's length",
+    what: "requests a history length that is not a number",
     bend: (params) => ({ ...params, configuration: { historyLength: "some" } }),
   },
   {
@@ -122,13 +122,13 @@ const BAD_SENDS: readonly BadSend[] = [
   },
 ];
 
-function refusal({ key, what, bend, inJson }: BadSend): WireDuty {
+function refusal({ key, what, bend, inJson }: BadSend): WireRequirement {
   return {
     key: `validation:${key}`,
     capability: "edge-cases",
     bindings: inJson && JSON_BINDINGS,
     source: "A2A 1.0 §3.3.2, §5.7",
-    behaviour: `A send that ${what} is refused as invalid.`,
+    behaviour: `A send that ${what} is rejected as invalid.`,
     async run(probe) {
       const answer = await call(probe, "SendMessage", bend(sendParams(probe)));
       demandError(answer.error, ["INVALID_PARAMS", "INVALID_REQUEST"], answer.result);
@@ -136,23 +136,23 @@ function refusal({ key, what, bend, inJson }: BadSend): WireDuty {
   };
 }
 
-function naming({ key, what, field, bend, inJson }: BadSend): WireDuty {
+function naming({ key, what, field, bend, inJson }: BadSend): WireRequirement {
   return {
     key: `validation:${key}:named`,
     capability: "edge-cases",
     bindings: inJson && JSON_BINDINGS,
     level: "should",
     source: "A2A 1.0 §3.3.2",
-    behaviour: `The refusal of a send that ${what} names the member.`,
+    behaviour: `The error for a send that ${what} names the member.`,
     async run(probe) {
       const { error } = await call(probe, "SendMessage", bend(sendParams(probe)));
-      demand(error !== undefined, "it was not refused");
+      demand(error !== undefined, "it was not rejected");
       demand(namesField(error, field), `${field} is not named: ${showError(error)}`);
     },
   };
 }
 
-/** Input that is unusual and legal. Another refusal than ContentTypeNotSupported is a fault. */
+/** Unusual but valid input. Any rejection other than ContentTypeNotSupported is an error. */
 interface GoodSend {
   readonly key: string;
   readonly source: string;
@@ -168,7 +168,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
     inJson: true,
     source: "A2A 1.0 §5.7",
     level: "should",
-    what: "members nobody knows",
+    what: "unknown members",
     bend: (params) => inMessage({ xUnknown: { deep: [1] } })({ ...params, xAlsoUnknown: true }),
   },
   {
@@ -239,21 +239,21 @@ const GOOD_SENDS: readonly GoodSend[] = [
     key: "proto-keys",
     source: "RFC 8259 §4",
     level: "must",
-    what: "metadata whose keys are words of the language the server is written in",
+    what: "metadata whose keys are JavaScript object members",
     bend: inMessage({
       metadata: JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{}},"toString":"x"}') as JsonObject,
-    }), // a literal object
+    }),
   },
 ];
 
-function acceptance({ key, source, level, what, bend, inJson }: GoodSend): WireDuty {
+function acceptance({ key, source, level, what, bend, inJson }: GoodSend): WireRequirement {
   return {
     key: `accepts:${key}`,
     capability: "round-trip",
     bindings: inJson && JSON_BINDINGS,
     level,
     source,
-    behaviour: `A send with ${what} is taken.`,
+    behaviour: `A send with ${what} is accepted.`,
     run: async (probe: Probe) => {
       const answer = await call(probe, "SendMessage", bend(sendParams(probe)));
       if (answer.error === undefined) return void resultOf(answer);
@@ -262,8 +262,8 @@ function acceptance({ key, source, level, what, bend, inJson }: GoodSend): WireD
   };
 }
 
-/** What a server must refuse, name, and take. */
-export const validationDuties: readonly WireDuty[] = [
+/** Input that a server must reject, naming the field, and input that it must accept. */
+export const validationRequirements: readonly WireRequirement[] = [
   ...BAD_SENDS.map(refusal),
   ...BAD_SENDS.map(naming),
   ...GOOD_SENDS.map(acceptance),

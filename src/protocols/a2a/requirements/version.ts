@@ -1,12 +1,12 @@
-import { demand } from "../../duty.js";
-import { call, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { demand } from "../../check.js";
+import { call, requestFor, resultOf, sendParams, type WireRequirement } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { blamesItself, demandError, showError } from "./wire-errors.js";
 
 const SOURCE = "A2A 1.0 §3.6";
 
-/** The version header, which decides how everything else is read. */
-export const versionDuties: readonly WireDuty[] = [
+/** Version negotiation by header. */
+export const versionRequirements: readonly WireRequirement[] = [
   {
     key: "version:accepted",
     capability: "connectivity",
@@ -19,7 +19,7 @@ export const versionDuties: readonly WireDuty[] = [
     key: "version:unknown",
     capability: "connectivity",
     source: `${SOURCE}.2`,
-    behaviour: "A version the agent does not have is refused with VersionNotSupported.",
+    behaviour: "An unsupported version is rejected with VersionNotSupported.",
     async run(probe) {
       const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-version": "99.0" } });
       demandError(answer.error, ["VERSION_NOT_SUPPORTED"], answer.result);
@@ -29,21 +29,18 @@ export const versionDuties: readonly WireDuty[] = [
     key: "version:absent",
     capability: "connectivity",
     source: `${SOURCE}.2`,
-    behaviour: "A request without a version is read as 0.3 or refused; it is never a fault of the server.",
+    behaviour: "A request without a version is read as 0.3 or rejected, never a server error.",
     async run(probe) {
       const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-version": undefined } });
       const { error } = answer;
-      demand(
-        error === undefined || !blamesItself(error),
-        `the server blames itself: ${error === undefined ? "" : showError(error)}`,
-      );
+      demand(error === undefined || !blamesItself(error), `server error: ${error === undefined ? "" : showError(error)}`);
     },
   },
   {
     key: "version:patch",
     capability: "connectivity",
     source: SOURCE,
-    behaviour: "A patch number in the version does not matter.",
+    behaviour: "A patch number in the version is ignored.",
     run: async (probe) =>
       void resultOf(await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-version": "1.0.1" } })),
   },

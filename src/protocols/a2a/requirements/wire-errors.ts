@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { demand, show } from "../../duty.js";
+import { demand, show } from "../../check.js";
 
-/** An error as it was seen, whatever shape carried it. */
-export interface SeenError {
+/** A decoded error in any format. */
+export interface ObservedError {
   readonly httpStatus: number;
-  /** The JSON-RPC code, where there is one. */
+  /** The JSON-RPC code, if there is one. */
   readonly code: Maybe<number>;
-  /** The name of the gRPC status, where there is one. */
+  /** The name of the gRPC status, if there is one. */
   readonly grpc: Maybe<string>;
   /** From ErrorInfo, or from a problem type URI. */
   readonly reason: Maybe<string>;
@@ -21,14 +21,14 @@ interface ErrorRow {
   /** The statuses of both published tables, 1.0.1 first, then 1.0.0. */
   readonly http: readonly number[];
   readonly grpc: readonly string[];
-  /** One of the nine of A2A; the generic ones have no reason of their own. */
+  /** One of the nine A2A errors; generic errors have no reason. */
   readonly own: boolean;
 }
 
-/** The gRPC status of three errors changed between the patch versions. */
+/** The gRPC status of three errors changed between patch versions. */
 const CHANGED = ["FAILED_PRECONDITION", "UNIMPLEMENTED"] as const;
 
-/** A2A 1.0 §5.4, with the statuses of both patch versions: a peer cannot tell which one it talks to. */
+/** A2A 1.0 §5.4, with the statuses of both patch versions, which peers cannot distinguish. */
 export const ERROR_ROWS = {
   TASK_NOT_FOUND: { code: -32001, http: [404], grpc: ["NOT_FOUND"], own: true },
   TASK_NOT_CANCELABLE: { code: -32002, http: [400, 409], grpc: ["FAILED_PRECONDITION"], own: true },
@@ -52,45 +52,45 @@ const GRPC_FAULTS: ReadonlySet<string> = new Set(["UNKNOWN", "INTERNAL", "DATA_L
 const PROBLEM_PREFIX = "https://a2a-protocol.org/errors/";
 
 /** The error member of a JSON-RPC response. */
-export function seeRpcError(raw: JsonObject, httpStatus: number): SeenError {
+export function seeRpcError(raw: JsonObject, httpStatus: number): ObservedError {
   const details = Array.isArray(raw["data"]) ? raw["data"] : [];
   return assemble(raw, { httpStatus, code: numberOf(raw["code"]), message: textOf(raw["message"]), details });
 }
 
-/** What the status of a gRPC call says. */
+/** Decodes the status of a gRPC call. */
 export function seeGrpcError(
   raw: { readonly status: string; readonly message: string; readonly details: readonly JsonObject[] },
   httpStatus: number,
-): SeenError {
+): ObservedError {
   const { status, message, details } = raw;
   return assemble(raw, { httpStatus, grpc: status, message, details });
 }
 
-/** A REST error body in any of its three published shapes, or none. */
-export function seeRestError(body: unknown, httpStatus: number): SeenError {
+/** A REST error in any of its three published formats, or in none. */
+export function seeRestError(body: unknown, httpStatus: number): ObservedError {
   const outer = isObject(body) ? body : {};
   const inner = isObject(outer["error"]) ? outer["error"] : outer;
   const details = Array.isArray(inner["details"]) ? inner["details"] : [];
   const message = textOf(inner["message"]) || textOf(inner["detail"]) || textOf(inner["title"]);
   const code = numberOf(inner["code"]);
-  const seen = assemble(body, { httpStatus, code: code !== undefined && code < 0 ? code : undefined, message, details });
+  const observed = assemble(body, { httpStatus, code: code !== undefined && code < 0 ? code : undefined, message, details });
   const type = textOf(outer["type"]);
-  if (seen.reason !== undefined || !type.startsWith(PROBLEM_PREFIX)) return seen;
-  return { ...seen, reason: type.slice(PROBLEM_PREFIX.length).toUpperCase().replaceAll("-", "_") };
+  if (observed.reason !== undefined || !type.startsWith(PROBLEM_PREFIX)) return observed;
+  return { ...observed, reason: type.slice(PROBLEM_PREFIX.length).toUpperCase().replaceAll("-", "_") };
 }
 
 function assemble(
   raw: unknown,
-  parts: Pick<SeenError, "httpStatus" | "message" | "details"> & Partial<Pick<SeenError, "code" | "grpc">>,
-): SeenError {
+  parts: Pick<ObservedError, "httpStatus" | "message" | "details"> & Partial<Pick<ObservedError, "code" | "grpc">>,
+): ObservedError {
   const infos = parts.details.filter(isObject).filter((detail) => detail["@type"] === ERROR_INFO);
   const info = infos.find(({ domain }) => domain === ERROR_DOMAIN) ?? infos[0];
-  const seen = { code: undefined, grpc: undefined, ...parts };
-  return { ...seen, reason: textOf(info?.["reason"]) || undefined, domain: textOf(info?.["domain"]) || undefined, raw };
+  const observed = { code: undefined, grpc: undefined, ...parts };
+  return { ...observed, reason: textOf(info?.["reason"]) || undefined, domain: textOf(info?.["domain"]) || undefined, raw };
 }
 
-/** Is it this error? By reason where one was sent, else by the binding's own code or status. */
-export function isError(error: SeenError, name: ErrorName): boolean {
+/** Whether it is this error: by reason if present, else by the code or status of the binding. */
+export function isError(error: ObservedError, name: ErrorName): boolean {
   const row: ErrorRow = ERROR_ROWS[name];
   if (error.grpc !== undefined)
     return row.grpc.includes(error.grpc) && (error.reason === undefined || !row.own || error.reason === name);
@@ -100,24 +100,24 @@ export function isError(error: SeenError, name: ErrorName): boolean {
   return row.http.includes(error.httpStatus);
 }
 
-/** The server says that it is at fault itself. */
-export function blamesItself({ grpc, httpStatus, code }: SeenError): boolean {
+/** A server error. */
+export function blamesItself({ grpc, httpStatus, code }: ObservedError): boolean {
   return httpStatus >= 500 || code === INTERNAL_ERROR || (grpc !== undefined && GRPC_FAULTS.has(grpc));
 }
 
-/** The refusal of a caller that showed no credentials, or too weak ones. */
-export function wantsCredentials({ grpc, httpStatus }: SeenError): boolean {
+/** The rejection of missing or insufficient credentials. */
+export function wantsCredentials({ grpc, httpStatus }: ObservedError): boolean {
   return [401, 403].includes(httpStatus) || grpc === "UNAUTHENTICATED" || grpc === "PERMISSION_DENIED";
 }
 
-/** The result, or the check fails with the error in words. */
-export function resultOf({ error, result }: { readonly error: Maybe<SeenError>; readonly result: unknown }): unknown {
-  demand(error === undefined, `refused: ${error === undefined ? "" : showError(error)}`);
+/** The result; fails the check with the error. */
+export function resultOf({ error, result }: { readonly error: Maybe<ObservedError>; readonly result: unknown }): unknown {
+  demand(error === undefined, `rejected: ${error === undefined ? "" : showError(error)}`);
   return result;
 }
 
-/** Demands one of the named errors. */
-export function demandError(error: Maybe<SeenError>, names: readonly ErrorName[], got: unknown): SeenError {
+/** Requires one of the named errors. */
+export function demandError(error: Maybe<ObservedError>, names: readonly ErrorName[], got: unknown): ObservedError {
   demand(error !== undefined, `expected ${names.join(" or ")}, got the result ${show(got)}`);
   demand(
     names.some((name) => isError(error, name)),
@@ -126,17 +126,17 @@ export function demandError(error: Maybe<SeenError>, names: readonly ErrorName[]
   return error;
 }
 
-export function showError(error: SeenError): string {
+export function showError(error: ObservedError): string {
   const code = error.code === undefined ? "" : `, code ${error.code}`;
   const grpc = error.grpc === undefined ? "" : `, ${error.grpc}`;
   return `HTTP ${error.httpStatus}${code}${grpc}, reason ${error.reason ?? "none"}: ${show(error.message)}`;
 }
 
-/** Does the error say which member is wrong? In its words or in its details, in either spelling. */
-export function namesField(error: SeenError, field: string): boolean {
-  const said = `${error.message} ${JSON.stringify(error.details)} ${JSON.stringify(error.raw)}`.toLowerCase();
+/** Whether the error names the invalid member, in its message or details, in either spelling. */
+export function namesField(error: ObservedError, field: string): boolean {
+  const text = `${error.message} ${JSON.stringify(error.details)} ${JSON.stringify(error.raw)}`.toLowerCase();
   const snake = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return said.includes(field.toLowerCase()) || said.includes(snake);
+  return text.includes(field.toLowerCase()) || text.includes(snake);
 }
 
 const numberOf = (value: unknown): Maybe<number> => (typeof value === "number" ? value : undefined);

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import type { Ask, Got } from "../../ask.js";
-import { demand, show } from "../../duty.js";
+import type { RawRequest, RawResponse } from "../../ask.js";
+import { demand, show } from "../../check.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
 import { listenToEvents } from "./event-stream.js";
 import { KIND_FORM, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
@@ -10,15 +10,15 @@ import { seeRestError, seeRpcError } from "./wire-errors.js";
 
 const JSON_TYPE = "application/json";
 const modernHeaders = { "content-type": JSON_TYPE, accept: "application/json, text/event-stream", "a2a-version": "1.0" };
-// A 0.3 client knows no version header (A2A 1.0 §3.6.2: absent means 0.3).
+// 0.3 clients send no version header (A2A 1.0 §3.6.2: absent means 0.3).
 const oldHeaders = { "content-type": JSON_TYPE, accept: "application/json, text/event-stream" };
 
-function writeRpc(url: string, method: string, params: JsonObject, id: string): Pick<Ask, "method" | "url" | "body"> {
+function writeRpc(url: string, method: string, params: JsonObject, id: string): Pick<RawRequest, "method" | "url" | "body"> {
   return { method: "POST", url, body: JSON.stringify({ jsonrpc: "2.0", id, method, params }) };
 }
 
-/** A2A 1.0 §9: a whole JSON-RPC response, with the id of the request, and one of result and error. */
-function readRpc(got: Got, id: Maybe<string>): Answer {
+/** A2A 1.0 §9: a JSON-RPC response with the id of the request, and either result or error. */
+function readRpc(got: RawResponse, id: Maybe<string>): Answer {
   const body = got.json;
   if (got.status >= 400 && !(isObject(body) && isObject(body["error"]) && body["jsonrpc"] === "2.0"))
     return { got, result: undefined, error: seeRestError(body, got.status) };
@@ -30,7 +30,7 @@ function readRpc(got: Got, id: Maybe<string>): Answer {
   return { got, result: body["result"], error: undefined };
 }
 
-function readRest(got: Got): Answer {
+function readRest(got: RawResponse): Answer {
   if (got.status < 200 || got.status >= 300) return { got, result: undefined, error: seeRestError(got.json, got.status) };
   demand(got.text === "" || got.json !== undefined, `the answer is not JSON: ${show(got.text)}`);
   return { got, result: got.json ?? {}, error: undefined };
@@ -74,9 +74,9 @@ const REST = {
   GetExtendedAgentCard: { method: "GET", path: "/extendedAgentCard", old: "/v1/card" },
 } as const satisfies Record<OperationName, RestRow>;
 
-function writeRest(base: string, method: string, path: string, params: JsonObject): Pick<Ask, "method" | "url" | "body"> {
+function writeRest(base: string, method: string, path: string, params: JsonObject): Pick<RawRequest, "method" | "url" | "body"> {
   const rest = new Map(Object.entries(params));
-  // A body member stays beside the path: `id` is the config's own on create.
+  // Body members are kept beside path parameters: `id` is that of the config on create.
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = rest.get(name);
     rest.delete(name);
@@ -85,8 +85,8 @@ function writeRest(base: string, method: string, path: string, params: JsonObjec
   if (method === "POST") return { method, url: base + filled, body: JSON.stringify(Object.fromEntries(rest)) };
   const query = new URLSearchParams();
   for (const [name, value] of rest) if (value !== undefined) query.set(name, String(value));
-  const asked = query.size === 0 ? "" : `?${query}`;
-  return { method, url: base + filled + asked, body: undefined };
+  const search = query.size === 0 ? "" : `?${query}`;
+  return { method, url: base + filled + search, body: undefined };
 }
 
 /** A2A 0.3 §7.5 to §7.8: the config is nested, and `id` names the task. */
@@ -96,7 +96,7 @@ function oldPush(operation: OperationName, params: JsonObject): JsonObject {
   return operation.includes("PushNotificationConfig") ? { id: taskId, pushNotificationConfigId: id } : params;
 }
 
-/** The proto says the body is the config, the 0.3 SDK reads the whole request; together they are understood by both. */
+/** The proto defines the body as the config, the 0.3 SDK reads the whole request; both together satisfy either. */
 function oldRestPush(operation: OperationName, params: JsonObject): JsonObject {
   const { taskId, id, ...rest } = params;
   if (operation !== "CreateTaskPushNotificationConfig") return params;

@@ -5,7 +5,7 @@ const LONGEST_MS = 0x7fffffff;
 
 /** The deadline of a call. The response is sent in time even if the handler ignores cancellation. */
 export interface CallDeadline {
-  /** The outcome of the work, or AgentError `deadline` when the time is over first. */
+  /** The outcome of the work, or AgentError `deadline` if the time is up first. */
   limit<T>(work: Promise<T>): Promise<T>;
   /** Releases the timer. */
   end(): void;
@@ -16,7 +16,7 @@ export const NO_DEADLINE: CallDeadline = Object.freeze({ limit: <T>(work: Promis
 export function deadlineAfter(ms: number): CallDeadline {
   let giveUp: ((reason: AgentError) => void) | undefined;
   let over = false;
-  const tooLate = (): AgentError => new AgentError("deadline", `the answer did not come within the ${ms} ms its caller gave it`);
+  const tooLate = (): AgentError => new AgentError("deadline", `no answer within the deadline of ${ms} ms`);
   const timer = setTimeout(
     () => {
       over = true;

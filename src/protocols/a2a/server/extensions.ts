@@ -2,7 +2,7 @@ import { AgentError, type Card, type Extension, type Head, type Maybe, NO_HEAD }
 import type { HttpRequest } from "../../../transport/exchange.js";
 import { offeredExtensions } from "../card/card-1.0.js";
 
-/** What a card offers, looked up once per request and worked out once per card. */
+/** The extensions of a card, computed once per card. */
 const offers = new WeakMap<Card, { readonly all: readonly Extension[]; readonly required: readonly Extension[] }>();
 
 function offersOf(card: Card): { readonly all: readonly Extension[]; readonly required: readonly Extension[] } {
@@ -16,24 +16,24 @@ function offersOf(card: Card): { readonly all: readonly Extension[]; readonly re
 }
 
 /**
- * What the call carries beside its operation, under the neutral names every protocol uses: the extensions that are active,
- * the tenant, and the trace. Unknown extensions are ignored; a required one that was not asked for is refused (§3.2.6, §4.6).
+ * The call metadata in protocol-neutral names: active extensions, tenant and trace. Unknown extensions are ignored; a missing
+ * required one is rejected (§3.2.6, §4.6).
  */
 export function callParameters(request: HttpRequest, card: Card, tenant: Maybe<string>): Head {
   const { headers } = request;
   const { traceparent, tracestate } = headers;
-  // `A2A-Extensions` in 1.0, `X-A2A-Extensions` in 0.3; we read either.
+  // `A2A-Extensions` in 1.0, `X-A2A-Extensions` in 0.3; both are read.
   const header = headers["a2a-extensions"] ?? headers["x-a2a-extensions"];
   const { all, required } = offersOf(card);
   if (header === undefined && required.length === 0 && tenant === undefined && traceparent === undefined) return NO_HEAD;
-  const asked = header?.split(",").map((uri) => uri.trim()) ?? [];
-  const missing = required.find(({ uri }) => !asked.includes(uri));
+  const requested = header?.split(",").map((uri) => uri.trim()) ?? [];
+  const missing = required.find(({ uri }) => !requested.includes(uri));
   if (missing !== undefined) {
     throw new AgentError("extension_required", `the extension ${missing.uri} is required; name it in A2A-Extensions`, {
       detail: { extension: missing.uri },
     });
   }
-  const active = all.filter(({ uri }) => asked.includes(uri)).map(({ uri }) => uri);
+  const active = all.filter(({ uri }) => requested.includes(uri)).map(({ uri }) => uri);
   const parameters: Record<string, string> = {};
   if (active.length > 0) parameters["extensions"] = active.join(", ");
   if (tenant !== undefined) parameters["tenant"] = tenant;
@@ -49,7 +49,7 @@ export function extensionHeaders(parameters: Head, version: "1.0" | "0.3"): Mayb
   return { [version === "1.0" ? "a2a-extensions" : "x-a2a-extensions"]: active };
 }
 
-/** True when the caller named this extension and the card offers it. */
+/** Whether the caller requested this extension and the card offers it. */
 export function isActive(parameters: Head, uri: string): boolean {
   return parameters["extensions"]?.split(", ").includes(uri) === true;
 }

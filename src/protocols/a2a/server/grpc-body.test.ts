@@ -8,11 +8,11 @@ import { GrpcBody } from "./grpc-body.js";
 const opened = new Opened();
 afterEach(() => opened.close());
 
-const working = { kind: "done" } as AgentEvent; // what it says does not matter here
+const working = { kind: "done" } as AgentEvent; // its content does not matter here
 const FRAME = new Uint8Array(16 * 1024);
 
 describe("a stream of messages", () => {
-  test("is not pulled ahead of a peer that does not read, and goes on when it does", async () => {
+  test("is not pulled ahead of a peer that does not read, and continues when it does", async () => {
     let pulled = 0;
     const stopped = gate();
     async function* events(): AsyncGenerator<AgentEvent> {
@@ -34,13 +34,13 @@ describe("a stream of messages", () => {
     const stream = (await opened.session(server)).request({});
     stream.on("error", () => undefined);
     await new Promise((resolve) => stream.once("response", resolve));
-    // Pulling without bound would go on in every turn of the event loop.
+    // Unbounded pulling would continue in every turn of the event loop.
     let quietTurns = 0;
     while (quietTurns < 200) {
       const before = pulled;
       await new Promise((resolve) => setImmediate(resolve));
       quietTurns = before === pulled ? quietTurns + 1 : 0;
-      // The window of a peer that names none is 64 KiB, and the stream holds less than that.
+      // The default window is 64 KiB, and the stream is shorter.
       expect(pulled).toBeLessThan(32);
     }
     const stood = pulled;
@@ -56,7 +56,7 @@ describe("a stream of messages", () => {
     await stopped.passed;
   });
 
-  test("that fails says so in its trailers, and tells its source to stop", async () => {
+  test("that fails has its status in the trailers, and stops its source", async () => {
     let returned = 0;
     const events: AsyncIterator<AgentEvent> = {
       next: async () => ({ done: false, value: working }),

@@ -12,8 +12,8 @@ export interface GrpcBodyParts {
 }
 
 /**
- * A stream of messages, pulled one at a time: when the connection is full, nobody asks, and the handler is not pulled
- * either. What breaks it after it began is said in the trailers.
+ * A stream of messages, pulled one at a time: a full connection stops pulling from the handler. An error after the start is
+ * reported in the trailers.
  */
 export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
   readonly #parts: GrpcBodyParts;
@@ -25,7 +25,7 @@ export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
     this.#parts = parts;
   }
 
-  /** Waits for the first event, and throws what comes instead. */
+  /** Waits for the first event. Throws an earlier error. */
   async begin(): Promise<void> {
     const { events, deadline } = this.#parts;
     try {
@@ -38,7 +38,7 @@ export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** Valid when the body has ended. */
+  /** Valid after the body has ended. */
   get trailers(): Trailers {
     return this.#trailers;
   }
@@ -72,7 +72,7 @@ export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined };
   }
 
-  /** Not awaited: a generator that waits settles its `return()` only when the wait ends. */
+  /** Not awaited: `return()` of a waiting generator settles only when the wait ends. */
   #stop(): void {
     if (this.#ended) return;
     this.#ended = true;

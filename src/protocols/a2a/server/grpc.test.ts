@@ -45,14 +45,14 @@ async function ask({ path = GET, headers = {}, body = good, handler = answers, h
   return exchange(makeRequest({ method: "POST", url: `http://h${path}`, headers: all, body }));
 }
 
-interface Told {
+interface GrpcOutcome {
   readonly messages: readonly unknown[];
   readonly status: string | undefined;
   readonly message: string | undefined;
 }
 
-/** Everything an answer says, read to its end. */
-async function told(response: HttpResponse): Promise<Told> {
+/** A complete response. */
+async function notified(response: HttpResponse): Promise<GrpcOutcome> {
   const type = SCHEMA_1_0.StreamResponse;
   const messages: unknown[] = [];
   const reader = new FrameReader(1_000_000);
@@ -64,26 +64,26 @@ async function told(response: HttpResponse): Promise<Told> {
   return { messages, status: status?.status, message: status?.message };
 }
 
-describe("one call", () => {
-  test("is answered with one message and a status behind it", async () => {
+describe("a unary call", () => {
+  test("is answered with one message and a status in the trailers", async () => {
     const response = await ask({});
     expect([response.status, response.headers["content-type"]]).toEqual([200, "application/grpc+proto"]);
     expect(response.headers["grpc-status"]).toBeUndefined();
-    expect(await told(response)).toEqual({ messages: ["one"], status: "OK", message: "" });
+    expect(await notified(response)).toEqual({ messages: ["one"], status: "OK", message: "" });
   });
 
-  test("that fails has its status in the headers and nothing else", async () => {
+  test("that fails has only its status, in the headers", async () => {
     const response = await ask({ handler: () => Promise.reject(new AgentError("task_not_found", "no ✓ such % task")) });
     expect(response).toMatchObject({ status: 200, body: undefined, headers: { "grpc-status": "5" } });
     expect(response.headers["grpc-message"]).toBe("no %E2%9C%93 such %25 task");
     expect(response.trailers).toBeUndefined();
-    expect(await told(response)).toEqual({ messages: [], status: "NOT_FOUND", message: "no ✓ such % task" });
+    expect(await notified(response)).toEqual({ messages: [], status: "NOT_FOUND", message: "no ✓ such % task" });
   });
 
-  test("says when to come back, and what credentials are wanted", async () => {
+  test("includes the retry delay and the required credentials", async () => {
     const head = { "www-authenticate": "Bearer" };
-    const admit = () => Promise.reject(new AgentError("unauthenticated", "who is it?", { head }));
-    expect((await ask({ host: { admit } })).headers).toMatchObject({ "grpc-status": "16", "www-authenticate": "Bearer" });
+    const admission = () => Promise.reject(new AgentError("unauthenticated", "who is it?", { head }));
+    expect((await ask({ host: { admission } })).headers).toMatchObject({ "grpc-status": "16", "www-authenticate": "Bearer" });
     const busy = await ask({ handler: () => Promise.reject(new AgentError("overloaded", "later", { retryAfterMs: 1_500 })) });
     expect(busy.headers["grpc-status"]).toBe("8");
     expect(readStatus(busy.headers)?.details).toContainEqual({
@@ -92,38 +92,38 @@ describe("one call", () => {
     });
   });
 
-  test("has the status of the table that was chosen", async () => {
+  test("has the status of the configured table", async () => {
     const handler: Handler = () => Promise.reject(new AgentError("push_unsupported", "no"));
-    expect((await told(await ask({ handler }))).status).toBe("FAILED_PRECONDITION");
+    expect((await notified(await ask({ handler }))).status).toBe("FAILED_PRECONDITION");
     const host = { settings: { a2a: { errorProfile: "1.0.0" } } };
-    expect((await told(await ask({ handler, host }))).status).toBe("UNIMPLEMENTED");
+    expect((await notified(await ask({ handler, host }))).status).toBe("UNIMPLEMENTED");
   });
 
   test("carries the key of a lost send in its metadata", async () => {
-    const heard: Operation[] = [];
+    const received: Operation[] = [];
     const handler: Handler = async (operation) => {
-      heard.push(operation);
+      received.push(operation);
       return { kind: "tasks", tasks: [], nextPageToken: "", pageSize: 1, totalSize: 0 };
     };
     await ask({ path: LIST, headers: { "idempotency-key": "k" }, body: encodeFrame(SCHEMA_1_0.ListTasksRequest, {}), handler });
-    expect(heard).toMatchObject([{ kind: "task.list", idempotencyKey: "k" }]);
+    expect(received).toMatchObject([{ kind: "task.list", idempotencyKey: "k" }]);
   });
 });
 
 describe("a deadline", () => {
   const deaf: Handler = () => new Promise(() => undefined);
 
-  test("is kept although the handler is deaf to it, and the handler is told", async () => {
+  test("is kept even if the handler ignores cancellation, and the handler is cancelled", async () => {
     const deadlines: unknown[] = [];
     const handler: Handler = (operation, call) => {
       deadlines.push(call.deadline);
       return deaf(operation, call);
     };
-    expect((await told(await ask({ headers: { "grpc-timeout": "20m" }, handler }))).status).toBe("DEADLINE_EXCEEDED");
+    expect((await notified(await ask({ headers: { "grpc-timeout": "20m" }, handler }))).status).toBe("DEADLINE_EXCEEDED");
     expect(deadlines).toEqual([1_020]);
   });
 
-  test("ends a stream that has begun, and lets go of its source", async () => {
+  test("ends a running stream, and closes its source", async () => {
     let released = false;
     const handler: Handler = () => ({
       [Symbol.asyncIterator]: () => {
@@ -138,13 +138,13 @@ describe("a deadline", () => {
       },
     });
     const response = await ask({ path: SUBSCRIBE, headers: { "grpc-timeout": "20m" }, handler });
-    expect(await told(response)).toMatchObject({ messages: [{ task: { id: "t" } }], status: "DEADLINE_EXCEEDED" });
+    expect(await notified(response)).toMatchObject({ messages: [{ task: { id: "t" } }], status: "DEADLINE_EXCEEDED" });
     expect(released).toBe(true);
   });
 
-  test("that is no time is refused", async () => {
+  test("that is invalid is rejected", async () => {
     for (const timeout of ["", "5", "m", "123456789S", "-1S", "1.5S", "1d"])
-      expect([timeout, (await told(await ask({ headers: { "grpc-timeout": timeout } }))).status]).toEqual([
+      expect([timeout, (await notified(await ask({ headers: { "grpc-timeout": timeout } }))).status]).toEqual([
         timeout,
         "INVALID_ARGUMENT",
       ]);
@@ -158,24 +158,24 @@ describe("a stream", () => {
     throw new AgentError("unavailable", "gone");
   }
 
-  test("that breaks says so behind what it has said", async () => {
-    const { messages, status, message } = await told(await ask({ path: SUBSCRIBE, handler: () => breaking() }));
+  test("that fails has its status after the events", async () => {
+    const { messages, status, message } = await notified(await ask({ path: SUBSCRIBE, handler: () => breaking() }));
     expect(messages).toHaveLength(2);
     expect(JSON.stringify(messages)).not.toContain("1.x");
     expect([status, message]).toEqual(["UNAVAILABLE", "gone"]);
   });
 
-  test("tells its place to those who asked for the extension", async () => {
+  test("has cursors for callers that requested the extension", async () => {
     const headers = { "a2a-extensions": "urn:koine:resume:1" };
     const response = await ask({ path: SUBSCRIBE, headers, handler: () => breaking() });
     expect(response.headers["a2a-extensions"]).toBe("urn:koine:resume:1");
-    expect((await told(response)).messages).toMatchObject([
+    expect((await notified(response)).messages).toMatchObject([
       { task: { id: "t", metadata: { "urn:koine:resume:1": { cursor: "1.x" } } } },
       { statusUpdate: { taskId: "t" } },
     ]);
   });
 
-  test("that breaks before it begins is one that never was", async () => {
+  test("that fails before its first event is a failed call", async () => {
     const handler: Handler = () => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new AgentError("unsupported", "no")) }),
     });
@@ -184,7 +184,7 @@ describe("a stream", () => {
   });
 });
 
-describe("what is not a call", () => {
+describe("invalid calls", () => {
   const frame = (flag: number, length: number, bytes: readonly number[]): Uint8Array =>
     new Uint8Array([flag, length >>> 24, length >>> 16, length >>> 8, length, ...bytes]);
 
@@ -198,20 +198,20 @@ describe("what is not a call", () => {
     ["something else than protobuf", frame(0, 3, [0x7b, 0x7d, 0x0a]), "INVALID_ARGUMENT"],
     ["an empty message where an id is needed", frame(0, 0, []), "INVALID_ARGUMENT"],
   ])("%s", async (_what, body, status) => {
-    expect((await told(await ask({ body }))).status).toBe(status);
+    expect((await notified(await ask({ body }))).status).toBe(status);
   });
 
-  test("says which encodings are read", async () => {
+  test("lists the supported encodings", async () => {
     expect((await ask({ body: frame(1, 0, []) })).headers["grpc-accept-encoding"]).toBe("identity");
   });
 
   test("a method of the other version, and another version than the package's", async () => {
-    expect((await told(await ask({ path: "/lf.a2a.v1.A2AService/TaskSubscription" }))).status).toBe("UNIMPLEMENTED");
-    expect((await told(await ask({ path: "/a2a.v1.A2AService/ListTasks" }))).status).toBe("UNIMPLEMENTED");
-    expect((await told(await ask({ headers: { "a2a-version": "0.3" } }))).status).toBe("FAILED_PRECONDITION");
+    expect((await notified(await ask({ path: "/lf.a2a.v1.A2AService/TaskSubscription" }))).status).toBe("UNIMPLEMENTED");
+    expect((await notified(await ask({ path: "/a2a.v1.A2AService/ListTasks" }))).status).toBe("UNIMPLEMENTED");
+    expect((await notified(await ask({ headers: { "a2a-version": "0.3" } }))).status).toBe("FAILED_PRECONDITION");
   });
 
-  test("other payloads, and gRPC for browsers", async () => {
+  test("other payloads, and gRPC-Web", async () => {
     for (const type of ["application/grpc+json", "application/grpc-web", "application/grpc-web+proto"])
       expect([type, (await ask({ headers: { "content-type": type } })).status]).toEqual([type, 415]);
     for (const type of ["application/grpc", "application/grpc+proto", "application/grpc;charset=utf-8"])
@@ -223,7 +223,7 @@ describe("what is not a call", () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), fc.uint8Array({ maxLength: 60 }), fc.boolean(), async (name, noise, framed) => {
         const body = framed ? frame(0, noise.length, [...noise]) : noise;
-        const { status } = await told(await ask({ path: `/lf.a2a.v1.A2AService/${name}`, body }));
+        const { status } = await notified(await ask({ path: `/lf.a2a.v1.A2AService/${name}`, body }));
         expect(status).toMatch(/^[A-Z_]+$/);
       }),
       { numRuns: 300 },
@@ -231,7 +231,7 @@ describe("what is not a call", () => {
   });
 });
 
-test("a card offers gRPC only where HTTP/2 is carried, and only for the first agent", () => {
+test("a card lists gRPC only with HTTP/2, and only for the first agent", () => {
   const offered = (http2: boolean, agent: string, url: string) =>
     serve(createHost({ handler: answers, cards: [card, { ...card, name: "b" }], ids: { now: () => 0, newId: () => "" }, http2 }))
       .interfaces(agent, url)

@@ -11,7 +11,7 @@ import {
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03Proto } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
@@ -25,8 +25,8 @@ import { type Method, methodAt } from "../grpc/methods.js";
 import { withCursor } from "../grpc/resume.js";
 import { OK, writeStatus } from "../grpc/status.js";
 import { readTimeout } from "../grpc/timeout.js";
+import { RESUME_URI } from "../koine-extensions.js";
 import { OPERATIONS } from "../operations.js";
-import { RESUME_URI } from "../own-extensions.js";
 import type { A2aSettings } from "../settings.js";
 import { type Answering, answer } from "./answering.js";
 import { deadlineAfter, NO_DEADLINE } from "./call-deadline.js";
@@ -45,7 +45,7 @@ export async function answerGrpc(host: Host, settings: A2aSettings, request: Htt
   if (!CONTENT_TYPE.test(request.headers["content-type"] ?? "")) return notProtobuf();
   try {
     const method = methodAt(request.path);
-    if (method === undefined) throw new AgentError("unsupported_method", `there is no method ${request.path.slice(0, 128)}`);
+    if (method === undefined) throw new AgentError("unsupported_method", `unknown method ${request.path.slice(0, 128)}`);
     const admitted = host.admit(request);
     const caller = admitted instanceof Promise ? await admitted : admitted;
     checkVersion(request, version);
@@ -59,7 +59,7 @@ export async function answerGrpc(host: Host, settings: A2aSettings, request: Htt
     const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
     return await (OPERATIONS[name].streaming ? writeStream(call) : writeOne(call));
   } catch (thrown) {
-    return failed(answerable(host, thrown), version, settings);
+    return failed(callerError(host, thrown), version, settings);
   }
 }
 
@@ -86,7 +86,7 @@ function readParams({ limits }: Host, { name, request: type }: Method, { headers
 
 async function writeOne({ host, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
   const { reply } = answering;
-  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
   const event = await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs));
   const result = writeAnswer(host, dialect, answering, event);
   const body = encodeFrame(method.response, isObject(result) ? result : {});
@@ -104,14 +104,14 @@ async function withinTime(reply: Promise<AgentEvent>, timeoutMs: number): Promis
 
 /** Waits for the first event: an earlier failure is answered with a status and no message. */
 async function writeStream({ settings, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
-  const { reply, lose, parameters } = answering;
+  const { reply, reportLoss, parameters } = answering;
   const events = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
   const resumes = parameters["extensions"]?.includes(RESUME_URI) === true;
   const body = new GrpcBody({
     events,
     deadline: timeoutMs === undefined ? NO_DEADLINE : deadlineAfter(timeoutMs),
     frame(event: AgentEvent) {
-      const item = dialect.encodeStreamItem(event, lose);
+      const item = dialect.encodeStreamItem(event, reportLoss);
       return encodeFrame(method.response, resumes ? withCursor(item, event) : item);
     },
     failure: (error) => trailersOf(error, version, settings),
@@ -142,7 +142,7 @@ function trailersOf(
 
 /** gRPC defines the status for this case, independent of the A2A table. */
 function refuseCompressed(version: Version, settings: A2aSettings): HttpResponse {
-  const error = new AgentError("unsupported_content", "compressed messages are not read here: send them as they are");
+  const error = new AgentError("unsupported_content", "compressed messages are not supported; send them uncompressed");
   const status = trailersOf(error, version, settings, "UNIMPLEMENTED");
   return { status: 200, headers: { ...HEADERS, "grpc-accept-encoding": "identity", ...status }, body: undefined };
 }

@@ -13,20 +13,20 @@ import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03 } from "../codec/codec-0.3.js";
 import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import { rpcErrorOf } from "../errors.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
-import { type Answering, type Asked, answer, checkParams } from "./answering.js";
+import { type Answering, answer, checkParams, type DecodedRequest } from "./answering.js";
 import { requireJson } from "./content-type.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
 import { answerHeaders, writeAnswer } from "./write-answer.js";
 
-interface Spoken {
+interface MethodEntry {
   readonly name: OperationName;
   readonly dialect: Dialect;
   readonly via: Via;
@@ -36,16 +36,19 @@ const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "JS
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "JSONRPC" });
 
 /** Both grammars in one table: a slash-style name and a capitalised one cannot collide (wire §17.1). */
-const METHODS: ReadonlyMap<string, Spoken> = new Map([
-  ...Object.keys(OPERATIONS).map((name): [string, Spoken] => [name, { name: name as OperationName, dialect: v1, via: VIA_1 }]),
+const METHODS: ReadonlyMap<string, MethodEntry> = new Map([
+  ...Object.keys(OPERATIONS).map((name): [string, MethodEntry] => [
+    name,
+    { name: name as OperationName, dialect: v1, via: VIA_1 },
+  ]),
   // The release candidate and the seed write the list method in the singular (C9).
   ["ListTaskPushNotificationConfig", { name: "ListTaskPushNotificationConfigs", dialect: v1, via: VIA_1 }],
-  ...Object.entries(OPERATIONS).flatMap(([name, { v03: method }]): [string, Spoken][] =>
+  ...Object.entries(OPERATIONS).flatMap(([name, { v03: method }]): [string, MethodEntry][] =>
     method === undefined ? [] : [[method, { name: name as OperationName, dialect: v03, via: VIA_03 }]],
   ),
 ]);
 
-/** One JSON-RPC request to one agent, in whichever of the two versions it is written. */
+/** One JSON-RPC request to one agent, in either version. */
 export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest, tenant: Maybe<string>): Promise<HttpResponse> {
   let id: RpcId = null;
   let version: Dialect["version"] = "1.0";
@@ -57,50 +60,58 @@ export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest
     const rpc = readRpcRequest(request, { notifications: true });
     if (rpc.kind === "fault") return jsonResponse(200, encodeRpcError(rpc.id, rpc));
     id = rpc.id ?? null;
-    const spoken = METHODS.get(rpc.method);
-    if (spoken === undefined) throw unknownMethod(request, rpc.method);
-    version = spoken.dialect.version;
+    const method = METHODS.get(rpc.method);
+    if (method === undefined) throw unknownMethod(request, rpc.method);
+    version = method.dialect.version;
     checkVersion(request, version);
-    const { name, dialect, via } = spoken;
+    const { name, dialect, via } = method;
     streaming = OPERATIONS[name].streaming;
-    const asked: Asked = { request, card, caller, tenant, params: rpc.params, name, dialect, via };
-    if (rpc.id === undefined) return refuseNotification(host, asked);
-    const answering = answer(host, asked);
+    const decodedRequest: DecodedRequest = { request, card, caller, tenant, params: rpc.params, name, dialect, via };
+    if (rpc.id === undefined) return refuseNotification(host, decodedRequest);
+    const answering = answer(host, decodedRequest);
     if (streaming) return await writeStream(host, id, dialect, answering);
     const { reply } = answering;
-    if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+    if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
     const result = writeAnswer(host, dialect, answering, await reply);
     return jsonResponse(200, encodeRpcResult(id, result), answerHeaders(answering, version));
   } catch (thrown) {
-    const error = answerable(host, thrown);
+    const error = callerError(host, thrown);
     if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
     return writeError(error, id, version);
   }
 }
 
 /** A2A has no notifications. Other errors (method, version, params) are reported first. */
-function refuseNotification(host: Host, asked: Asked): HttpResponse {
-  checkParams(host, asked);
+function refuseNotification(host: Host, decodedRequest: DecodedRequest): HttpResponse {
+  checkParams(host, decodedRequest);
   const fault = { code: INVALID_REQUEST, message: "id is missing; notifications are not supported" };
   return jsonResponse(200, encodeRpcError(null, fault));
 }
 
 /** An unknown method with an unsupported version is a version error: the other version may have that method. */
 function unknownMethod(request: HttpRequest, method: string): AgentError {
-  const asked = requestedVersion(request);
-  if (asked !== undefined && asked !== "1.0" && asked !== "0.3") return versionNotSupported(asked);
-  return new AgentError("unsupported_method", `there is no method ${JSON.stringify(method.slice(0, 64))}`, { field: "method" });
+  const requested = requestedVersion(request);
+  if (requested !== undefined && requested !== "1.0" && requested !== "0.3") return versionNotSupported(requested);
+  return new AgentError("unsupported_method", `unknown method ${JSON.stringify(method.slice(0, 64))}`, { field: "method" });
 }
 
-function writeStream(host: Host, id: RpcId, dialect: Dialect, { parameters, reply, lose }: Answering): Promise<HttpResponse> {
+function writeStream(
+  host: Host,
+  id: RpcId,
+  dialect: Dialect,
+  { parameters, reply, reportLoss }: Answering,
+): Promise<HttpResponse> {
   const form = {
-    event: (event: AgentEvent) => encodeRpcResult(id, dialect.encodeStreamItem(event, lose)),
+    event: (event: AgentEvent) => encodeRpcResult(id, dialect.encodeStreamItem(event, reportLoss)),
     failure: (error: AgentError) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
   };
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));
 }
 
-/** The spec fixes no HTTP status for JSON-RPC; 200 throughout, except where HTTP itself must hear it: credentials, size, load. */
+/**
+ * The specification defines no HTTP status for JSON-RPC errors. 200, except for authentication, size and overload, which HTTP
+ * intermediaries must see.
+ */
 const HTTP_STATUS: { readonly [code in ErrorCode]?: number } = {
   unauthenticated: 401,
   forbidden: 403,
@@ -109,7 +120,7 @@ const HTTP_STATUS: { readonly [code in ErrorCode]?: number } = {
   unavailable: 503,
 };
 
-/** Clients of 0.3 take nothing but events for an answer to a streaming call, errors included; those of 1.0 take JSON (wire §17.3). */
+/** 0.3 clients accept only events as the response of a streaming call, even for errors; 1.0 clients accept JSON (wire §17.3). */
 function writeStreamError(error: AgentError, id: RpcId): HttpResponse {
   if (HTTP_STATUS[error.code] !== undefined) return writeError(error, id, "0.3");
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };

@@ -2,7 +2,7 @@ import { AgentError, type Maybe } from "../../../envelope/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
 import type { Dialect } from "../dialect.js";
 
-/** A2A 1.0 §3.6: the header counts, then the query parameter; only major and minor are compared. Empty is absent. */
+/** A2A 1.0 §3.6: the header, then the query parameter; only major and minor are compared. Empty means absent. */
 export function requestedVersion(request: HttpRequest): Maybe<string> {
   const header = request.headers["a2a-version"];
   if (header !== undefined && header !== "") return majorMinor(header);
@@ -11,7 +11,7 @@ export function requestedVersion(request: HttpRequest): Maybe<string> {
   return value === "" ? undefined : majorMinor(decoded(value));
 }
 
-/** What cannot be decoded names no version; it is refused as the one it looks like. */
+/** An invalid encoding is rejected as an unknown version. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
@@ -26,16 +26,16 @@ function majorMinor(version: string): string {
 }
 
 /**
- * Header and grammar must agree; without a header the grammar decides. Answering one grammar under the other's version
- * would give the caller shapes it did not ask for.
+ * Header and grammar must agree; without a header the grammar decides. A response in another version would have unexpected
+ * shapes.
  */
-export function checkVersion(request: HttpRequest, spoken: Dialect["version"]): void {
-  const asked = requestedVersion(request);
-  if (asked !== undefined && asked !== spoken) throw versionNotSupported(asked);
+export function checkVersion(request: HttpRequest, version: Dialect["version"]): void {
+  const requested = requestedVersion(request);
+  if (requested !== undefined && requested !== version) throw versionNotSupported(requested);
 }
 
-export function versionNotSupported(asked: string): AgentError {
-  return new AgentError("unsupported_version", `A2A ${asked.slice(0, 32)} is not spoken at this address; 1.0 and 0.3 are`, {
-    detail: { requested: asked.slice(0, 32), supported: "1.0, 0.3" },
+export function versionNotSupported(requested: string): AgentError {
+  return new AgentError("unsupported_version", `A2A ${requested.slice(0, 32)} is not supported at this address; use 1.0 or 0.3`, {
+    detail: { requested: requested.slice(0, 32), supported: "1.0, 0.3" },
   });
 }

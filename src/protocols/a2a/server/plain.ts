@@ -21,7 +21,7 @@ import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { optional, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v1 } from "../codec/codec-1.0.js";
 import { errorRow } from "../error-tables.js";
@@ -62,10 +62,10 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
         host.limits,
       );
     }
-    if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+    if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
     return jsonResponse(200, JSON.stringify({ id, events: plainEvents(await reply) }));
   } catch (thrown) {
-    const error = answerable(host, thrown);
+    const error = callerError(host, thrown);
     return jsonResponse(errorRow(error.code).http["1.0.1"], JSON.stringify(plainError(id, error)), errorHeaders(error));
   }
 }
@@ -138,7 +138,7 @@ function plainEvents(event: AgentEvent): readonly JsonObject[] {
 
 const noLoss = (): void => undefined;
 
-/** The text where the seed wants it, and the whole event beside it, in the form A2A 1.0 gives it. */
+/** The text in the seed's member, and the complete event in A2A 1.0 form. */
 function plainEvent(event: AgentEvent): JsonObject {
   return { type: event.kind, data: { text: textIn(event), ...v1.encodeStreamItem(event, noLoss) } };
 }

@@ -24,23 +24,23 @@ describe("matchRest()", () => {
     });
   }
 
-  test("decodes an id after the split, so that it may hold a slash, a colon and a percent sign", () => {
+  test("decodes an id after splitting, so that it may contain a slash, a colon and a percent sign", () => {
     expect(matchRest("GET", ["tasks", "a%2Fb%3Ac%25"])).toMatchObject({ name: "GetTask", ids: { id: "a/b:c%" } });
     expect(matchRest("POST", ["tasks", "a:b:cancel"])).toMatchObject({ name: "CancelTask", ids: { id: "a:b" } });
   });
 
-  test("names the methods of a path that is asked with another one", () => {
+  test("lists the methods of a path with another one", () => {
     expect(matchRest("PUT", ["tasks"])).toEqual({ allow: ["GET"] });
     expect(matchRest("DELETE", ["tasks", "t", "pushNotificationConfigs"])).toEqual({ allow: ["GET", "POST"] });
   });
 
-  test("leaves what it does not know to others", () => {
+  test("returns undefined for unknown paths", () => {
     for (const path of ["", "task", "tasks/a/b", "message:other", "tasks/a/pushNotificationConfigs/c/d"]) {
       expect(matchRest("GET", path.split("/"))).toBeUndefined();
     }
   });
 
-  test("takes a broken escape for the caller's mistake", () => {
+  test("rejects an invalid escape as a client error", () => {
     expect(() => matchRest("GET", ["tasks", "%zz"])).toThrow("the path contains an invalid percent escape");
   });
 });
@@ -56,12 +56,12 @@ describe("queryParams()", () => {
   });
 
   for (const query of ["includeArtifacts=yes", "a=1&a=2", "a=%zz"]) {
-    test(`refuses ${query}`, () => {
+    test(`rejects ${query}`, () => {
       expect(() => queryParams(query)).toThrow(Error);
     });
   }
 
-  test("keeps a name like __proto__ a name", () => {
+  test("keeps a name like __proto__ an ordinary name", () => {
     expect(Object.keys(queryParams("__proto__=x"))).toEqual(["__proto__"]);
   });
 });

@@ -4,12 +4,12 @@ import type { HttpRequest } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import type { OperationName } from "../operations.js";
 
-/** What a REST path below the interface address asks for. */
+/** The operation of a REST path below the interface address. */
 export interface RestOperation {
   readonly name: OperationName;
-  /** From the path; they win over the body and the query. */
+  /** From the path; they have precedence over body and query. */
   readonly ids: { readonly id?: string; readonly taskId?: string };
-  /** Which part of the request holds the rest of the parameters. */
+  /** Where the remaining parameters are. */
   readonly from: "body" | "optional-body" | "query";
 }
 
@@ -20,8 +20,8 @@ const SEND: RestOperation = Object.freeze({ name: "SendMessage", ids: NO_IDS, fr
 const STREAM: RestOperation = Object.freeze({ name: "SendStreamingMessage", ids: NO_IDS, from: "body" });
 
 /**
- * A2A 1.0 §5.3 and §11.3, as segments below the interface address. `:` in the last segment names a verb; ids are
- * percent-decoded after the split, so an id may hold either character.
+ * A2A 1.0 §5.3 and §11.3, as segments below the interface address. `:` in the last segment separates a verb. Ids are
+ * percent-decoded after splitting, so they may contain either character.
  */
 export function matchRest(method: string, segments: readonly string[]): RestMatch {
   const [first, second, third, fourth] = segments;
@@ -43,7 +43,7 @@ function matchTask(method: string, segment: string): RestMatch {
   const id = decodeSegment(colon < 0 ? segment : segment.slice(0, colon));
   if (verb === "cancel") return only("POST", method, { name: "CancelTask", ids: { id }, from: "optional-body" });
   if (verb === "subscribe") {
-    // The proto says GET, the prose says POST, and peers of both kinds exist (C3).
+    // The proto defines GET, the prose POST, and peers of both kinds exist (C3).
     if (method !== "GET" && method !== "POST") return { allow: ["POST", "GET"] };
     return { name: "SubscribeToTask", ids: { id }, from: method === "GET" ? "query" : "optional-body" };
   }
@@ -66,7 +66,7 @@ function only(allowed: string, method: string, operation: RestOperation): RestMa
   return method === allowed ? operation : { allow: [allowed] };
 }
 
-/** The request's parameters as one object, as the other binding would have them. */
+/** The request parameters as one object, as in the JSON-RPC binding. */
 export function restParams(request: HttpRequest, { from, ids }: RestOperation): JsonObject {
   if (from === "query") return { ...queryParams(request.query), ...ids };
   if (from === "optional-body" && request.body.length === 0) return { ...ids };
@@ -74,7 +74,7 @@ export function restParams(request: HttpRequest, { from, ids }: RestOperation): 
   // Some 0.3 clients send a literal null instead of an empty body.
   if (from === "optional-body" && body === null) return { ...ids };
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw new DecodeProblem("body", "must be a JSON object");
-  return ids === NO_IDS ? (body as JsonObject) : { ...body, ...ids }; // an object that came out of JSON.parse
+  return ids === NO_IDS ? (body as JsonObject) : { ...body, ...ids }; // an object from JSON.parse
 }
 
 const BOOLEANS: ReadonlySet<string> = new Set(["includeArtifacts", "include_artifacts"]);

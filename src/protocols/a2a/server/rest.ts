@@ -14,7 +14,7 @@ import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03Proto } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
@@ -31,7 +31,7 @@ import { answerHeaders, writeAnswer } from "./write-answer.js";
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
 
-/** Where in the tree below the interface address a request points. */
+/** A parsed path below the interface address. */
 export interface RestAddress {
   readonly card: Card;
   readonly version: Dialect["version"];
@@ -40,7 +40,7 @@ export interface RestAddress {
   readonly segments: readonly string[];
 }
 
-/** One REST request to one agent. The path decides the version: 0.3 lives below `/v1`. */
+/** One REST request to one agent. The path determines the version: 0.3 is below `/v1`. */
 export async function answerRest(
   host: Host,
   settings: A2aSettings,
@@ -50,7 +50,7 @@ export async function answerRest(
   const dialect = address.version === "1.0" ? v1 : v03Proto;
   try {
     const matched = matchRest(request.method, address.segments);
-    if (matched === undefined) throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+    if (matched === undefined) throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
     if ("allow" in matched) return methodNotAllowed(request, matched.allow, dialect, settings);
     const admitted = host.admit(request);
     const caller = admitted instanceof Promise ? await admitted : admitted;
@@ -63,7 +63,7 @@ export async function answerRest(
     const answering = answer(host, { request, dialect, via, card, caller, name: matched.name, params, tenant });
     return await write(host, settings, request, { dialect, matched, answering });
   } catch (thrown) {
-    return writeError(answerable(host, thrown), request, dialect, settings);
+    return writeError(callerError(host, thrown), request, dialect, settings);
   }
 }
 
@@ -87,19 +87,19 @@ async function write(
   request: HttpRequest,
   { dialect, matched, answering }: Writing,
 ): Promise<HttpResponse> {
-  const { reply, lose } = answering;
+  const { reply, reportLoss } = answering;
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
     const form = {
-      event: (event: AgentEvent) => JSON.stringify(dialect.encodeStreamItem(event, lose)),
+      event: (event: AgentEvent) => JSON.stringify(dialect.encodeStreamItem(event, reportLoss)),
       failure: (error: AgentError) =>
         encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),
     };
     return streamResponse(reply, form, host.limits, extra);
   }
-  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
   const body = JSON.stringify(writeAnswer(host, dialect, answering, await reply));
-  // What is read belongs to its caller, and credentials may be where no shared cache looks for them.
+  // Responses are specific to the caller, and shared caches may not recognize the credentials.
   const headers =
     request.method === "GET"
       ? { "content-type": restMediaType(request), "cache-control": "no-store" }
@@ -115,7 +115,7 @@ function writeError(error: AgentError, request: HttpRequest, dialect: Dialect, s
 function methodNotAllowed(request: HttpRequest, allow: readonly string[], dialect: Dialect, settings: A2aSettings): HttpResponse {
   const error = new AgentError(
     "unsupported_method",
-    `${request.method} is not answered at ${request.path}; try ${allow.join(" or ")}`,
+    `${request.method} is not allowed at ${request.path}; use ${allow.join(" or ")}`,
   );
   const { body } = restErrorOf(error, dialect.version, settings.errorProfile);
   const headers = { "content-type": restMediaType(request), allow: allow.join(", ") };

@@ -1,15 +1,18 @@
 import type { AgentEvent, Json, Maybe } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
-import { withSignatures } from "../card/signed-card.js";
+import { withSignatures } from "../card/served-card.js";
 import type { Dialect } from "../dialect.js";
 import { interfacesOf } from "./addresses.js";
 import type { Answering } from "./answering.js";
 import { extensionHeaders } from "./extensions.js";
 
-/** The answer of a one-event operation, for every binding. A card gets our addresses and signatures, as the public one has. */
+/**
+ * The response of a unary operation, for every binding. A card gets the addresses and signatures of this host, like the public
+ * card.
+ */
 export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, event: AgentEvent): Json {
-  const { operation, lose, agent, request } = answering;
-  if (event.kind !== "card") return dialect.encodeResult(operation, event, lose);
+  const { operation, reportLoss, agent, request } = answering;
+  if (event.kind !== "card") return dialect.encodeResult(operation, event, reportLoss);
   const interfaces = interfacesOf(host, agent, host.publicUrl(request));
   return withSignatures(host, dialect.encodeCard({ ...event.card, interfaces }));
 }

@@ -1,11 +1,11 @@
 import type { Maybe } from "../../../envelope/index.js";
 import { withoutTrailingSlashes } from "../../../transport/address-parts.js";
 
-/** Where a server is, and which of its agents an address names. */
+/** A server, and the agent that an address names. */
 export interface AgentAddress {
-  /** Without a trailing slash; a path below which the server is mounted stays. */
+  /** Without a trailing slash, but with the path of a mounted server. */
   readonly base: string;
-  /** Undefined where the address is the server's own. */
+  /** Undefined if the address is that of the server. */
   readonly agentName: Maybe<string>;
 }
 
@@ -14,7 +14,7 @@ export function agentAddress(url: string): AgentAddress {
   const { origin, pathname } = new URL(url);
   const path = withoutTrailingSlashes(pathname);
   const [, before = path, name] = /^(.*)\/agents\/([^/]+)$/.exec(path) ?? [];
-  // The list of agents is an address people copy too.
+  // Users also copy the address of the agent list.
   const base = `${origin}${name === undefined ? before.replace(/\/agents$/, "") : before}`;
   return { base, agentName: name === undefined ? undefined : decodedName(name) };
 }

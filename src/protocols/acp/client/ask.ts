@@ -5,14 +5,14 @@ import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answe
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromWire } from "../errors.js";
 
-/** What one server is asked. */
+/** The target of a request. */
 export interface Question {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly body?: Maybe<JsonObject>;
   readonly headers?: Maybe<HttpHeaders>;
   readonly accept?: Maybe<string>;
-  /** What the peer means by a status, for this question. */
+  /** The meaning of an HTTP status for this operation. */
   readonly meant?: Maybe<ReadonlyMap<number, ErrorCode>>;
 }
 
@@ -21,12 +21,12 @@ export const EVENTS = "text/event-stream, application/json;q=0.9";
 export function requestFor({ method, url, body, headers, accept = "application/json" }: Question, call: Call): HttpRequest {
   const all: Record<string, Maybe<string>> = { accept, ...headers };
   addCallHeaders(all, call);
-  if (body === undefined) return makeRequest({ method, url, headers: all, cancel: call.cancel });
+  if (body === undefined) return makeRequest({ method, url, headers: all, call });
   all["content-type"] = "application/json";
-  return makeRequest({ method, url, headers: all, body: JSON.stringify(body), cancel: call.cancel });
+  return makeRequest({ method, url, headers: all, body: JSON.stringify(body), call });
 }
 
-/** One question, one answer in JSON; throws the peer's own error. */
+/** Sends one request and reads the JSON response. Throws the error of the peer. */
 export async function ask(link: Link, question: Question, call: Call): Promise<unknown> {
   return answerIn(await link.exchange(requestFor(question, call)), question);
 }
@@ -35,7 +35,7 @@ export function answerIn(response: HttpResponse, { meant }: Pick<Question, "mean
   checkStatus(response, meant);
   const body = jsonBody(response);
   if (isObject(body)) return body;
-  throw badPeer(response, body === undefined ? "the answer is empty" : "the answer is no JSON object");
+  throw badPeer(response, body === undefined ? "the answer is empty" : "the answer is not a JSON object");
 }
 
 /** Throws the error of an unsuccessful response. */

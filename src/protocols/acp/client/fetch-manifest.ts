@@ -10,13 +10,13 @@ export interface FetchedManifest {
   readonly etag: Maybe<string>;
 }
 
-/** One agent's manifest. Throws the peer's own error, `not_found` where there is no such agent. */
+/** The manifest of one agent. Throws the error of the peer; `not_found` if there is no such agent. */
 export async function fetchManifest(link: Link, url: string, call: Call): Promise<FetchedManifest> {
   const response = await link.exchange(requestFor({ method: "GET", url }, call));
   return { card: manifestIn(response), etag: response.headers["etag"] };
 }
 
-/** The card of a response, with the document as it came. */
+/** The card of a response, with the document as received. */
 export function manifestIn(response: HttpResponse): Card {
   const body = answerIn(response, {});
   try {

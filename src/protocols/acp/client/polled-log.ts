@@ -6,23 +6,23 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
 
 export interface LogOptions {
-  /** The log as it is now, from its beginning. */
+  /** The complete log at this time. */
   read(): Promise<readonly unknown[]>;
   readonly first: readonly unknown[];
-  /** How many of them its reader has had. */
-  readonly seen: number;
+  /** The number of events already delivered. */
+  readonly delivered: number;
   readonly call: Call;
   now(): number;
 }
 
 /**
- * The events of a run whose server cannot be listened to: ACP gives its whole log at any time, so it is read again and again
- * and what was seen is dropped. The place in it is how many were seen. Whoever stops early ends the wait at once.
+ * The events of a run on a server without event streams. ACP returns the complete log at any time, so it is polled and delivered
+ * events are dropped. The cursor is the number of events delivered. Stopping early ends the wait at once.
  */
 export class PolledLog implements AsyncIterator<StreamItem> {
   readonly #options: LogOptions;
   #log: readonly unknown[];
-  #seen: number;
+  #delivered: number;
   #waitMs = FIRST_WAIT_MS;
   #left = false;
   #wake: (() => void) | undefined;
@@ -30,17 +30,17 @@ export class PolledLog implements AsyncIterator<StreamItem> {
   constructor(options: LogOptions) {
     this.#options = options;
     this.#log = options.first;
-    this.#seen = Math.min(options.seen, options.first.length);
+    this.#delivered = Math.min(options.delivered, options.first.length);
   }
 
   async next(): Promise<IteratorResult<StreamItem, void>> {
     while (!this.#left) {
-      const item = this.#log[this.#seen];
+      const item = this.#log[this.#delivered];
       if (item !== undefined) {
-        this.#seen++;
-        return { done: false, value: { item, cursor: cursorOf(this.#seen) } };
+        this.#delivered++;
+        return { done: false, value: { item, cursor: cursorOf(this.#delivered) } };
       }
-      if (endsWith(this.#log[this.#seen - 1])) break;
+      if (endsWith(this.#log[this.#delivered - 1])) break;
       await this.#pause();
       if (!this.#left) await this.#readOn();
     }
@@ -55,15 +55,15 @@ export class PolledLog implements AsyncIterator<StreamItem> {
 
   async #readOn(): Promise<void> {
     const log = await this.#options.read();
-    if (log.length < this.#seen) throw new AgentError("bad_peer", "the run's log has become shorter");
-    this.#waitMs = log.length > this.#seen ? FIRST_WAIT_MS : Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
+    if (log.length < this.#delivered) throw new AgentError("bad_peer", "the log of the run became shorter");
+    this.#waitMs = log.length > this.#delivered ? FIRST_WAIT_MS : Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
     this.#log = log;
   }
 
   #pause(): Promise<void> {
     const { call, now } = this.#options;
     const leftMs = call.deadline === undefined ? Number.POSITIVE_INFINITY : call.deadline - now();
-    if (leftMs <= 0) throw new AgentError("deadline", "the time for this call is over", { sent: "maybe" });
+    if (leftMs <= 0) throw new AgentError("deadline", "the deadline of the call has passed", { sent: "maybe" });
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         clearTimeout(timer);
@@ -87,11 +87,11 @@ function endsWith(event: unknown): boolean {
 
 const MARK = "log-";
 
-function cursorOf(seen: number): Cursor {
-  return `${MARK}${seen}` as Cursor; // a place that we made ourselves
+function cursorOf(delivered: number): Cursor {
+  return `${MARK}${delivered}` as Cursor; // a cursor of this client
 }
 
 /** The number of events before a Koine cursor. Undefined for a cursor of the peer. */
-export function seenAt(cursor: Maybe<Cursor>): Maybe<number> {
+export function deliveredAt(cursor: Maybe<Cursor>): Maybe<number> {
   return cursor !== undefined && /^log-\d{1,9}$/.test(cursor) ? Number(cursor.slice(MARK.length)) : undefined;
 }

@@ -32,7 +32,7 @@ import {
   RunEventWriter,
   sendOf,
 } from "../codec.js";
-import { OWN_KEY } from "./own.js";
+import { KOINE_KEY } from "./koine-members.js";
 
 const nothing = (): void => undefined;
 const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
@@ -44,12 +44,12 @@ const facts: CodecFacts = {
   src: "a",
   dst: "b",
   partsPerMessage: 8,
-  lose: nothing,
+  reportLoss: nothing,
 };
-const runFacts = { agentName: "tariff-check", createdAt: 1_600_000_000_000, lose: nothing };
+const runFacts = { agentName: "tariff-check", createdAt: 1_600_000_000_000, reportLoss: nothing };
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** True if it worked or was refused properly; anything else is thrown on. */
+/** True if decoding succeeded or failed with a proper error; rethrows anything else. */
 function refuses(run: () => unknown): boolean {
   try {
     run();
@@ -59,13 +59,13 @@ function refuses(run: () => unknown): boolean {
   return true;
 }
 
-// Objects with the members a decoder looks for, at random with values of random types.
+// Objects with the members that a decoder reads, with random values of random types.
 const members = [
   ..."agent_name input session_id session mode await_resume type message role parts created_at completed_at name".split(" "),
   ..."content_type content content_encoding content_url metadata kind start_index tool_input run run_id status".split(" "),
   ..."await_request output error code data state created_at finished_at part generic events history id agents".split(" "),
   ..."description input_content_types capabilities tags links author said none artifact last append mediaType".split(" "),
-  ...[OWN_KEY, "__proto__", "constructor", "skills", "security", "schemes", "anyOf", "extensions", "extra", "context"],
+  ...[KOINE_KEY, "__proto__", "constructor", "skills", "security", "schemes", "anyOf", "extensions", "extra", "context"],
 ];
 const leaf = fc.oneof(
   fc.constantFrom<Json>(
@@ -84,7 +84,7 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   ),
 }));
 
-describe("decoders refuse, and do not break", () => {
+describe("decoders reject invalid input and do not fail otherwise", () => {
   const decoders: readonly [string, (value: unknown) => unknown][] = [
     ["a request", (value) => sendOf(decodeRunRequest(value, facts))],
     ["a message of a request", (value) => sendOf(decodeRunRequest({ agent_name: "x", input: [value] }, facts))],
@@ -93,7 +93,7 @@ describe("decoders refuse, and do not break", () => {
     ["the output of a run", (value) => decodeAnswer({ run_id: RUN, status: "failed", output: [value], error: value }, facts)],
     ["what a run waits for", (value) => decodeRun({ run_id: RUN, status: "awaiting", await_request: value }, facts)],
     ["a manifest", (value) => decodeManifest(value)],
-    ["what rides on a manifest", (value) => decodeManifest({ name: "x", metadata: { [OWN_KEY]: value } })],
+    ["what rides on a manifest", (value) => decodeManifest({ name: "x", metadata: { [KOINE_KEY]: value } })],
   ];
   test.each(decoders)("%s", (_, decode) => {
     fc.assert(
@@ -114,7 +114,7 @@ describe("decoders refuse, and do not break", () => {
     );
   });
 
-  test("the header of an envelope", () => {
+  test("the envelope header", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -130,7 +130,7 @@ describe("decoders refuse, and do not break", () => {
 });
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
-// JSON.parse makes no -0, and no member that is undefined.
+// JSON.parse produces neither -0 nor undefined members.
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => wire(value) as Json);
 const metadata: fc.Arbitrary<Metadata | undefined> = maybe(
   fc
@@ -196,12 +196,12 @@ function envelopes(role: Envelope["role"], context: fc.Arbitrary<Context>): fc.A
   });
 }
 
-const asked = envelopes(
+const requests = envelopes(
   "user",
   free.map((context) => ({ ...context, sessionId: SESSION, taskId: undefined })),
 );
-/** Trace and key never ride on parts; the parent of an answer is the message that was answered. */
-const said = envelopes(
+/** Parts never carry trace and key; the parent of an answer is the answered message. */
+const sent = envelopes(
   "agent",
   free.map((context) => ({
     ...context,
@@ -216,9 +216,9 @@ const said = envelopes(
 describe("a message", () => {
   const sends = (envelope: Envelope): OperationOf<"send"> => ({ kind: "send", envelope, delivery: "answer", task: "auto" });
 
-  test("to an agent arrives whole, by its body and its headers", () => {
+  test("to an agent round-trips, through body and headers", () => {
     fc.assert(
-      fc.property(asked, (envelope) => {
+      fc.property(requests, (envelope) => {
         const { body, headers } = encodeRunRequest(sends(envelope), "tariff-check", SESSION, nothing);
         const request = decodeRunRequest(wire(body), { ...facts, headers });
         expect(request).toMatchObject({ agentName: "tariff-check", mode: "sync", sessionId: SESSION });
@@ -228,9 +228,9 @@ describe("a message", () => {
     );
   });
 
-  test("to a run that waits arrives whole", () => {
+  test("to an awaiting run round-trips", () => {
     fc.assert(
-      fc.property(asked, (envelope) => {
+      fc.property(requests, (envelope) => {
         const { body, headers } = encodeResume({ ...sends(envelope), delivery: "stream" }, RUN, nothing);
         const { mode, message } = decodeResume(wire(body), { ...facts, headers, contextId: SESSION });
         expect([mode, message]).toEqual(["stream", envelope]);
@@ -243,12 +243,12 @@ const statuses: fc.Arbitrary<Status> = fc.oneof(
   fc.record({
     state: fc.constantFrom("completed" as const, "canceled" as const, "rejected" as const),
     at: milliseconds,
-    message: maybe(said),
+    message: maybe(sent),
   }),
   fc.record({
     state: fc.constant("failed" as const),
     at: milliseconds,
-    message: maybe(said),
+    message: maybe(sent),
     error: maybe(
       fc.record({
         code: fc.constantFrom(...(Object.keys(ERRORS) as ErrorCode[])),
@@ -259,7 +259,7 @@ const statuses: fc.Arbitrary<Status> = fc.oneof(
   fc.record({
     state: fc.constantFrom("input-required" as const, "auth-required" as const),
     at: fc.constant(facts.now),
-    message: maybe(said),
+    message: maybe(sent),
   }),
   fc.record({
     state: fc.constantFrom("working" as const, "canceling" as const),
@@ -287,7 +287,7 @@ const tasks: fc.Arbitrary<Task> = fc.record({
 });
 
 describe("a task", () => {
-  test("comes back from its run as it was", () => {
+  test("round-trips through its run", () => {
     fc.assert(
       fc.property(tasks, (task) => {
         expect(decodeRun(wire(encodeRun(task, runFacts)), facts)).toEqual(task);
@@ -296,7 +296,7 @@ describe("a task", () => {
     );
   });
 
-  test("comes back from its events as it was, however its artifacts grew", () => {
+  test("round-trips through its events, however its artifacts grew", () => {
     const begun: Task = {
       id: RUN,
       contextId: SESSION,
@@ -304,7 +304,7 @@ describe("a task", () => {
       artifacts: [],
       history: [],
     };
-    // One artifact has one name and one description, however many pieces it comes in.
+    // An artifact has one name and one description, however many chunks it has.
     const of = (id: string, pieces: readonly Part[]): Artifact =>
       id.startsWith("result") ? { id, parts: pieces } : { id, parts: pieces, name: `/${id}`, description: id, metadata: { id } };
     const grown = fc
@@ -313,7 +313,7 @@ describe("a task", () => {
     const chunk = fc.record({ artifact: grown, append: fc.boolean(), last: fc.boolean() });
     const ends = statuses.filter(({ state }) => state !== "submitted" && state !== "canceling");
     fc.assert(
-      fc.property(fc.array(chunk, { maxLength: 6 }), ends, maybe(said), metadata, (chunks, status, message, progress) => {
+      fc.property(fc.array(chunk, { maxLength: 6 }), ends, maybe(sent), metadata, (chunks, status, message, progress) => {
         const log: TaskEvent[] = [
           { kind: "task", task: begun },
           { kind: "status", taskId: RUN, contextId: SESSION, status: { state: "working", at: facts.now } },
@@ -331,7 +331,7 @@ describe("a task", () => {
   });
 });
 
-/** The task in the end; what an append says of an artifact beside its parts is not kept by anybody. */
+/** The final task. Members of an append other than its parts are not kept. */
 function folded(events: readonly AgentEvent[]): Task {
   const fold = new TaskFold({ id: "", contextId: "", status: { state: "unknown", at: 0 }, artifacts: [], history: [] });
   for (const event of events) fold.apply(event as TaskEvent); // a run has no other

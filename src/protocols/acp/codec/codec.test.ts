@@ -29,10 +29,17 @@ import {
 
 const RUN = "0f5c1a52-5b9e-4c9e-9a4e-3f2d7a1b6c11";
 const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
-const lost: Loss[] = [];
-const lose = (loss: Loss): void => void lost.push(loss);
-const facts: CodecFacts = { now: 5_000, newId: () => "new", src: "caller", dst: "echo", partsPerMessage: 3, lose };
-const runFacts = { agentName: "echo", createdAt: 1_000, lose };
+const losses: Loss[] = [];
+const reportLoss = (loss: Loss): void => void losses.push(loss);
+const facts: CodecFacts = {
+  now: 5_000,
+  newId: () => "new",
+  src: "caller",
+  dst: "echo",
+  partsPerMessage: 3,
+  reportLoss,
+};
+const runFacts = { agentName: "echo", createdAt: 1_000, reportLoss };
 
 const request = (parts: readonly unknown[], more: object = {}): unknown => ({ agent_name: "echo", input: [{ parts }], ...more });
 const contentOf = (...parts: readonly unknown[]): readonly Part[] =>
@@ -59,7 +66,7 @@ describe("a request", () => {
     });
   });
 
-  test("may say null wherever it says nothing", () => {
+  test("may contain null for absent members", () => {
     const nothing = {
       name: null,
       content_type: null,
@@ -69,13 +76,13 @@ describe("a request", () => {
       "urn:koine:1": null,
     };
     const message = { role: null, created_at: null, completed_at: null, parts: [{ content: "hi", ...nothing }] };
-    const said = decodeRunRequest({ agent_name: "echo", input: [message], session_id: null, session: null, mode: null }, facts);
-    expect(sendOf(said).envelope).toEqual(sendOf(decodeRunRequest(request([{ content: "hi" }]), facts)).envelope);
+    const sent = decodeRunRequest({ agent_name: "echo", input: [message], session_id: null, session: null, mode: null }, facts);
+    expect(sendOf(sent).envelope).toEqual(sendOf(decodeRunRequest(request([{ content: "hi" }]), facts)).envelope);
   });
 
   test.each<[string, unknown, string]>([
     [
-      "a role nobody has",
+      "an undefined role",
       { agent_name: "x", input: [{ role: "system", parts: [] }] },
       "input[0].role must be user, agent or agent/name",
     ],
@@ -107,27 +114,27 @@ describe("a request", () => {
       request([{ content_type: "application/json", content: "[".repeat(65) + "]".repeat(65) }]),
       "input[0].parts[0].content nests too deep",
     ],
-  ])("with %s is refused", (_, body, problem) => {
+  ])("with %s is rejected", (_, body, problem) => {
     expect(problemOf(body)).toBe(problem);
   });
 
-  test("of several messages is one: those of the last author, with what came before kept", () => {
+  test("of several messages is one: those of the last author, with earlier ones kept", () => {
     const say = (role: string, content: string) => ({ role, parts: [{ content }] });
     const input = [say("user", "one"), say("agent/helper", "two"), say("user", "three"), say("user", "four")];
     const { envelope } = sendOf(decodeRunRequest({ agent_name: "echo", input }, facts));
     expect(envelope.content.map((part) => (part.kind === "text" ? part.text : ""))).toEqual(["three", "four"]);
     expect(envelope.extra).toEqual({ acp: { input: input.slice(0, 2), session: undefined } });
     const operation: OperationOf<"send"> = { kind: "send", envelope, delivery: "answer", task: "auto" };
-    const { body } = encodeRunRequest(operation, "echo", undefined, lose);
+    const { body } = encodeRunRequest(operation, "echo", undefined, reportLoss);
     expect((body["input"] as readonly object[]).slice(0, 2)).toEqual(input.slice(0, 2));
   });
 
-  test("of another agent's message names its author", () => {
+  test("with another agent's message names its author", () => {
     const { envelope } = sendOf(decodeRunRequest({ agent_name: "echo", input: [{ role: "agent/helper", parts: [] }] }, facts));
     expect(envelope).toMatchObject({ role: "agent", src: "helper", content: [{ kind: "text", text: "" }] });
   });
 
-  test("with a session brings its descriptor along", () => {
+  test("with a session keeps its descriptor", () => {
     const session = { id: SESSION, history: ["https://a.example/resources/1"], state: null };
     const read = decodeRunRequest(request([], { session }), facts);
     expect(read.sessionId).toBe(SESSION);
@@ -137,29 +144,38 @@ describe("a request", () => {
     });
   });
 
-  test("whose envelope is longer than a header may be says what it loses", () => {
-    lost.length = 0;
+  test("reports losses if the envelope exceeds the header limit", () => {
+    losses.length = 0;
     const envelope = { ...sendOf(decodeRunRequest(request([]), facts)).envelope, metadata: { long: "x".repeat(5_000) } };
-    const { headers } = encodeRunRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, "echo", undefined, lose);
+    const { headers } = encodeRunRequest(
+      { kind: "send", envelope, delivery: "answer", task: "auto" },
+      "echo",
+      undefined,
+      reportLoss,
+    );
     expect(headers).toEqual({ "koine-message-id": "new" });
-    expect(lost.map(({ path }) => path)).toContain("message.metadata");
+    expect(losses.map(({ path }) => path)).toContain("message.metadata");
   });
 
   test.each<[string, Partial<Envelope>, readonly string[]]>([
     ["nothing beside its message has its id in a header", {}, ["koine-message-id"]],
     ["a key has it in the header of that name", { context: { idempotencyKey: "k 1" } }, ["idempotency-key", "koine-message-id"]],
-    ["an id that no header takes has it ride", { id: "é" }, ["koine-envelope"]],
-    ["an id that is too long has it ride", { id: "x".repeat(129) }, ["koine-envelope"]],
-    ["a key that no header takes has it ride", { context: { idempotencyKey: "é" } }, ["koine-envelope", "koine-message-id"]],
-    ["an intent has it ride", { intent: "book" }, ["koine-envelope", "koine-message-id"]],
-    ["references have them ride", { references: ["r"] }, ["koine-envelope", "koine-message-id"]],
-  ])("that says %s, and is read again as it was", (_, says, names) => {
+    ["an id that no header takes is in the envelope header", { id: "é" }, ["koine-envelope"]],
+    ["an id that is too long is in the envelope header", { id: "x".repeat(129) }, ["koine-envelope"]],
+    [
+      "a key that no header takes is in the envelope header",
+      { context: { idempotencyKey: "é" } },
+      ["koine-envelope", "koine-message-id"],
+    ],
+    ["an intent is in the envelope header", { intent: "book" }, ["koine-envelope", "koine-message-id"]],
+    ["references are in the envelope header", { references: ["r"] }, ["koine-envelope", "koine-message-id"]],
+  ])("with %s, and round-trips", (_, says, names) => {
     const said = { ...sendOf(decodeRunRequest(request([]), facts)).envelope, ...says };
     const { body, headers } = encodeRunRequest(
       { kind: "send", envelope: said, delivery: "answer", task: "auto" },
       "echo",
       undefined,
-      lose,
+      reportLoss,
     );
     expect(Object.keys(headers).sort()).toEqual(names);
     const { id, intent, references, context } = sendOf(
@@ -173,14 +189,14 @@ describe("a request", () => {
     });
   });
 
-  test("with an id that no header takes is refused", () => {
+  test("with an id that is not valid in a header is rejected", () => {
     for (const id of ["x".repeat(129), "é", "a\tb"])
       expect(() => decodeRunRequest(request([]), { ...facts, headers: { "koine-message-id": id } })).toThrow(
         /^koine-message-id /,
       );
   });
 
-  test("never trusts what an earlier answer left on its parts", () => {
+  test("ignores Koine members copied from an earlier answer", () => {
     const own = { message: { id: "stolen", intent: "x" }, said: "status" };
     expect(sendOf(decodeRunRequest(request([{ content: "x", "urn:koine:1": own }]), facts)).envelope).toMatchObject({
       id: "new",
@@ -225,15 +241,15 @@ describe("a part", () => {
       { content: "x", metadata: { kind: "trajectory", tool_name: "grep", tool_input: { a: null } } },
       { kind: "text", text: "x", metadata: { trajectory: { tool_name: "grep", tool_input: { a: null } } } },
     ],
-    ["members nobody knows", { content: "x", foo: [1] }, { kind: "text", text: "x", metadata: { acp: { foo: [1] } } }],
+    ["unknown members", { content: "x", foo: [1] }, { kind: "text", text: "x", metadata: { acp: { foo: [1] } } }],
   ])("of %s", (_, wire, part) => {
     expect(contentOf(wire)).toEqual([part]);
   });
 
-  test("whose JSON has a number that may change says so", () => {
-    lost.length = 0;
+  test("whose JSON has a number that may change reports it", () => {
+    losses.length = 0;
     contentOf({ content_type: "application/json", content: "12345678901234567890" });
-    expect(lost).toMatchObject([{ protocol: "acp", path: "input[0].parts[0].content", valueKind: "number" }]);
+    expect(losses).toMatchObject([{ protocol: "acp", path: "input[0].parts[0].content", valueKind: "number" }]);
   });
 });
 
@@ -252,12 +268,12 @@ describe("a run", () => {
     ["failed", "failed", "failed"],
     ["rejected", "failed", "rejected"],
     ["unknown", "in-progress", "working"],
-  ])("of a task that is %s is %s, and reads back as %s", (state, status, back) => {
+  ])("of a task that is %s is %s, and is decoded as %s", (state, status, back) => {
     const wire = encodeRun(task(state), runFacts);
     expect([wire.status, decodeRun(JSON.parse(JSON.stringify(wire)), facts).status.state]).toEqual([status, back]);
   });
 
-  test("has as many messages as are counted without writing them", () => {
+  test("has as many messages as counted without encoding", () => {
     const message = newEnvelope({ content: "the end", src: "echo", dst: "me", context: {} }, { now: () => 0, newId: () => "m" });
     const artifacts = [
       { id: "result", parts: [] },
@@ -270,20 +286,20 @@ describe("a run", () => {
       }
   });
 
-  test("has all members, in the order of the SDK, and null where there is nothing", () => {
+  test("has all members, in the order of the SDK, with null for absent ones", () => {
     expect(JSON.stringify(encodeRun(task("completed"), runFacts))).toBe(
       `{"run_id":"${RUN}","agent_name":"echo","session_id":"${SESSION}","status":"completed","await_request":null,"output":[],"error":null,` +
         '"created_at":"1970-01-01T00:00:01.000Z","finished_at":"1970-01-01T00:00:02.000Z"}',
     );
   });
 
-  test("of a session that is no UUID does not show it, and says so", () => {
-    lost.length = 0;
+  test("omits a session id that is not a UUID, and reports it", () => {
+    losses.length = 0;
     expect(encodeRun(task("working", { contextId: "c-1" }), runFacts).session_id).toBeNull();
-    expect(lost.map(({ path }) => path)).toEqual(["task.contextId"]);
+    expect(losses.map(({ path }) => path)).toEqual(["task.contextId"]);
   });
 
-  test("has a part without any key of ours for a plain answer", () => {
+  test("has no Koine members for a plain answer", () => {
     const wire = encodeRun(
       task("completed", { artifacts: [{ id: "result", parts: [{ kind: "text", text: "7408" }] }] }),
       runFacts,
@@ -307,12 +323,12 @@ describe("a run", () => {
     ]);
   });
 
-  test("of an agent whose name no role may have", () => {
+  test("of an agent whose name is not valid in a role", () => {
     const artifacts = [{ id: "result", parts: [] }];
     expect(encodeRun(task("completed", { artifacts }), { ...runFacts, agentName: "my.agent" }).output[0]?.role).toBe("agent");
   });
 
-  test("that was made for a bare message gives the message back", () => {
+  test("created for a message returns the message", () => {
     const message = {
       id: "m",
       ts: 1,
@@ -332,7 +348,7 @@ describe("a run", () => {
     expect(decodeRun(wire, facts)).toMatchObject({ id: RUN, status: { state: "completed" } });
   });
 
-  test("takes up a message that is still open after a question, as the SDK's server goes on with it", () => {
+  test("continues an open message after a question, as the SDK server does", () => {
     const reader = new RunEventReader(facts);
     const open = { role: "agent/echo", parts: [{ content: "before " }], completed_at: null };
     reader.read({ type: "run.in-progress", run: { run_id: RUN, status: "in-progress", output: [open] } });
@@ -341,7 +357,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("that is taken up is shown as it stands, and its artifacts go on", () => {
+  test("that is resumed shows its current state, and its artifacts continue", () => {
     const writer = new RunEventWriter(runFacts, "resumed");
     const artifact = { id: "result", parts: [{ kind: "text", text: "one " }] } as const;
     const [first] = writer.write({ kind: "task", task: task("working", { artifacts: [artifact] }) });
@@ -355,7 +371,7 @@ describe("a run", () => {
   });
 });
 
-test("a resume needs a mode and knows one kind", () => {
+test("a resume needs a mode and supports one kind", () => {
   const message = { parts: [{ content: "Paris" }] };
   expect(decodeResume({ await_resume: { type: "message", message }, mode: "async" }, facts)).toMatchObject({ mode: "async" });
   expect(() => decodeResume({ await_resume: { type: "message", message } }, facts)).toThrow("mode must be one of");
@@ -364,7 +380,7 @@ test("a resume needs a mode and knows one kind", () => {
   );
 });
 
-test("a card comes back from its manifest", () => {
+test("a card round-trips through its manifest", () => {
   const card: Card = {
     name: "echo",
     description: "echoes",

@@ -5,16 +5,16 @@ import { DecodeProblem } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { readBase64 } from "../../../transport/read-base64.js";
-import { readRidden, riddenFrom, type Setting } from "./message.js";
-import { lost } from "./own.js";
+import { reportLossAt } from "./koine-members.js";
+import { koineMembersFrom, readKoineMembers, type Setting } from "./message.js";
 
-/** The message's own id, by which an answer names what it answers: the one member that nearly every message has. */
+/** The id of the message, by which an answer names what it answers. Nearly every message has it. */
 export const ID_HEADER = "koine-message-id";
 const ID_CHARACTERS = 128;
 const PLAIN_ID = new RegExp(`^[\\x21-\\x7e]{1,${ID_CHARACTERS}}$`);
 /** The envelope members other than the message, as base64url of compact JSON with UTE names. Usually absent. */
 export const ENVELOPE_HEADER = "koine-envelope";
-/** The longest value that is written and read; servers in between often allow 8 KiB for all headers together. */
+/** Limit of the header value: servers and proxies often allow 8 KiB for all headers together. */
 export const ENVELOPE_HEADER_BYTES = 4_096;
 
 const utf8 = new TextEncoder();
@@ -26,7 +26,7 @@ const URL_SAFE: { readonly [mark: string]: string } = { "+": "-", "/": "_" };
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** The headers of a request for this message. Reports what does not fit. */
-export function writeEnvelopeHeaders(envelope: Envelope, lose: LossSink): Record<string, string> {
+export function writeEnvelopeHeaders(envelope: Envelope, reportLoss: LossSink): Record<string, string> {
   const headers: Record<string, string> = {};
   const key = envelope.context.idempotencyKey;
   // Keys with other characters are carried in the envelope header, which only Koine servers read.
@@ -39,20 +39,25 @@ export function writeEnvelopeHeaders(envelope: Envelope, lose: LossSink): Record
   const { references, extensions, metadata } = envelope;
   const isSilent = carried === undefined && references === undefined && extensions === undefined && metadata === undefined;
   if (isSilent && hasPlainId) return headers;
-  const header = headerFor(isSilent ? {} : riddenFrom(rest, carried), hasPlainId ? undefined : envelope.id, lose);
+  const header = headerFor(isSilent ? {} : koineMembersFrom(rest, carried), hasPlainId ? undefined : envelope.id, reportLoss);
   if (header !== undefined) headers[ENVELOPE_HEADER] = header;
   return headers;
 }
 
-function headerFor(members: JsonObject, id: Maybe<string>, lose: LossSink): Maybe<string> {
+function headerFor(members: JsonObject, id: Maybe<string>, reportLoss: LossSink): Maybe<string> {
   const whole = encoded({ ...members, id });
   if (whole.length <= ENVELOPE_HEADER_BYTES) return whole;
   for (const [name, value] of Object.entries(members))
     if (name !== "id" && value !== undefined)
-      lost(lose, `message.${name}`, typeof value, `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`);
+      reportLossAt(
+        reportLoss,
+        `message.${name}`,
+        typeof value,
+        `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`,
+      );
   const only = id === undefined ? undefined : encoded({ id });
   if (only === undefined || only.length <= ENVELOPE_HEADER_BYTES) return only;
-  lost(lose, "message.id", "string", `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`);
+  reportLossAt(reportLoss, "message.id", "string", `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`);
   return undefined;
 }
 
@@ -66,7 +71,7 @@ function withoutWire(envelope: Envelope): Envelope {
 
 function encoded(members: JsonObject): string {
   const text = JSON.stringify(members);
-  // Nearly every one is ASCII, which is its own UTF-8.
+  // Fast path: ASCII is its own UTF-8.
   const base64 = ASCII.test(text) ? btoa(text) : encodeBase64(utf8.encode(text));
   return base64.replace(/[+/=]/g, (mark) => URL_SAFE[mark] ?? "");
 }
@@ -79,14 +84,14 @@ export function idIn(headers: Maybe<HttpHeaders>): Maybe<string> {
 }
 
 /** Adds the values of the request headers to a message. The idempotency-key header takes precedence. */
-export function withHeaders(message: Envelope, { facts, place }: Setting): Envelope {
+export function withHeaders(message: Envelope, { facts, ids }: Setting): Envelope {
   const { headers } = facts;
-  const ridden = readHeader(headers?.[ENVELOPE_HEADER]);
+  const carriedMembers = readHeader(headers?.[ENVELOPE_HEADER]);
   const key = headers?.["idempotency-key"];
-  if (ridden === undefined) {
+  if (carriedMembers === undefined) {
     return key === undefined || key === "" ? message : { ...message, context: { ...message.context, idempotencyKey: key } };
   }
-  const { id, references, extensions, metadata, rest } = readRidden(ridden, ENVELOPE_HEADER, place);
+  const { id, references, extensions, metadata, rest } = readKoineMembers(carriedMembers, ENVELOPE_HEADER, ids);
   const { context } = rest;
   return {
     id: id ?? message.id,
@@ -113,7 +118,7 @@ function readHeader(header: Maybe<string>): Maybe<JsonObject> {
   const bytes = readBase64(header, ENVELOPE_HEADER);
   let value: unknown;
   try {
-    value = readJson(bytes, DEFAULT_LIMITS.jsonDepth);
+    value = readJson(bytes, DEFAULT_LIMITS);
   } catch {
     throw new DecodeProblem(ENVELOPE_HEADER, "is not the base64url of JSON");
   }

@@ -10,9 +10,16 @@ import {
 import { DecodeProblem, optional, readArray, readObject } from "../../../transport/fields.js";
 import { errorFromWire } from "../errors.js";
 import type { CodecFacts } from "./facts.js";
+import { KOINE_KEY, koineMembersOf } from "./koine-members.js";
 import { readMessage } from "./message.js";
-import { firstOwn, ownFlag, readArtifactFields, readArtifactPart, tellTakenApart, usualId } from "./output.js";
-import { OWN_KEY, ownOf } from "./own.js";
+import {
+  defaultArtifactId,
+  firstKoineMembers,
+  koineFlag,
+  readArtifactFields,
+  readArtifactPart,
+  reportSplitMessage,
+} from "./output.js";
 import { type ReadRun, readRun } from "./run.js";
 
 /** A message whose parts are still coming. */
@@ -21,7 +28,7 @@ interface OpenMessage {
   readonly ids: Map<Maybe<string>, string>;
   parts: number;
   /** The last status message, as carried by the run. */
-  said: boolean;
+  isStatusMessage: boolean;
 }
 
 const NONE: readonly AgentEvent[] = Object.freeze([]);
@@ -29,7 +36,7 @@ const NONE: readonly AgentEvent[] = Object.freeze([]);
 /** Decodes the events of a run: the task first, then its updates. Parts are appended to artifacts. */
 export class RunEventReader {
   readonly #facts: CodecFacts;
-  readonly #seen = new Set<string>();
+  readonly #artifactIds = new Set<string>();
   #run: { readonly taskId: string; readonly contextId: string } | undefined;
   #open: OpenMessage | undefined;
 
@@ -49,7 +56,7 @@ export class RunEventReader {
       case "run.cancelled":
         return this.#change(readRun(event.run, "event.run", this.#facts), event);
       case "message.created":
-        this.#open = { ids: new Map(), parts: 0, said: false };
+        this.#open = { ids: new Map(), parts: 0, isStatusMessage: false };
         return NONE;
       case "message.part":
         return this.#part(event.part, "event.part");
@@ -70,21 +77,23 @@ export class RunEventReader {
     const { id: taskId, contextId, status, artifacts } = task;
     if (this.#run === undefined) {
       this.#run = { taskId, contextId };
-      for (const { id } of artifacts) this.#seen.add(id);
+      for (const { id } of artifacts) this.#artifactIds.add(id);
       this.#open = openAt(event.run, artifacts);
-      return output.bare && output.said !== undefined ? [{ kind: "message", message: output.said }] : [{ kind: "task", task }];
+      return output.bare && output.message !== undefined
+        ? [{ kind: "message", message: output.message }]
+        : [{ kind: "task", task }];
     }
-    if (output.bare && output.said !== undefined) return [{ kind: "message", message: output.said }];
+    if (output.bare && output.message !== undefined) return [{ kind: "message", message: output.message }];
     const events: AgentEvent[] = [];
     // The final run is authoritative: emits what no event has carried.
     for (const artifact of artifacts)
-      if (!this.#seen.has(artifact.id)) {
-        this.#seen.add(artifact.id);
+      if (!this.#artifactIds.has(artifact.id)) {
+        this.#artifactIds.add(artifact.id);
         events.push({ kind: "artifact", taskId, contextId, artifact, append: false, last: true });
       }
     // A Koine server carries a status message and the start of work in one event.
-    const saysMore = event.type === "run.in-progress" && ownOf(event, "event")?.says === true;
-    if (!saysMore) events.push({ kind: "status", taskId, contextId, status });
+    const hasMessage = event.type === "run.in-progress" && koineMembersOf(event, "event")?.says === true;
+    if (!hasMessage) events.push({ kind: "status", taskId, contextId, status });
     if (isTerminal(status.state)) this.#open = undefined;
     return events;
   }
@@ -92,51 +101,52 @@ export class RunEventReader {
   #part(value: unknown, path: string): readonly AgentEvent[] {
     const { taskId, contextId } = this.#known();
     const { name, own, parts } = readArtifactPart(value, path, this.#facts);
-    this.#open ??= { ids: new Map(), parts: 0, said: false };
+    this.#open ??= { ids: new Map(), parts: 0, isStatusMessage: false };
     const open = this.#open;
     open.parts++;
-    if (own?.said !== undefined) open.said = true;
-    if (open.said) return NONE;
+    if (own?.said !== undefined) open.isStatusMessage = true;
+    if (open.isStatusMessage) return NONE;
     const before = open.ids.get(name);
-    const fields = readArtifactFields(own, path, before ?? usualId(this.#seen.size));
+    const fields = readArtifactFields(own, path, before ?? defaultArtifactId(this.#artifactIds.size));
     open.ids.set(name, fields.id);
-    if (before === undefined && open.ids.size === 2) tellTakenApart(this.#facts);
-    this.#seen.add(fields.id);
-    const append = before !== undefined || ownFlag(own, "append", path);
+    if (before === undefined && open.ids.size === 2) reportSplitMessage(this.#facts);
+    this.#artifactIds.add(fields.id);
+    const append = before !== undefined || koineFlag(own, "append", path);
     return [
-      { kind: "artifact", taskId, contextId, artifact: { ...fields, name, parts }, append, last: ownFlag(own, "last", path) },
+      { kind: "artifact", taskId, contextId, artifact: { ...fields, name, parts }, append, last: koineFlag(own, "last", path) },
     ];
   }
 
   /** Some servers send only completed messages, without their parts. */
   #completed(message: JsonObject): readonly AgentEvent[] {
-    const untold: AgentEvent[] = [];
-    const told = this.#open?.parts ?? 0;
+    const missing: AgentEvent[] = [];
+    const emitted = this.#open?.parts ?? 0;
     let index = 0;
     readArray(message.parts, "event.message.parts", (part, path) => {
-      if (index++ >= told) untold.push(...this.#part(part, path));
+      if (index++ >= emitted) missing.push(...this.#part(part, path));
     });
     this.#open = undefined;
-    return untold;
+    return missing;
   }
 
   #progress(generic: JsonObject): AgentEvent {
     const { taskId, contextId } = this.#known();
-    const path = `event.generic["${OWN_KEY}"]`;
-    const own = optional(generic[OWN_KEY], path, readObject);
+    const path = `event.generic["${KOINE_KEY}"]`;
+    const own = optional(generic[KOINE_KEY], path, readObject);
     if (own === undefined)
       return { kind: "status", taskId, contextId, status: { state: "working", at: this.#facts.now }, metadata: generic };
-    const said = optional(own.message, `${path}.message`, readObject);
-    const place = { sessionId: contextId === "" ? undefined : contextId, taskId };
-    const first = firstOwn(said?.parts, `${path}.message.parts`);
-    const message = said === undefined ? undefined : readMessage(said, `${path}.message`, { facts: this.#facts, place }, first);
+    const wireMessage = optional(own.message, `${path}.message`, readObject);
+    const ids = { sessionId: contextId === "" ? undefined : contextId, taskId };
+    const first = firstKoineMembers(wireMessage?.parts, `${path}.message.parts`);
+    const message =
+      wireMessage === undefined ? undefined : readMessage(wireMessage, `${path}.message`, { facts: this.#facts, ids }, first);
     const at = typeof own.at === "number" ? own.at : this.#facts.now;
     const status: Status = { state: "working", at, message };
     return { kind: "status", taskId, contextId, status, metadata: optional(own.metadata, `${path}.metadata`, readObject) };
   }
 
   #known(): { readonly taskId: string; readonly contextId: string } {
-    if (this.#run === undefined) throw new DecodeProblem("event", "comes before the run it is about");
+    if (this.#run === undefined) throw new DecodeProblem("event", "precedes the event with its run");
     return this.#run;
   }
 }
@@ -148,5 +158,5 @@ function openAt(run: unknown, artifacts: readonly Artifact[]): Maybe<OpenMessage
   const last = artifacts[artifacts.length - 1];
   if (!isObject(message) || last === undefined || typeof message["completed_at"] === "string") return undefined;
   const parts = Array.isArray(message["parts"]) ? message["parts"].length : 0;
-  return { ids: new Map([[last.name, last.id]]), parts, said: false };
+  return { ids: new Map([[last.name, last.id]]), parts, isStatusMessage: false };
 }

@@ -12,22 +12,22 @@ import {
 } from "../../../envelope/index.js";
 import type { WireEvent, WireMessage, WirePart, WireRun } from "../wire.js";
 import type { RunFacts } from "./facts.js";
-import { agentRole, partRiddenFrom, writeMessage } from "./message.js";
-import { artifactMembers, usualId, writeArtifactParts, writeSaid } from "./output.js";
-import { lost, OWN_KEY } from "./own.js";
+import { KOINE_KEY, reportLossAt } from "./koine-members.js";
+import { agentRole, partMembersOf, writeMessage } from "./message.js";
+import { artifactMembers, defaultArtifactId, writeArtifactParts, writeStatusMessage } from "./output.js";
 import { encodeReply, encodeRun } from "./run.js";
 
 /** `created` writes the complete run; `resumed` continues after the first snapshot. */
 export type Opening = "created" | "resumed";
 
 /**
- * Our events of one task as ACP events, in order. A message stays open while its artifact grows; what it keeps beside that is
- * the task itself, because the last event shows the whole run.
+ * Encodes the events of one task as ACP events, in order. A message stays open while its artifact grows. The task is kept as
+ * well, because the last event contains the complete run.
  */
 export class RunEventWriter {
   readonly #facts: RunFacts;
   readonly #opening: Opening;
-  readonly #seen = new Set<string>();
+  readonly #artifactIds = new Set<string>();
   #fold: TaskFold | undefined;
   #working = false;
   #open: { readonly id: string; readonly parts: WirePart[] } | undefined;
@@ -42,7 +42,7 @@ export class RunEventWriter {
     if (event.kind === "message") {
       const run = encodeReply(event.message, event.message.context.taskId ?? event.message.id, this.#facts);
       events.push({ type: "run.created", run: { ...run, status: "created", output: [], finished_at: null } });
-      for (const message of run.output) tell(events, message);
+      for (const message of run.output) pushMessageEvents(events, message);
       events.push({ type: "run.completed", run });
       return events;
     }
@@ -61,7 +61,7 @@ export class RunEventWriter {
     this.#fold ??= new TaskFold(task);
     if (!isFirst) this.#fold.apply({ kind: "task", task });
     if (isFirst && this.#opening === "resumed") {
-      for (const { id } of task.artifacts) this.#seen.add(id);
+      for (const { id } of task.artifacts) this.#artifactIds.add(id);
       this.#working = true;
       // The current run, for a client that has read the events up to here.
       events.push({ type: typeOf(task.status), run: this.#run(task) });
@@ -72,9 +72,9 @@ export class RunEventWriter {
     const goesOn = status.state === "working" || status.state === "unknown";
     if (goesOn && (!this.#working || status.message !== undefined)) this.#progress(status, undefined, this.#fold, events);
     for (const artifact of task.artifacts)
-      if (!this.#seen.has(artifact.id)) {
+      if (!this.#artifactIds.has(artifact.id)) {
         const { id: taskId, contextId } = task;
-        // What has not ended may still grow.
+        // An unfinished artifact may still grow.
         const last = isTerminal(status.state);
         this.#artifact({ kind: "artifact", taskId, contextId, artifact, append: false, last }, events);
       }
@@ -86,38 +86,40 @@ export class RunEventWriter {
       this.#progress(status, metadata, fold, events);
       return;
     }
-    // There is no event for a run that is being cancelled.
+    // ACP has no event for a run that is being cancelled.
     if (status.state === "canceling") return;
     this.#change(status, metadata, fold.snapshot(), events);
   }
 
   /**
-   * What the agent says as it begins has an event of its own; `says` lets our own reader see that the two are one. The task is
-   * copied only for that one event: an agent may tell its progress thousands of times.
+   * A status message at the start of work has its own event; `says` marks the pair for Koine readers. The task is copied for that
+   * event only, because an agent may report progress thousands of times.
    */
   #progress(status: Status, metadata: Maybe<JsonObject>, fold: TaskFold, events: WireEvent[]): void {
     const begins = status.state !== "submitted" && !this.#working;
-    const says = !begins || status.message !== undefined || metadata !== undefined;
+    const hasMessage = !begins || status.message !== undefined || metadata !== undefined;
     if (begins) {
       this.#working = true;
       const run = this.#run({ ...fold.snapshot(), status: { state: status.state, at: status.at } });
-      events.push({ type: "run.in-progress", run, ...(says ? { [OWN_KEY]: { says } } : undefined) });
+      events.push({ type: "run.in-progress", run, ...(hasMessage ? { [KOINE_KEY]: { says: hasMessage } } : undefined) });
     }
-    if (says) events.push(genericOf(status, metadata, this.#facts.agentName));
+    if (hasMessage) events.push(genericOf(status, metadata, this.#facts.agentName));
   }
 
   #change(status: Status, metadata: Maybe<JsonObject>, task: Task, events: WireEvent[]): void {
-    const { agentName, lose } = this.#facts;
-    if (metadata !== undefined) lost(lose, "event.metadata", "object", "only a run that works can tell metadata");
+    const { agentName, reportLoss } = this.#facts;
+    if (metadata !== undefined) reportLossAt(reportLoss, "event.metadata", "object", "only progress events carry metadata");
     this.#working = status.state === "working" || status.state === "unknown";
     if (!this.#working) this.#close(events);
-    if (isTerminal(status.state) && status.message !== undefined) tell(events, writeSaid(status.message, agentName));
+    if (isTerminal(status.state) && status.message !== undefined)
+      pushMessageEvents(events, writeStatusMessage(status.message, agentName));
     events.push({ type: typeOf(status), run: this.#run(task) });
   }
 
   #artifact(event: Extract<TaskEvent, { kind: "artifact" }>, events: WireEvent[]): void {
     const { artifact, append, last, metadata } = event;
-    if (metadata !== undefined) lost(this.#facts.lose, "event.metadata", "object", "an event of a message has no metadata");
+    if (metadata !== undefined)
+      reportLossAt(this.#facts.reportLoss, "event.metadata", "object", "an event of a message has no metadata");
     const goesOn = this.#open?.id === artifact.id && append;
     const open = goesOn && this.#open !== undefined ? this.#open : this.#begin(artifact, events);
     const parts = writeArtifactParts(artifact, goesOn ? undefined : this.#opened(artifact, append));
@@ -139,9 +141,9 @@ export class RunEventWriter {
 
   /** The artifact of a new message, if a client that counts messages would assume another. */
   #opened(artifact: Artifact, append: boolean): Maybe<JsonObject> {
-    const isNew = !this.#seen.has(artifact.id);
-    const members = artifactMembers(artifact, isNew ? usualId(this.#seen.size) : undefined);
-    this.#seen.add(artifact.id);
+    const isNew = !this.#artifactIds.has(artifact.id);
+    const members = artifactMembers(artifact, isNew ? defaultArtifactId(this.#artifactIds.size) : undefined);
+    this.#artifactIds.add(artifact.id);
     if (append) return { ...members, append };
     // Without parts, no other event marks the start of the message.
     return artifact.parts.length === 0 ? { ...members } : members;
@@ -162,7 +164,7 @@ export class RunEventWriter {
   }
 }
 
-/** The run when nothing had happened to it yet. */
+/** The run in its initial state. */
 function submitted(task: Task): Task {
   return { ...task, status: { state: "submitted", at: task.status.at }, artifacts: [] };
 }
@@ -189,7 +191,7 @@ function typeOf({ state }: Status): Extract<WireEvent, { run: WireRun }>["type"]
   }
 }
 
-function tell(events: WireEvent[], message: WireMessage): void {
+function pushMessageEvents(events: WireEvent[], message: WireMessage): void {
   events.push({ type: "message.created", message: { ...message, parts: [], completed_at: null } });
   for (const part of message.parts) events.push({ type: "message.part", part });
   events.push({ type: "message.completed", message });
@@ -199,18 +201,18 @@ function tell(events: WireEvent[], message: WireMessage): void {
 function markLast(parts: WirePart[], artifact: Artifact): void {
   const part = parts.pop() ?? writeArtifactParts({ ...artifact, parts: [] }, {})[0];
   if (part === undefined) return;
-  const own = part[OWN_KEY];
-  parts.push({ ...part, [OWN_KEY]: { ...(own as Maybe<JsonObject>), last: true } }); // written by us just before
+  const own = part[KOINE_KEY];
+  parts.push({ ...part, [KOINE_KEY]: { ...(own as Maybe<JsonObject>), last: true } }); // written just before
 }
 
 /**
- * Progress. Metadata alone is what ACP's agents tell too. With a message its text is where people look for it, and our own
- * reader takes the two apart again; with neither, the state was only told once more.
+ * Progress. Metadata alone is also what ACP agents send. With a message, the text is in the usual member and Koine readers
+ * separate the two; with neither, only the state was repeated.
  */
 function genericOf(status: Status, metadata: Maybe<JsonObject>, agentName: string): WireEvent {
   const { message, at } = status;
-  if (message === undefined) return { type: "generic", generic: metadata ?? { [OWN_KEY]: { at } } };
-  const { role, parts, created_at } = writeMessage(message, agentName, { message: partRiddenFrom(message) });
+  if (message === undefined) return { type: "generic", generic: metadata ?? { [KOINE_KEY]: { at } } };
+  const { role, parts, created_at } = writeMessage(message, agentName, { message: partMembersOf(message) });
   const own: JsonObject = { at, message: { role, parts, created_at }, metadata };
-  return { type: "generic", generic: { message: textOf(message.content), ...metadata, [OWN_KEY]: own } };
+  return { type: "generic", generic: { message: textOf(message.content), ...metadata, [KOINE_KEY]: own } };
 }

@@ -1,7 +1,7 @@
 import type { LossSink, Maybe } from "../../../envelope/index.js";
 import type { HttpHeaders } from "../../../transport/exchange.js";
 
-/** Facts a codec needs and does not take from the air. */
+/** The inputs of a codec other than the wire value. */
 export interface CodecFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -10,10 +10,10 @@ export interface CodecFacts {
   readonly src: string;
   readonly dst: string;
   readonly partsPerMessage: number;
-  readonly lose: LossSink;
-  /** The request's headers: envelope members ride there, because the body has no place that survives the SDKs. */
+  readonly reportLoss: LossSink;
+  /** The request headers. Envelope members are carried there, because the SDKs drop unknown body members. */
   readonly headers?: Maybe<HttpHeaders>;
-  /** What the caller calls the session, where the wire knows it by another name. */
+  /** The caller's session id, if it differs from that on the wire. */
   readonly contextId?: Maybe<string>;
   /** The message that is answered. */
   readonly parentId?: Maybe<string>;
@@ -24,5 +24,5 @@ export interface RunFacts {
   readonly agentName: string;
   /** Milliseconds since the epoch: the task's first message or status, never the time of reading. */
   readonly createdAt: number;
-  readonly lose: LossSink;
+  readonly reportLoss: LossSink;
 }

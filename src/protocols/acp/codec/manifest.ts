@@ -13,12 +13,12 @@ import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { OWN_CARD_KEY, readOwnCard, writeOwnCard } from "../../own-card.js";
 import type { WireManifest } from "../wire.js";
-import { OWN_KEY } from "./own.js";
+import { KOINE_KEY } from "./koine-members.js";
 
 const utf8 = new TextEncoder();
 const ANYTHING: readonly string[] = ["*/*"];
 
-/** A card as a manifest. What manifests do not know rides in the metadata, where both SDKs keep members they do not know. */
+/** Encodes a card as a manifest. Other members are carried in the metadata, where both SDKs keep unknown members. */
 export function encodeManifest(card: Card): WireManifest {
   return {
     name: card.name,
@@ -27,7 +27,7 @@ export function encodeManifest(card: Card): WireManifest {
     output_content_types: card.outputModes.length === 0 ? ANYTHING : card.outputModes,
     metadata: {
       ...(metadataIn(card.original) ?? metadataOf(card)),
-      [OWN_KEY]: ownOf(card),
+      [KOINE_KEY]: ownOf(card),
       [OWN_CARD_KEY]: writeOwnCard({ ...card, capabilities: { ...card.capabilities, ...NEVER_HERE } }),
     },
   };
@@ -36,7 +36,7 @@ export function encodeManifest(card: Card): WireManifest {
 /** The original manifest members of an ACP agent are kept. */
 function metadataIn(original: Card["original"]): Maybe<JsonObject> {
   if (original?.protocol !== "acp") return undefined;
-  const { metadata } = readObject(readJson(original.bytes, DEFAULT_LIMITS.jsonDepth), "manifest");
+  const { metadata } = readObject(readJson(original.bytes, DEFAULT_LIMITS), "manifest");
   return isObject(metadata) ? metadata : undefined;
 }
 
@@ -62,7 +62,7 @@ function metadataOf({ skills, provider, documentationUrl }: Card): JsonObject {
   };
 }
 
-/** The Python client refuses a whole list of agents for one address that is none. */
+/** The Python client rejects the whole list of agents because of one invalid URL. */
 function linkable(url: Maybe<string>): string | null {
   return url !== undefined && URL.canParse(url) ? url : null;
 }
@@ -72,10 +72,10 @@ function linksOf(documentationUrl: Maybe<string>): readonly JsonObject[] | null 
   return url === null ? null : [{ type: "documentation", url }];
 }
 
-/** Whatever the agent can do elsewhere. */
+/** The capabilities of this interface, whatever the agent supports elsewhere. */
 const NEVER_HERE = { push: false, extended: false } as const;
 
-/** What people read in a card, and manifests have no place for or only part of. */
+/** Descriptive card members that manifests lack, or have only in part. */
 function ownOf({ provider, documentationUrl, iconUrl, skills, inputModes, outputModes, capabilities }: Card): JsonObject {
   return {
     provider: provider === undefined ? undefined : { organization: provider.organization, url: provider.url },
@@ -88,17 +88,17 @@ function ownOf({ provider, documentationUrl, iconUrl, skills, inputModes, output
   };
 }
 
-/** The protocol document of a skill is another wire's affair, and may be long. */
+/** Protocol documents belong to another protocol, and may be long. */
 function skillMembers({ id, name, description, tags, examples, inputModes, outputModes, security }: Skill): JsonObject {
   return { id, name, description, tags, examples, inputModes, outputModes, security };
 }
 
-/** A manifest as a card. `bytes` are the document as it came, where it came alone. Throws a DecodeProblem. */
+/** Decodes a manifest. `bytes` is the received document, if it held a single manifest. Throws DecodeProblem. */
 export function decodeManifest(wire: unknown, bytes?: Uint8Array): Card {
   const manifest = readObject(wire, "manifest");
   const metadata = optional(manifest.metadata, "metadata", readObject) ?? {};
-  const path = `metadata["${OWN_KEY}"]`;
-  const own = optional(metadata[OWN_KEY], path, readObject);
+  const path = `metadata["${KOINE_KEY}"]`;
+  const own = optional(metadata[KOINE_KEY], path, readObject);
   const name = readText(manifest.name, "name");
   const description = optional(manifest.description, "description", readString) ?? "";
   const card: Card = {
@@ -122,11 +122,11 @@ export function decodeManifest(wire: unknown, bytes?: Uint8Array): Card {
     interfaces: [],
     original: { protocol: "acp", bytes: bytes ?? utf8.encode(JSON.stringify(manifest)) },
   };
-  const told = readOwnCard(card, metadata[OWN_CARD_KEY], `metadata["${OWN_CARD_KEY}"]`);
-  return { ...told, capabilities: { ...told.capabilities, ...NEVER_HERE } };
+  const extended = readOwnCard(card, metadata[OWN_CARD_KEY], `metadata["${OWN_CARD_KEY}"]`);
+  return { ...extended, capabilities: { ...extended.capabilities, ...NEVER_HERE } };
 }
 
-/** What every server of this protocol can do. */
+/** The capabilities of every ACP server. */
 const PLAIN_CAPABILITIES: Capabilities = Object.freeze({
   streaming: true,
   ...NEVER_HERE,
@@ -153,7 +153,7 @@ function documentationIn(links: unknown): Maybe<string> {
   return isObject(found) && typeof found.url === "string" ? found.url : undefined;
 }
 
-/** Manifests have capabilities by name only; without any, tags and domains are what the agent as a whole is good at. */
+/** Manifests list capabilities by name only. Without any, tags and domains describe the agent as a whole. */
 function skillsIn(metadata: JsonObject, name: string, description: string): readonly Skill[] {
   const tags = [...textsIn(metadata.tags), ...textsIn(metadata.domains)];
   const named: readonly unknown[] = Array.isArray(metadata.capabilities) ? metadata.capabilities : [];

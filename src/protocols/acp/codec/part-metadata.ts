@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "../../../envelope/index.js";
 import { optional, readObject } from "../../../transport/fields.js";
 import type { WirePartMetadata } from "../wire.js";
-import { ownPath } from "./own.js";
+import { koinePath } from "./koine-members.js";
 
 /** Unknown members of a part, kept in its metadata for hops within ACP. */
 const EXTRAS = "acp";
@@ -21,16 +21,16 @@ export function readPartMetadata(
   wire: JsonObject,
   known: ReadonlySet<string>,
   path: string,
-  ridden: Maybe<Json>,
+  carriedMembers: Maybe<Json>,
 ): Maybe<Metadata> {
-  const said = wire.metadata === null ? undefined : wire.metadata;
-  const rest = ridden === undefined ? undefined : readObject(ridden, ownPath(path, "metadata"));
+  const metadata = wire.metadata === null ? undefined : wire.metadata;
+  const rest = carriedMembers === undefined ? undefined : readObject(carriedMembers, koinePath(path, "metadata"));
   const extras = extrasOf(wire, known);
-  if (said === undefined && extras === undefined) return rest;
-  const told = optional(said, `${path}.metadata`, readObject);
+  if (metadata === undefined && extras === undefined) return rest;
+  const members = optional(metadata, `${path}.metadata`, readObject);
   return {
     ...rest,
-    ...(told === undefined ? undefined : named(told)),
+    ...(members === undefined ? undefined : named(members)),
     ...(extras === undefined ? undefined : { [EXTRAS]: extras }),
   };
 }
@@ -39,9 +39,9 @@ export function readPartMetadata(
 function named(metadata: JsonObject): Metadata {
   const { kind } = metadata;
   if (kind !== "citation" && kind !== "trajectory") return metadata;
-  const told = Object.entries(metadata).filter(([name, value]) => name !== "kind" && value !== null);
+  const known = Object.entries(metadata).filter(([name, value]) => name !== "kind" && value !== null);
   // fromEntries defines members, it does not assign them.
-  return { [kind]: Object.fromEntries(told) };
+  return { [kind]: Object.fromEntries(known) };
 }
 
 function extrasOf(wire: JsonObject, known: ReadonlySet<string>): Maybe<JsonObject> {
@@ -53,15 +53,15 @@ function extrasOf(wire: JsonObject, known: ReadonlySet<string>): Maybe<JsonObjec
 }
 
 interface SplitMetadata {
-  /** What ACP has a place for. */
+  /** The members that ACP defines. */
   readonly metadata: WirePartMetadata | null;
   readonly extras: Maybe<JsonObject>;
-  /** What rides. */
+  /** The members carried by the Koine extension. */
   readonly rest: Maybe<JsonObject>;
 }
 const NOTHING: SplitMetadata = Object.freeze({ metadata: null, extras: undefined, rest: undefined });
 
-/** One citation or step goes where the SDKs look for it; everything else rides. */
+/** One citation or trajectory step is written as ACP metadata; everything else as a Koine member. */
 export function splitMetadata(metadata: Maybe<Metadata>, known: ReadonlySet<string>): SplitMetadata {
   if (metadata === undefined) return NOTHING;
   const kind = isOfKind(metadata, "citation") ? "citation" : isOfKind(metadata, "trajectory") ? "trajectory" : undefined;
@@ -80,7 +80,7 @@ function isForeign(names: readonly string[], known: ReadonlySet<string>): boolea
   return names.length > 0 && names.every((name) => !known.has(name));
 }
 
-/** Members of another type would be refused by the SDKs, and null reads as absent. */
+/** The SDKs reject members of another type, and read null as absent. */
 function isOfKind(metadata: Metadata, kind: Kind): boolean {
   const value = metadata[kind];
   if (!isObject(value) || "kind" in value) return false;

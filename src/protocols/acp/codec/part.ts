@@ -3,7 +3,7 @@ import { DecodeProblem, kindOf, readObject } from "../../../transport/fields.js"
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { readBase64 } from "../../../transport/read-base64.js";
 import type { WirePart } from "../wire.js";
-import { lost, OWN_KEY, ownOf, ownPath } from "./own.js";
+import { KOINE_KEY, koineMembersOf, koinePath, reportLossAt } from "./koine-members.js";
 import { readPartMetadata, splitMetadata } from "./part-metadata.js";
 
 const TEXT = "text/plain";
@@ -16,15 +16,15 @@ const members: ReadonlySet<string> = new Set([
   "content_encoding",
   "content_url",
   "metadata",
-  OWN_KEY,
+  KOINE_KEY,
 ]);
 
 /** A part of an artifact has the artifact's name on the wire; a part of a message has its own. */
 export type Naming = "part" | "artifact";
 
-export function readPart(value: unknown, path: string, naming: Naming, lose: LossSink): Part {
+export function readPart(value: unknown, path: string, naming: Naming, reportLoss: LossSink): Part {
   const wire = readObject(value, path);
-  const own = ownOf(wire, path);
+  const own = koineMembersOf(wire, path);
   const type = textAt(wire.content_type, path, "content_type") ?? TEXT;
   const content = textAt(wire.content, path, "content");
   const url = textAt(wire.content_url, path, "content_url");
@@ -33,16 +33,16 @@ export function readPart(value: unknown, path: string, naming: Naming, lose: Los
   if (encoding !== "plain" && encoding !== "base64")
     throw new DecodeProblem(`${path}.content_encoding`, "must be plain or base64");
   if (content !== undefined && url !== undefined) throw new DecodeProblem(path, "must not have both content and content_url");
-  const name = naming === "part" ? textAt(wire.name, path, "name") : ownText(own, "name", path);
+  const name = naming === "part" ? textAt(wire.name, path, "name") : koineText(own, "name", path);
   const metadata = readPartMetadata(wire, members, path, own?.metadata);
-  const mediaType = ownText(own, "mediaType", path);
+  const mediaType = koineText(own, "mediaType", path);
   if (url !== undefined) return { kind: "url", url, mediaType: mediaType ?? unless(BYTES, type), name, metadata };
   if (encoding === "base64") {
     const bytes = readBase64(content ?? "", `${path}.content`);
     return { kind: "raw", bytes, mediaType: mediaType ?? unless(BYTES, type), name, metadata };
   }
   const isData = own?.kind === "data" || (own?.kind !== "text" && isJson(type));
-  const data = isData && content !== undefined ? dataIn(content, own?.kind === "data", path, lose) : undefined;
+  const data = isData && content !== undefined ? dataIn(content, own?.kind === "data", path, reportLoss) : undefined;
   if (data !== undefined) return { kind: "data", data, mediaType: mediaType ?? unless(JSON_TYPE, type), name, metadata };
   return { kind: "text", text: content ?? "", mediaType: mediaType ?? unless(TEXT, type), name, metadata };
 }
@@ -55,23 +55,24 @@ function textAt(value: Maybe<Json>, path: string, member: string): Maybe<string>
 }
 
 /** The value of a JSON part. Undefined if the text is not valid JSON. */
-function dataIn(content: string, isSure: boolean, path: string, lose: LossSink): Maybe<Json> {
+function dataIn(content: string, isSure: boolean, path: string, reportLoss: LossSink): Maybe<Json> {
   let value: Json;
   try {
-    value = JSON.parse(content) as Json; // JSON is what it gives
+    value = JSON.parse(content) as Json; // JSON.parse returns JSON
   } catch {
     if (isSure) throw new DecodeProblem(`${path}.content`, "is not JSON");
     return undefined;
   }
   // The body was scanned before it was parsed, but not inside its strings.
   if (isDeeper(value, DEFAULT_LIMITS.jsonDepth)) throw new DecodeProblem(`${path}.content`, "nests too deep", "too_large");
-  if (LONG_NUMBER.test(content)) lost(lose, `${path}.content`, "number", "a number of 16 digits or more may have changed");
+  if (LONG_NUMBER.test(content))
+    reportLossAt(reportLoss, `${path}.content`, "number", "a number of 16 digits or more may have changed");
   return value;
 }
 /** Large numbers cannot be detected exactly without parsing; false positives are acceptable. */
 const LONG_NUMBER = /\d{16}/;
 
-/** True where a value has more levels than are read. Looks no deeper than that. */
+/** Whether a value exceeds the depth limit. Stops at that depth. */
 function isDeeper(value: Json, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -79,23 +80,23 @@ function isDeeper(value: Json, levels: number): boolean {
     for (let index = 0; index < value.length; index++) if (isDeeper(value[index] as Json, levels - 1)) return true; // index < length
     return false;
   }
-  const object = value as JsonObject; // no array, and not null
+  const object = value as JsonObject; // neither an array nor null
   for (const name in object) if (isDeeper(object[name] as Json, levels - 1)) return true; // a member of parsed JSON
   return false;
 }
 
-function ownText(own: Maybe<JsonObject>, member: string, path: string): Maybe<string> {
+function koineText(own: Maybe<JsonObject>, member: string, path: string): Maybe<string> {
   if (own === undefined) return undefined;
   const value = own[member];
   if (value === undefined || typeof value === "string") return value;
-  throw new DecodeProblem(ownPath(path, member), `must be a string, not ${kindOf(value)}`);
+  throw new DecodeProblem(koinePath(path, member), `must be a string, not ${kindOf(value)}`);
 }
 
 function unless(usual: string, type: string): Maybe<string> {
   return type === usual ? undefined : type;
 }
 
-/** `application/json` and everything with the suffix of RFC 6839, with parameters or without. */
+/** `application/json` and types with the suffix of RFC 6839, with or without parameters. */
 function isJson(type: string): boolean {
   if (type === TEXT) return false;
   if (type === JSON_TYPE) return true;
@@ -103,11 +104,11 @@ function isJson(type: string): boolean {
   return media.trim() === JSON_TYPE || media.trim().endsWith("+json");
 }
 
-/** `ride` are members of the whole message or artifact, for its first part. */
-export function writePart(part: Part, naming: Naming, artifactName: Maybe<string>, ride?: Maybe<JsonObject>): WirePart {
+/** `extension`: members of the whole message or artifact, for its first part. */
+export function writePart(part: Part, naming: Naming, artifactName: Maybe<string>, extension?: Maybe<JsonObject>): WirePart {
   const name = (naming === "artifact" ? artifactName : part.name) ?? null;
   if (
-    ride === undefined &&
+    extension === undefined &&
     part.metadata === undefined &&
     part.mediaType === undefined &&
     part.kind === "text" &&
@@ -116,10 +117,10 @@ export function writePart(part: Part, naming: Naming, artifactName: Maybe<string
     return { name, content_type: TEXT, content: part.text, content_encoding: "plain", content_url: null, metadata: null };
   const { metadata, rest, extras } = splitMetadata(part.metadata, members);
   const type = part.mediaType === undefined || part.mediaType === "" ? usualType(part) : part.mediaType;
-  const own = ownMembers(part, type, { name: naming === "artifact" ? part.name : undefined, metadata: rest }, ride);
+  const own = koineMembers(part, type, { name: naming === "artifact" ? part.name : undefined, metadata: rest }, extension);
   const wire = payloadOf(part, name, type, metadata);
   if (own === undefined && extras === undefined) return wire;
-  return { ...extras, ...wire, ...(own === undefined ? undefined : { [OWN_KEY]: own }) };
+  return { ...extras, ...wire, ...(own === undefined ? undefined : { [KOINE_KEY]: own }) };
 }
 
 function payloadOf(part: Part, name: string | null, type: string, metadata: WirePart["metadata"]): WirePart {
@@ -128,7 +129,7 @@ function payloadOf(part: Part, name: string | null, type: string, metadata: Wire
       return {
         name,
         content_type: type,
-        // A citation or a step without content belongs to its place in the message, not to an empty text.
+        // A citation or step without content keeps its position in the message; it is not an empty text.
         content: part.text === "" && metadata !== null ? null : part.text,
         content_encoding: "plain",
         content_url: null,
@@ -164,23 +165,23 @@ function usualType({ kind }: Part): string {
   return kind === "data" ? JSON_TYPE : BYTES;
 }
 
-/** Only what would be read back differently. */
-function ownMembers(
+/** Only members that would be decoded differently. */
+function koineMembers(
   part: Part,
   type: string,
   aside: { readonly name: Maybe<string>; readonly metadata: Maybe<JsonObject> },
-  ride: Maybe<JsonObject>,
+  extension: Maybe<JsonObject>,
 ): Maybe<JsonObject> {
   const json = isJson(type);
   const misread = (part.kind === "text" && json) || (part.kind === "data" && !json);
-  // What is read back is the type, or nothing where it is the usual one.
+  // Decoded as the type; absent if it is the default.
   const mediaType =
     part.mediaType !== undefined && (part.mediaType === "" || type === usualType(part)) ? part.mediaType : undefined;
-  if (!misread && mediaType === undefined && aside.name === undefined && aside.metadata === undefined) return ride;
+  if (!misread && mediaType === undefined && aside.name === undefined && aside.metadata === undefined) return extension;
   const own: { [member: string]: Json } = {};
   if (misread) own["kind"] = part.kind;
   if (mediaType !== undefined) own["mediaType"] = mediaType;
   if (aside.name !== undefined) own["name"] = aside.name;
   if (aside.metadata !== undefined) own["metadata"] = aside.metadata;
-  return ride === undefined ? own : { ...own, ...ride };
+  return extension === undefined ? own : { ...own, ...extension };
 }

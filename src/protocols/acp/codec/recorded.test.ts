@@ -40,13 +40,13 @@ function step(name: string, steps = python): Step {
 
 let ids = 0;
 const losses = new Set<string>();
-/** What was lost since it was asked last, by its path. Whatever a test does not ask for must not be lost. */
-function told(): readonly string[] {
+/** The paths of the losses since the last call. A test that does not call it must have no losses. */
+function notified(): readonly string[] {
   const paths = [...losses];
   losses.clear();
   return paths;
 }
-afterEach(() => expect(told()).toEqual([]));
+afterEach(() => expect(notified()).toEqual([]));
 
 const facts: CodecFacts = {
   now: Date.parse("2026-11-16T03:00:00Z"),
@@ -54,13 +54,13 @@ const facts: CodecFacts = {
   src: "caller",
   dst: "agent",
   partsPerMessage: 100,
-  lose: ({ path }) => void losses.add(path),
+  reportLoss: ({ path }) => void losses.add(path),
 };
 
 const isRun = (value: unknown): value is JsonObject => isObject(value) && value["run_id"] !== undefined;
 const texts = (parts: readonly Part[]): string => textOf(parts);
 
-/** As JSON has it: what is null, or times finer than ours, is no difference. */
+/** As JSON: null, and times finer than milliseconds, are no difference. */
 function plain(value: unknown): Json {
   const written = JSON.stringify(value, (name, member: Json) => (member === null || /_at$/.test(name) ? undefined : member));
   return JSON.parse(written);
@@ -69,29 +69,29 @@ function plain(value: unknown): Json {
 describe("recorded requests", () => {
   const creations = both.filter(({ method, path, status }) => method === "POST" && path === "/runs" && status < 300);
 
-  test.each(creations)("$step ($request.mode): is read, and written again as it was", ({ request = {} }) => {
+  test.each(creations)("$step ($request.mode): round-trips", ({ request = {} }) => {
     const decoded = decodeRunRequest(request, facts);
     expect(decoded).toMatchObject({ agentName: request["agent_name"], mode: request["mode"] });
     const { envelope } = sendOf(decoded);
     const delivery = { sync: "answer", async: "accepted", stream: "stream" } as const;
     const operation = { kind: "send", envelope, delivery: delivery[decoded.mode], task: "always" } as const;
-    const { body } = encodeRunRequest(operation, decoded.agentName, decoded.sessionId, facts.lose);
+    const { body } = encodeRunRequest(operation, decoded.agentName, decoded.sessionId, facts.reportLoss);
     const { sessionId } = decoded;
     expect(withDefaults(body)).toEqual(withDefaults(sessionId === undefined ? request : { ...request, session_id: sessionId }));
   });
 
   test.each(both.filter(({ path, request }) => request?.["await_resume"] !== undefined && path.startsWith("/runs/")))(
-    "$step: an answer is read, and written again as it was",
+    "$step: an answer round-trips",
     ({ request = {} }) => {
       const { mode, message } = decodeResume(request, facts);
       expect([mode, texts(message.content)]).toEqual([request["mode"], "Ada"]);
       const delivery = { sync: "answer", async: "accepted", stream: "stream" } as const;
       const operation = { kind: "send", envelope: message, delivery: delivery[mode], task: "always" } as const;
-      expect(withDefaults(encodeResume(operation, "", facts.lose).body)).toMatchObject(withDefaults(request) as JsonObject);
+      expect(withDefaults(encodeResume(operation, "", facts.reportLoss).body)).toMatchObject(withDefaults(request) as JsonObject);
     },
   );
 
-  test("every kind of part is this content", () => {
+  test("every kind of part has this content", () => {
     const { envelope } = sendOf(decodeRunRequest(step("run and wait").request, facts));
     expect(plain(envelope.content.map((part) => (part.kind === "raw" ? { ...part, bytes: [...part.bytes] } : part)))).toEqual([
       { kind: "text", text: "hello" },
@@ -114,7 +114,7 @@ describe("recorded requests", () => {
     ]);
   });
 
-  test("a session is named by its id or brought whole", () => {
+  test("a session is named by its id or included", () => {
     const id = "00000015-0000-4000-8000-000000000000";
     const begun = decodeRunRequest(step("begin a session").request, facts);
     expect([begun.sessionId, begun.session]).toEqual([id, { id, history: [], state: undefined }]);
@@ -135,34 +135,34 @@ describe("recorded runs", () => {
     ["look at something slow", "working", ["begun"], ""],
     ["cancel something slow", "canceling", ["begun"], ""],
     ["look at what was cancelled", "canceled", ["begun"], ""],
-  ])("%s: a task that is %s", (name, state, artifacts, said) => {
+  ])("%s: a task that is %s", (name, state, artifacts, sent) => {
     const { response } = step(name);
     const task = decodeRun(response, facts);
-    expect(told()).toEqual(lostIn(response));
+    expect(notified()).toEqual(lossesIn(response));
     expect([task.id, task.contextId]).toEqual([response?.["run_id"], response?.["session_id"]]);
     expect(task.status.state).toBe(state);
-    // Pieces of a text are parts of their own, and read as one text.
+    // Chunks of a text are separate parts, decoded as one text.
     expect(task.artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join(""))).toEqual(
       artifacts,
     );
-    expect(texts(task.status.message?.content ?? [])).toBe(said);
+    expect(texts(task.status.message?.content ?? [])).toBe(sent);
   });
 
-  test("a failure keeps what the agent said", () => {
+  test("a failure keeps the agent's message", () => {
     const { status } = decodeRun(step("run and fail").response, facts);
-    expect(told()).toEqual(["task.status.error"]);
+    expect(notified()).toEqual(["task.status.error"]);
     expect(status).toMatchObject({ state: "failed", error: { code: "invalid_message", message: "that will not do" } });
     expect(status.at).toBe(Math.floor(Date.parse(String(step("run and fail").response?.["finished_at"]))));
   });
 
   const runs = both.filter(({ response }) => isRun(response));
-  test.each(runs)("$step: is written again as it was", ({ response = {} }) => {
+  test.each(runs)("$step: round-trips", ({ response = {} }) => {
     const agentName = String(response["agent_name"]);
     const createdAt = Date.parse(String(response["created_at"]));
-    const written = encodeRun(decodeRun(response, facts), { agentName, createdAt, lose: facts.lose });
-    const lost = told();
-    expect(lost).toEqual(lostIn(response));
-    expect(alike(written, lost)).toEqual(alike(response, lost));
+    const written = encodeRun(decodeRun(response, facts), { agentName, createdAt, reportLoss: facts.reportLoss });
+    const losses = notified();
+    expect(losses).toEqual(lossesIn(response));
+    expect(alike(written, losses)).toEqual(alike(response, losses));
   });
 });
 
@@ -182,7 +182,7 @@ describe("recorded events", () => {
     ]);
   });
 
-  test.each(streams)("$step: leads to the run that its last event shows", ({ events = [] }) => {
+  test.each(streams)("$step: leads to the run of its last event", ({ events = [] }) => {
     const last = events.at(-1)?.["run"];
     const seen = readAll(events);
     const [first] = seen;
@@ -190,21 +190,21 @@ describe("recorded events", () => {
     const fold = new TaskFold(first.task);
     for (const event of seen.slice(1)) fold.apply(event);
     const shown = decodeRun(last, facts);
-    expect(told()).toEqual(lostIn(last));
+    expect(notified()).toEqual(lossesIn(last));
     const task = fold.snapshot();
     expect([task.id, task.status.state]).toEqual([shown.id, shown.status.state]);
-    // What came before a question is not told again behind it.
+    // Events before a question are not repeated after it.
     const whole = events[0]?.["type"] === "run.created" ? shown.artifacts.map(({ parts }) => parts) : undefined;
     expect(task.artifacts.map(({ parts }) => parts)).toEqual(whole ?? expect.anything());
   });
 
-  test.each(streams.filter(({ path }) => path === "/runs"))("$step: is written again in the same order", ({ events = [] }) => {
+  test.each(streams.filter(({ path }) => path === "/runs"))("$step: is encoded in the same order", ({ events = [] }) => {
     const run = events[0]?.["run"];
     const agentName = isRun(run) ? String(run["agent_name"]) : "";
-    const writer = new RunEventWriter({ agentName, createdAt: 0, lose: facts.lose });
+    const writer = new RunEventWriter({ agentName, createdAt: 0, reportLoss: facts.reportLoss });
     const written = readAll(events).flatMap((event) => writer.write(event));
-    expect(told()).toEqual(lostIn(events.at(-1)?.["run"]));
-    // A message that is still open when its run fails is closed by us and left open by the SDK.
+    expect(notified()).toEqual(lossesIn(events.at(-1)?.["run"]));
+    // A message that is open when its run fails is closed here and left open by the SDK.
     const types = (all: readonly { readonly type?: unknown }[]): readonly unknown[] =>
       all.map(({ type }) => type).filter((type) => !/message\.(created|completed)/.test(String(type)));
     expect(types(written)).toEqual(types(events));
@@ -221,7 +221,7 @@ describe("recorded manifests", () => {
     });
   });
 
-  test("is written again with what it said", () => {
+  test("is encoded with its original members", () => {
     const { response } = step("read one agent");
     expect(plain(encodeManifest(decodeManifest(response)))).toMatchObject(plain(response) as JsonObject);
   });
@@ -235,12 +235,12 @@ test.each<[string, string]>([
   ["refused: content and address", "invalid_message"],
   ["refused: method", "unsupported_method"],
   ["refused: no such route", "not_found"],
-])("%s is our %s", (name, code) => {
+])("%s is mapped to %s", (name, code) => {
   const { response, status } = step(name);
   expect(errorFromWire(response, status).code).toBe(code);
 });
 
-/** Absent members and their defaults are one thing: the Python client writes all, the other none. */
+/** Absent members and defaults are equivalent: the Python client writes all of them, the other none. */
 function withDefaults(value: unknown): Json {
   const bare = JSON.stringify(plain(value));
   return JSON.parse(bare, (name, member: Json) => {
@@ -249,8 +249,8 @@ function withDefaults(value: unknown): Json {
   });
 }
 
-/** What one of our tasks cannot hold of a run, told from the run alone. */
-function lostIn(run: unknown): readonly string[] {
+/** The members of a run that a task cannot hold, determined from the run alone. */
+function lossesIn(run: unknown): readonly string[] {
   const { output, error } = plain(run) as {
     readonly output?: readonly { readonly parts: readonly JsonObject[] }[];
     readonly error?: JsonObject;
@@ -260,13 +260,12 @@ function lostIn(run: unknown): readonly string[] {
 }
 
 /**
- * What is alike for a reader: a question that was answered is on the SDK's runs for ever, and told once by ours; what rides
- * for our own reader is no difference. Where it was said to be lost, parts with a name may stand behind the others, and an
- * error may be without its details.
+ * Normalizes a run for comparison: an answered question stays on runs of the SDK; Koine members are no difference. If reported as
+ * lost, parts with a name may follow the others, and an error may lack its details.
  */
-function alike(run: unknown, lost: readonly string[]): Json {
-  const { await_request: asked, output, error, ...rest } = plain(run) as JsonObject; // a run is an object
-  const messages = [output, isObject(asked) ? asked["message"] : []].flat().filter(isObject);
+function alike(run: unknown, losses: readonly string[]): Json {
+  const { await_request: requests, output, error, ...rest } = plain(run) as JsonObject; // a run is an object
+  const messages = [output, isObject(requests) ? requests["message"] : []].flat().filter(isObject);
   const parts = messages.flatMap(({ parts: each }) => (Array.isArray(each) ? each : [])).filter(isObject);
   const bare = parts
     .map(({ "urn:koine:1": _, ...part }) => part)
@@ -274,16 +273,16 @@ function alike(run: unknown, lost: readonly string[]): Json {
   const isNamed = ({ name }: JsonObject): number => (name === undefined ? 0 : 1);
   return {
     ...rest,
-    parts: lost.includes("task.artifacts") ? bare.sort((a, b) => isNamed(a) - isNamed(b)) : bare,
+    parts: losses.includes("task.artifacts") ? bare.sort((a, b) => isNamed(a) - isNamed(b)) : bare,
     roles: [output]
       .flat()
       .filter(isObject)
       .every(({ role }) => role === `agent/${rest["agent_name"]}`),
-    error: isObject(error) ? { ...error, data: lost.includes("task.status.error") ? null : withoutCode(error["data"]) } : null,
+    error: isObject(error) ? { ...error, data: losses.includes("task.status.error") ? null : withoutCode(error["data"]) } : null,
   };
 }
 
-/** Our own code rides in the details. */
+/** The Koine code is in the details. */
 function withoutCode(data: unknown): JsonObject {
   const { code: _, ...rest } = isObject(data) ? data : {};
   return rest;
@@ -296,7 +295,7 @@ function readAll(events: readonly JsonObject[]): readonly TaskEvent[] {
   return events.flatMap((event) => reader.read(event)).filter((event): event is TaskEvent => event.kind !== "message");
 }
 
-/** One line per event; artifacts are numbered, because what they are called is our own affair. */
+/** One line per event. Artifacts are numbered, because their ids are internal. */
 function linesOf(events: readonly TaskEvent[]): readonly string[] {
   const names: string[] = [];
   return events.map((event) => {
@@ -304,7 +303,7 @@ function linesOf(events: readonly TaskEvent[]): readonly string[] {
     if (event.kind === "status") return `status ${event.status.state}`;
     const { artifact, append } = event;
     if (!names.includes(artifact.id)) names.push(artifact.id);
-    const said = artifact.parts.map((part) => (part.kind === "data" ? JSON.stringify(part.data) : texts([part])));
-    return `artifact ${names.indexOf(artifact.id) + 1}${append ? "+" : ":"} ${said}`;
+    const sent = artifact.parts.map((part) => (part.kind === "data" ? JSON.stringify(part.data) : texts([part])));
+    return `artifact ${names.indexOf(artifact.id) + 1}${append ? "+" : ":"} ${sent}`;
   });
 }

@@ -17,25 +17,25 @@ import { sessionMismatch } from "../errors.js";
 import { RUN_MODES, type RunMode, type WireSession } from "../wire.js";
 import { idIn, withHeaders, writeEnvelopeHeaders } from "./envelope-header.js";
 import type { CodecFacts } from "./facts.js";
+import { reportLossAt } from "./koine-members.js";
 import { readMessage, type Setting, writeMessage } from "./message.js";
-import { lost } from "./own.js";
 import { isUuid } from "./run.js";
 
 /** A request to start a run. */
 export interface RunRequest {
   readonly agentName: string;
   readonly mode: RunMode;
-  /** Every message of the input, in order; at least one, which is empty where the input is. */
+  /** All messages of the input, in order; at least one, empty if the input is. */
   readonly input: readonly Envelope[];
-  /** The same as they came, for a hop that stays within ACP. */
+  /** The same as received, for a hop within ACP. */
   readonly wire: readonly JsonObject[];
   readonly sessionId: Maybe<string>;
   readonly session: Maybe<WireSession>;
 }
 
-/** How many messages one input may have. */
+/** Limit of messages per input. */
 export const INPUT_MESSAGES = 256;
-/** How many messages a session descriptor may point to. */
+/** Limit of messages that a session descriptor may reference. */
 export const SESSION_HISTORY = 10_000;
 
 export function decodeRunRequest(body: unknown, facts: CodecFacts): RunRequest {
@@ -46,10 +46,10 @@ export function decodeRunRequest(body: unknown, facts: CodecFacts): RunRequest {
   if (named !== undefined && session !== undefined && named !== session.id) throw sessionMismatch();
   const sessionId = named ?? session?.id;
   const messages = readInput(wire.input);
-  const place = { sessionId, taskId: undefined };
-  const earlier: Setting = { facts, place };
-  // The headers are about the last one.
-  const setting: Setting = { facts, place, id: idIn(facts.headers) };
+  const ids = { sessionId, taskId: undefined };
+  const earlier: Setting = { facts, ids };
+  // The headers belong to the last message.
+  const setting: Setting = { facts, ids, id: idIn(facts.headers) };
   const end = messages.length - 1;
   const input: Envelope[] = [];
   for (let index = 0; index < end; index++) input.push(readMessage(messages[index], `input[${index}]`, earlier));
@@ -68,7 +68,7 @@ function readInput(value: unknown): readonly JsonObject[] {
     );
   if (value.length > INPUT_MESSAGES)
     throw new DecodeProblem("input", `has ${value.length} messages; at most ${INPUT_MESSAGES} are read`, "too_large");
-  return value as readonly JsonObject[]; // each is checked when it is read
+  return value as readonly JsonObject[]; // each is checked when it is decoded
 }
 
 function readMode(value: unknown): RunMode {
@@ -99,19 +99,19 @@ export function decodeResume(body: unknown, facts: CodecFacts): { readonly mode:
   const resume = readObject(wire.await_resume, "await_resume");
   if (resume.type !== undefined && resume.type !== null && resume.type !== "message")
     throw new DecodeProblem("await_resume.type", "must be message");
-  const place = { sessionId: facts.contextId, taskId: undefined };
-  const setting: Setting = { facts, place, id: idIn(facts.headers) };
+  const ids = { sessionId: facts.contextId, taskId: undefined };
+  const setting: Setting = { facts, ids, id: idIn(facts.headers) };
   const message = withHeaders(readMessage(resume.message, "await_resume.message", setting), setting);
   return { mode: readMode(wire.mode), message };
 }
 
 /**
- * One envelope out of many messages. Those at the end that have the same author are one message with all their parts; what
- * stands before them has no neutral place, so it is kept as it came for a hop that stays within ACP.
+ * Combines the messages of an input into one envelope. Trailing messages of the same author become one message with all their
+ * parts. Earlier ones have no neutral form and are kept as received, for a hop within ACP.
  */
 export function sendOf({ input, wire, session }: RunRequest): { readonly envelope: Envelope } {
   const last = input[input.length - 1];
-  if (last === undefined) throw new AgentError("internal", "a request without any message was read");
+  if (last === undefined) throw new AgentError("internal", "a run request without messages");
   let first = input.length - 1;
   while (first > 0 && input[first - 1]?.role === last.role) first--;
   const earlier = first === 0 ? undefined : wire.slice(0, first);
@@ -128,19 +128,19 @@ export function sendOf({ input, wire, session }: RunRequest): { readonly envelop
 
 const MODES = { answer: "sync", accepted: "async", stream: "stream" } as const;
 
-/** `sessionId` is the UUID by which this wire knows the session. */
+/** `sessionId`: the UUID of the session on the wire. */
 export function encodeRunRequest(
   operation: OperationOf<"send">,
   agentName: string,
   sessionId: Maybe<string>,
-  lose: LossSink,
+  reportLoss: LossSink,
 ): { readonly body: JsonObject; readonly headers: HttpHeaders } {
   const { envelope, delivery } = operation;
-  tellLosses(operation, lose);
+  reportOptionLosses(operation, reportLoss);
   const acp = envelope.extra?.["acp"];
   const kept: JsonObject = isObject(acp) ? acp : NOTHING;
   const message = messageOf(envelope);
-  const earlier = Array.isArray(kept.input) ? (kept.input as readonly Json[]) : undefined; // as it was read
+  const earlier = Array.isArray(kept.input) ? (kept.input as readonly Json[]) : undefined; // as it was decoded
   const session = isObject(kept.session) && kept.session.id === sessionId ? kept.session : undefined;
   return {
     body: {
@@ -150,7 +150,7 @@ export function encodeRunRequest(
       session,
       mode: MODES[delivery],
     },
-    headers: writeEnvelopeHeaders(envelope, lose),
+    headers: writeEnvelopeHeaders(envelope, reportLoss),
   };
 }
 const NOTHING: JsonObject = Object.freeze({});
@@ -158,30 +158,31 @@ const NOTHING: JsonObject = Object.freeze({});
 export function encodeResume(
   operation: OperationOf<"send">,
   runId: string,
-  lose: LossSink,
+  reportLoss: LossSink,
 ): { readonly body: JsonObject; readonly headers: HttpHeaders } {
-  tellLosses(operation, lose);
+  reportOptionLosses(operation, reportLoss);
   return {
-    // The specification wants the run named in the body too; the SDKs do not look.
+    // The specification requires the run id in the body too; the SDKs ignore it.
     body: {
       run_id: runId,
       await_resume: { type: "message", message: messageOf(operation.envelope) },
       mode: MODES[operation.delivery],
     },
-    headers: writeEnvelopeHeaders(operation.envelope, lose),
+    headers: writeEnvelopeHeaders(operation.envelope, reportLoss),
   };
 }
 
-/** A message without parts is not one for the specification. */
+/** The specification requires at least one part. */
 function messageOf(envelope: Envelope): JsonObject {
-  const spoken = envelope.content.length > 0 ? envelope : { ...envelope, content: [textPart("")] };
-  const { role, parts, created_at, completed_at } = writeMessage(spoken, envelope.src, undefined);
+  const nonEmpty = envelope.content.length > 0 ? envelope : { ...envelope, content: [textPart("")] };
+  const { role, parts, created_at, completed_at } = writeMessage(nonEmpty, envelope.src, undefined);
   return { role, parts, created_at, completed_at };
 }
 
-function tellLosses({ push, outputModes, metadata, historyLength }: OperationOf<"send">, lose: LossSink): void {
+function reportOptionLosses({ push, outputModes, metadata, historyLength }: OperationOf<"send">, reportLoss: LossSink): void {
   if (push !== undefined) throw new AgentError("push_unsupported", "BeeAI ACP has no push notifications", { sent: "no" });
-  if (outputModes !== undefined) lost(lose, "operation.outputModes", "array", "a run takes no wish for content types");
-  if (metadata !== undefined) lost(lose, "operation.metadata", "object", "a run takes no metadata");
-  if (historyLength !== undefined) lost(lose, "operation.historyLength", "number", "a run shows its output only");
+  if (outputModes !== undefined) reportLossAt(reportLoss, "operation.outputModes", "array", "a run cannot request content types");
+  if (metadata !== undefined) reportLossAt(reportLoss, "operation.metadata", "object", "a run request has no metadata");
+  if (historyLength !== undefined)
+    reportLossAt(reportLoss, "operation.historyLength", "number", "a run contains only its output");
 }

@@ -24,7 +24,7 @@ const STATE_OF = {
   failed: "failed",
 } as const satisfies Record<RunStatus, State>;
 
-/** `rejected` is a run that failed, and `auth-required` one that waits; what they are beside that rides elsewhere. */
+/** `rejected` is written as `failed`, and `auth-required` as `awaiting`; a Koine member carries the exact state. */
 export function runStatusOf(state: State): RunStatus {
   return STATUS_OF[state];
 }

@@ -1,14 +1,14 @@
-import { demand, demandObject, show } from "../../duty.js";
+import { demand, demandObject, show } from "../../check.js";
 import {
   all,
-  askedRun,
+  awaitingRun,
   cancel,
   eventsIn,
   finishedRun,
   listen,
   OPENAPI,
   post,
-  type RunDuty,
+  type RunRequirement,
   readRun,
   resumeBody,
   run,
@@ -22,20 +22,20 @@ import { demandMessage, demandRefusal, demandRun, isAbsent, isOver, textIn } fro
 
 const SOURCE = `${OPENAPI} POST /runs/{run_id}`;
 
-/** Runs that ask a question, and how they go on. */
-export const awaitDuties: readonly RunDuty[] = [
+/** Runs that ask a question, and how they are resumed. */
+export const awaitRequirements: readonly RunRequirement[] = [
   {
     key: "await:question",
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} Run.await_request`,
-    behaviour: "A run that asks is awaiting, and carries the question as a message.",
+    behaviour: "A run with a question is awaiting, and carries the question as a message.",
     async run(probe) {
-      const asked = await askedRun(probe);
-      const { type, message } = demandObject(asked["await_request"], "await_request");
+      const run = await awaitingRun(probe);
+      const { type, message } = demandObject(run["await_request"], "await_request");
       demand(type === "message", `the question is of the type ${show(type)}`);
       const text = textIn([demandMessage(message)]);
-      await cancel(probe, asked["run_id"]);
+      await cancel(probe, run["run_id"]);
       demand(text === "what is the answer?", `the question is ${show(text)}`);
     },
   },
@@ -44,11 +44,11 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} Run.finished_at`,
-    behaviour: "A run that asks has not finished.",
+    behaviour: "An awaiting run has no finish time.",
     async run(probe) {
-      const asked = await askedRun(probe);
-      await cancel(probe, asked["run_id"]);
-      demand(isAbsent(asked["finished_at"]), `finished_at is ${show(asked["finished_at"])}`);
+      const run = await awaitingRun(probe);
+      await cancel(probe, run["run_id"]);
+      demand(isAbsent(run["finished_at"]), `finished_at is ${show(run["finished_at"])}`);
     },
   },
   {
@@ -56,11 +56,11 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} GET /runs/{run_id}`,
-    behaviour: "The question is there for whoever reads the run later.",
+    behaviour: "The question is also in the run when it is read later.",
     async run(probe) {
-      const asked = await askedRun(probe);
-      const read = await readRun(probe, asked["run_id"]);
-      await cancel(probe, asked["run_id"]);
+      const run = await awaitingRun(probe);
+      const read = await readRun(probe, run["run_id"]);
+      await cancel(probe, run["run_id"]);
       demand(read["status"] === "awaiting" && !isAbsent(read["await_request"]), `the run reads ${show(read)}`);
     },
   },
@@ -69,14 +69,14 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: SOURCE,
-    behaviour: "An answer takes the same run to its end, and reaches the agent.",
+    behaviour: "An answer reaches the agent and completes the same run.",
     async run(probe) {
-      const asked = await askedRun(probe);
-      const got = await post(probe, `/runs/${asked["run_id"]}`, resumeBody("forty-two"));
+      const run = await awaitingRun(probe);
+      const got = await post(probe, `/runs/${run["run_id"]}`, resumeBody("forty-two"));
       demand(got.status === 200, `answered ${got.status} ${show(got.json)}`);
       const done = demandRun(got.json, "the run");
-      demand(done["run_id"] === asked["run_id"], `the answer went to run ${show(done["run_id"])}`);
-      demand(done["session_id"] === asked["session_id"], `the session changed to ${show(done["session_id"])}`);
+      demand(done["run_id"] === run["run_id"], `the answer went to run ${show(done["run_id"])}`);
+      demand(done["session_id"] === run["session_id"], `the session changed to ${show(done["session_id"])}`);
       demand(done["status"] === "completed", `the run is ${show(done["status"])}`);
       demand(textIn(done["output"]).includes("the answer was: forty-two"), `the output is ${show(done["output"])}`);
     },
@@ -86,9 +86,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${SOURCE} 202`,
-    behaviour: "An answer that is not waited for is accepted 202, and the run ends by itself.",
+    behaviour: "An asynchronous answer is accepted with 202, and the run ends.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       const got = await post(probe, `/runs/${id}`, resumeBody("forty-two", "async"));
       demand(got.status === 202, `answered ${got.status} ${show(got.json)}`);
       demandRun(got.json, "the run");
@@ -101,10 +101,10 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "streaming",
     commanded: true,
     source: `${SDK} server/app.py resume_run`,
-    behaviour: "An answer can be listened to: the stream goes on where the question was, without what came before it.",
+    behaviour: "An answer can be streamed: the stream continues after the question.",
     async run(probe) {
-      const asked = await askedRun(probe);
-      const events = await all(await listen(probe, `/runs/${asked["run_id"]}`, resumeBody("forty-two", "stream")));
+      const run = await awaitingRun(probe);
+      const events = await all(await listen(probe, `/runs/${run["run_id"]}`, resumeBody("forty-two", "stream")));
       const types = typesOf(events);
       demand(types[0] === "run.in-progress", `the stream begins with ${types[0]}`);
       demand(types.at(-1) === "run.completed", `the stream ends with ${types.at(-1)}`);
@@ -116,9 +116,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunResumeRequest.run_id`,
-    behaviour: "An answer may name the run in its body too, as the specification has it.",
+    behaviour: "An answer may also name the run in its body, as in the specification.",
     async run(probe) {
-      const { run_id: id = "" } = await askedRun(probe);
+      const { run_id: id = "" } = await awaitingRun(probe);
       const { status } = await post(probe, `/runs/${id}`, { run_id: id, ...resumeBody("forty-two") });
       demand(status === 200, `answered ${status}`);
     },
@@ -133,7 +133,7 @@ export const awaitDuties: readonly RunDuty[] = [
       const events = await streamed(probe, "conform: ask");
       await cancel(probe, runIn(events[0])["run_id"]);
       demand(typesOf(events).at(-1) === "run.awaiting", `the stream ends with ${typesOf(events).at(-1)}`);
-      demand(!isAbsent(runIn(events.at(-1))["await_request"]), "the last event does not say what is asked");
+      demand(!isAbsent(runIn(events.at(-1))["await_request"]), "the last event has no question");
     },
   },
   {
@@ -141,9 +141,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} GET /runs/{run_id}/events`,
-    behaviour: "The log of a run tells both halves: the question, and what came after the answer.",
+    behaviour: "The log of a run contains the question and the events after the answer.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       await post(probe, `/runs/${id}`, resumeBody("forty-two"));
       const types = typesOf(await eventsIn(probe, id)).filter((type) => type.startsWith("run."));
       const wanted = "run.created, run.in-progress, run.awaiting, run.in-progress, run.completed";
@@ -154,7 +154,7 @@ export const awaitDuties: readonly RunDuty[] = [
     key: "resume:not-awaiting",
     capability: "long-running",
     source: `${SDK} server/app.py resume_run, 403`,
-    behaviour: "An answer to a run that asked nothing is refused.",
+    behaviour: "An answer to a run without a question is rejected.",
     async run(probe) {
       const { run_id: id } = await finishedRun(probe);
       demandRefusal(await post(probe, `/runs/${id}`, resumeBody("forty-two")), [403, 409], "server_error");
@@ -165,9 +165,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run that once asked and has finished is not taken up again.",
+    behaviour: "A finished run cannot be resumed.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       await post(probe, `/runs/${id}`, resumeBody("forty-two"));
       demandRefusal(await post(probe, `/runs/${id}`, resumeBody("again", "async")), [403, 409], "server_error");
       const { status } = await readRun(probe, id);
@@ -179,9 +179,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run that was cancelled while it asked takes no answer.",
+    behaviour: "A run cancelled while awaiting accepts no answer.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       await cancel(probe, id);
       await until(probe, id, isOver);
       demandRefusal(await post(probe, `/runs/${id}`, resumeBody("again", "async")), [403, 409], "server_error");
@@ -191,7 +191,7 @@ export const awaitDuties: readonly RunDuty[] = [
     key: "resume:unknown",
     capability: "long-running",
     source: `${SOURCE} 404`,
-    behaviour: "An answer to a run that is not there is refused as not found.",
+    behaviour: "An answer to an unknown run is not found.",
     async run(probe) {
       demandRefusal(await post(probe, `/runs/${probe.subject.newId()}`, resumeBody("42")), [404], "not_found");
     },
@@ -201,9 +201,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     commanded: true,
     source: `${OPENAPI} RunResumeRequest.mode`,
-    behaviour: "An answer without a mode is refused, and the run goes on waiting.",
+    behaviour: "An answer without a mode is rejected, and the run keeps waiting.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       const { mode: _, ...body } = resumeBody("forty-two");
       const got = await post(probe, `/runs/${id}`, body);
       const { status } = await readRun(probe, id);
@@ -217,9 +217,9 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     commanded: true,
     source: `${SDK} models/models.py MessageAwaitResume`,
-    behaviour: "An answer of a type nobody defined is refused, and the run goes on waiting.",
+    behaviour: "An answer of an undefined type is rejected, and the run keeps waiting.",
     async run(probe) {
-      const { run_id: id } = await askedRun(probe);
+      const { run_id: id } = await awaitingRun(probe);
       const got = await post(probe, `/runs/${id}`, { await_resume: { type: "telepathy" }, mode: "sync" });
       const { status } = await readRun(probe, id);
       await cancel(probe, id);
@@ -232,7 +232,7 @@ export const awaitDuties: readonly RunDuty[] = [
     capability: "security",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run that needs the caller's authorization waits for the caller: the protocol has no other word.",
+    behaviour: "A run that needs authorization is awaiting: ACP has no other state for it.",
     async run(probe) {
       const { run_id: id, status } = await run(probe, "conform: authorize");
       await cancel(probe, id);

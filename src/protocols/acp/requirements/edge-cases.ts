@@ -1,5 +1,5 @@
 import { ask } from "../../ask.js";
-import { demand, demandString, show } from "../../duty.js";
+import { demand, demandString, show } from "../../check.js";
 import {
   cancel,
   finishedRun,
@@ -8,7 +8,7 @@ import {
   OPENAPI,
   type Probe,
   post,
-  type RunDuty,
+  type RunRequirement,
   run,
   runBody,
   SDK,
@@ -18,7 +18,7 @@ import { demandErrorObject, demandRefusal, isAbsent } from "./shapes.js";
 const PARALLEL = 50;
 const DEPTH = 5_000;
 const LARGE_CHARACTERS = 256 * 1024;
-/** More than servers are expected to take, little enough to send. */
+/** Above the expected limit of servers, but cheap to send. */
 const OVERSIZED_BYTES = 20 * 1024 * 1024;
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -27,13 +27,13 @@ async function stillServes(probe: Probe): Promise<void> {
   demand(status === 200, `afterwards an ordinary run is answered ${status}`);
 }
 
-/** How refusals look, and what a server meets on a bad day. */
-export const edgeDuties: readonly RunDuty[] = [
+/** The format of rejections, and limits. */
+export const edgeRequirements: readonly RunRequirement[] = [
   {
     key: "error:shape",
     capability: "edge-cases",
     source: `${OPENAPI} Error`,
-    behaviour: "Every refusal is a JSON object with one of three codes and a message.",
+    behaviour: "Every error is a JSON object with one of three codes and a message.",
     async run(probe) {
       const none = probe.subject.newId();
       for (const path of [`/agents/none-${none}`, `/runs/${none}`, `/runs/${none}/events`, `/sessions/${none}`]) {
@@ -47,7 +47,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "error:media-type",
     capability: "edge-cases",
     source: `${SDK} server/errors.py`,
-    behaviour: "A refusal says that it is JSON.",
+    behaviour: "An error is JSON by its content type.",
     async run(probe) {
       const type = (await get(probe, `/runs/${probe.subject.newId()}`)).headers["content-type"];
       demand(/^application\/json\b/.test(type ?? ""), `content-type is ${show(type)}`);
@@ -58,7 +58,7 @@ export const edgeDuties: readonly RunDuty[] = [
     capability: "security",
     commanded: true,
     source: "OWASP ASVS 5.0 §16.5.1",
-    behaviour: "What an agent throws ends the run as failed, and its inner words stay inside.",
+    behaviour: "An internal error of the agent ends the run as failed, without details.",
     async run(probe) {
       const failed = await run(probe, "conform: throw");
       demand(failed["status"] === "failed" && !isAbsent(failed["error"]), `the run is ${show(failed)}`);
@@ -69,7 +69,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "error:method",
     capability: "edge-cases",
     source: `${SDK} server/errors.py; RFC 9110 §15.5.6`,
-    behaviour: "A method that an address does not have is refused 405.",
+    behaviour: "An unsupported method is rejected with 405.",
     async run(probe) {
       demandRefusal(await post(probe, "/runs", {}, { method: "PUT" }), [405], "server_error");
       demandRefusal(await post(probe, "/ping", {}), [405], "server_error");
@@ -79,7 +79,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "edge:content-type",
     capability: "security",
     source: `${SDK} server/app.py; WHATWG Fetch §2.2.1`,
-    behaviour: "A body that says it is something else than JSON is refused: a web page could send it without being asked.",
+    behaviour: "A body with another content type than JSON is rejected: a web page could send it.",
     async run(probe) {
       for (const type of ["text/plain", "text/html", "application/x-www-form-urlencoded"]) {
         const got = await post(probe, "/runs", runBody(probe, "hello"), { headers: { "content-type": type } });
@@ -93,7 +93,7 @@ export const edgeDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: "seed G.6, capability 6",
-    behaviour: "A message of 256 KiB is answered, or refused for its size.",
+    behaviour: "A message of 256 KiB is answered, or rejected because of its size.",
     async run(probe) {
       const { status } = await post(probe, "/runs", runBody(probe, "x".repeat(LARGE_CHARACTERS)));
       demand(status === 200 || status === 413 || status === 422, `answered ${status}`);
@@ -104,11 +104,11 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "edge:oversized",
     capability: "edge-cases",
     source: "RFC 9110 §15.5.14",
-    behaviour: "A message of 20 MB is taken or refused, and the server goes on serving.",
+    behaviour: "A message of 20 MB is accepted or rejected, and the server stays available.",
     async run(probe) {
-      // Cutting the connection while the body is still coming is a refusal too.
+      // Closing the connection while the body is being sent is also a rejection.
       const got = await post(probe, "/runs", runBody(probe, "x".repeat(OVERSIZED_BYTES))).catch(() => undefined);
-      demand(got === undefined || got.status < 500, `the server blames itself: ${got?.status}`);
+      demand(got === undefined || got.status < 500, `server error: ${got?.status}`);
       await stillServes(probe);
     },
   },
@@ -116,7 +116,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "edge:deep",
     capability: "edge-cases",
     source: "RFC 8259 §9",
-    behaviour: "JSON 5,000 levels deep is taken or refused, never a fault of the server, and the server goes on serving.",
+    behaviour: "JSON 5,000 levels deep is accepted or rejected, never a server error, and the server stays available.",
     async run(probe) {
       const deep = `${"[".repeat(DEPTH)}${"]".repeat(DEPTH)}`;
       const body = JSON.stringify(runBody(probe, "hello", { "x-deep": "@" })).replace('"@"', deep);
@@ -130,7 +130,7 @@ export const edgeDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: "RFC 8259 §8.1",
-    behaviour: "A body that is not UTF-8 is refused.",
+    behaviour: "A body that is not UTF-8 is rejected.",
     async run(probe) {
       const body = new TextEncoder().encode(JSON.stringify(runBody(probe, "@@")));
       body.set([0xc3, 0x28], body.indexOf(0x40));
@@ -142,7 +142,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "edge:proto",
     capability: "security",
     source: "OWASP ASVS 5.0 §1.5",
-    behaviour: "Members named like the inside of an object change nothing for the next caller.",
+    behaviour: "Members named like object internals have no effect on other callers.",
     async run(probe) {
       const body = `{"__proto__":{"mode":"async"},"constructor":{"prototype":{"mode":"async"}},${JSON.stringify(runBody(probe, "hello")).slice(1)}`;
       const { status } = await post(probe, "/runs", undefined, { body, headers: JSON_TYPE });
@@ -165,7 +165,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "auth:missing",
     capability: "security",
     source: "RFC 9110 §15.5.2",
-    behaviour: "A server that needs credentials refuses a run without any, in the protocol's own form.",
+    behaviour: "A server that needs credentials rejects a run without any, with an ACP error.",
     async run(probe) {
       await needsCredentials(probe);
       const got = await post(probe, "/runs", runBody(probe, "hello"), { anonymous: true });
@@ -189,7 +189,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "auth:wrong",
     capability: "security",
     source: "RFC 9110 §15.5.2",
-    behaviour: "A run with wrong credentials is refused.",
+    behaviour: "A run with wrong credentials is rejected.",
     async run(probe) {
       await needsCredentials(probe);
       const headers = Object.fromEntries(Object.keys(probe.subject.headers).map((name) => [name, "Bearer wrong"]));
@@ -200,7 +200,7 @@ export const edgeDuties: readonly RunDuty[] = [
     key: "auth:every-address",
     capability: "security",
     source: "RFC 9110 §15.5.2",
-    behaviour: "Credentials are demanded wherever a run can be read, answered or cancelled, before it is looked for.",
+    behaviour: "Reading, answering and cancelling a run require credentials, checked before the lookup.",
     async run(probe) {
       await needsCredentials(probe);
       const { run_id: id } = await finishedRun(probe);

@@ -1,4 +1,4 @@
-import { demand, demandArray, show } from "../../duty.js";
+import { demand, demandArray, show } from "../../check.js";
 import {
   cancel,
   eventsIn,
@@ -6,7 +6,7 @@ import {
   get,
   OPENAPI,
   post,
-  type RunDuty,
+  type RunRequirement,
   readRun,
   run,
   runBody,
@@ -17,13 +17,13 @@ import {
 } from "./probe.js";
 import { demandRefusal, demandRun, demandTimestamp, isAbsent, isOver } from "./shapes.js";
 
-/** Runs that outlive the request: begun, looked at, cancelled. */
-export const longRunningDuties: readonly RunDuty[] = [
+/** Runs that outlive the request: started, queried, cancelled. */
+export const longRunningRequirements: readonly RunRequirement[] = [
   {
     key: "runs:async-accepted",
     capability: "long-running",
     source: `${OPENAPI} POST /runs 202`,
-    behaviour: "A run that is not waited for is accepted 202, just created and without output.",
+    behaviour: "An asynchronous run is accepted with 202, created and without output.",
     async run(probe) {
       const got = await post(probe, "/runs", runBody(probe, "hello", { mode: "async" }));
       demand(got.status === 202, `answered ${got.status} ${show(got.json)}`);
@@ -36,7 +36,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "runs:async-finishes",
     capability: "long-running",
     source: `${OPENAPI} GET /runs/{run_id}`,
-    behaviour: "A run that is not waited for gets to its end, or to a question, by itself.",
+    behaviour: "An asynchronous run ends, or asks a question.",
     async run(probe) {
       const { run_id: id } = await run(probe, "hello", { mode: "async" });
       await until(probe, id, (status) => isOver(status) || status === "awaiting");
@@ -46,7 +46,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "runs:read",
     capability: "long-running",
     source: `${OPENAPI} GET /runs/{run_id}`,
-    behaviour: "A run reads the same as it was answered.",
+    behaviour: "A run reads the same as in the response.",
     async run(probe) {
       const done = await finishedRun(probe);
       const read = await readRun(probe, done["run_id"]);
@@ -59,7 +59,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "runs:read-unknown",
     capability: "long-running",
     source: `${OPENAPI} GET /runs/{run_id} 404`,
-    behaviour: "A run that is not there is not found.",
+    behaviour: "An unknown run is not found.",
     async run(probe) {
       demandRefusal(await get(probe, `/runs/${probe.subject.newId()}`), [404], "not_found");
     },
@@ -68,7 +68,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "runs:id-form",
     capability: "edge-cases",
     source: `${OPENAPI} RunId`,
-    behaviour: "What is no UUID is refused as a run id.",
+    behaviour: "A run id that is not a UUID is rejected.",
     async run(probe) {
       for (const path of ["", "/events"]) demandRefusal(await get(probe, `/runs/no-uuid${path}`), [404, 422], undefined);
       demandRefusal(await cancel(probe, "no-uuid"), [404, 422], undefined);
@@ -79,7 +79,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run at work is in progress and has not finished.",
+    behaviour: "A running run is in-progress and has no finish time.",
     async run(probe) {
       const { run_id: id, status, finished_at: finished } = await runningRun(probe);
       await cancel(probe, id);
@@ -104,7 +104,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} GET /runs/{run_id}/events`,
-    behaviour: "The log of a run at work is answered at once, as far as it goes.",
+    behaviour: "The log of a running run is returned at once, up to now.",
     async run(probe) {
       const { run_id: id } = await runningRun(probe);
       const types = typesOf(await eventsIn(probe, id));
@@ -116,7 +116,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "events:unknown",
     capability: "long-running",
     source: `${OPENAPI} GET /runs/{run_id}/events 404`,
-    behaviour: "The log of a run that is not there is not found.",
+    behaviour: "The log of an unknown run is not found.",
     async run(probe) {
       demandRefusal(await get(probe, `/runs/${probe.subject.newId()}/events`), [404], "not_found");
     },
@@ -126,7 +126,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} POST /runs/{run_id}/cancel`,
-    behaviour: "A cancellation is accepted 202 with the run, which is on its way to its end.",
+    behaviour: "A cancellation is accepted with 202 and the run, which is cancelling.",
     async run(probe) {
       const { run_id: id } = await runningRun(probe);
       const got = await cancel(probe, id);
@@ -141,7 +141,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run that was cancelled ends as cancelled, and says when.",
+    behaviour: "A cancelled run ends as cancelled, with a finish time.",
     async run(probe) {
       const { run_id: id } = await runningRun(probe);
       await cancel(probe, id);
@@ -168,7 +168,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "cancel:finished",
     capability: "long-running",
     source: `${SDK} server/app.py cancel_run, 403`,
-    behaviour: "A finished run cannot be cancelled, and stays as it is.",
+    behaviour: "A finished run cannot be cancelled, and does not change.",
     async run(probe) {
       const { run_id: id, status } = await finishedRun(probe);
       demandRefusal(await cancel(probe, id), [403, 409], "server_error");
@@ -180,7 +180,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     key: "cancel:unknown",
     capability: "long-running",
     source: `${OPENAPI} POST /runs/{run_id}/cancel 404`,
-    behaviour: "A cancellation of a run that is not there is refused as not found.",
+    behaviour: "The cancellation of an unknown run is not found.",
     async run(probe) {
       demandRefusal(await cancel(probe, probe.subject.newId()), [404], "not_found");
     },
@@ -190,7 +190,7 @@ export const longRunningDuties: readonly RunDuty[] = [
     capability: "long-running",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "A run that waits for an answer can be cancelled.",
+    behaviour: "An awaiting run can be cancelled.",
     async run(probe) {
       const { run_id: id } = await run(probe, "conform: ask");
       demand((await cancel(probe, id)).status === 202, "it was refused");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { ask } from "../../ask.js";
-import { demand, demandArray, demandObject, show, skip } from "../../duty.js";
-import { get, OPENAPI, type Probe, type RunDuty, SDK } from "./probe.js";
+import { demand, demandArray, demandObject, show, skip } from "../../check.js";
+import { get, OPENAPI, type Probe, type RunRequirement, SDK } from "./probe.js";
 import { demandManifest, demandRefusal, demandTimestamp, isAbsent } from "./shapes.js";
 
 async function agentsIn(probe: Probe, query = ""): Promise<readonly JsonObject[]> {
@@ -17,15 +17,15 @@ async function agentIn(probe: Probe, name = probe.agent): Promise<JsonObject> {
   return demandManifest(got.json, "the manifest");
 }
 
-/** A member of the metadata that not every manifest has. */
+/** An optional member of the metadata. */
 async function inMetadata(probe: Probe, member: string): Promise<unknown> {
   const { metadata } = await agentIn(probe);
   const value = isAbsent(metadata) ? undefined : demandObject(metadata, "metadata")[member];
   return isAbsent(value) ? skip(`the manifest says nothing about its ${member.replaceAll("_", " ")}`) : value;
 }
 
-/** That the server is there, and who lives on it. */
-export const manifestDuties: readonly RunDuty[] = [
+/** Availability and the list of agents. */
+export const manifestRequirements: readonly RunRequirement[] = [
   {
     key: "ping:answers",
     capability: "connectivity",
@@ -41,7 +41,7 @@ export const manifestDuties: readonly RunDuty[] = [
     key: "ping:media-type",
     capability: "connectivity",
     source: `${OPENAPI} GET /ping`,
-    behaviour: "An answer says that it is JSON.",
+    behaviour: "A response is JSON by its content type.",
     async run(probe) {
       const type = (await get(probe, "/ping")).headers["content-type"];
       demand(/^application\/json\b/.test(type ?? ""), `content-type is ${show(type)}`);
@@ -93,7 +93,7 @@ export const manifestDuties: readonly RunDuty[] = [
     key: "agents:content-types",
     capability: "connectivity",
     source: `${OPENAPI} AgentManifest.input_content_types`,
-    behaviour: "Content types are media types; a star may stand for the second half or for both.",
+    behaviour: "Content types are media types; wildcards are allowed.",
     async run(probe) {
       const types = (await agentsIn(probe)).flatMap((each) => [each["input_content_types"], each["output_content_types"]].flat());
       const strange = types.filter((type) => !/^(\*|[\w.+-]+)\/(\*|[\w.+-]+)( *;.*)?$/.test(String(type)));
@@ -104,12 +104,12 @@ export const manifestDuties: readonly RunDuty[] = [
     key: "agents:read-one",
     capability: "connectivity",
     source: `${OPENAPI} GET /agents/{name}`,
-    behaviour: "Every listed agent can be read by its name, and says the same there.",
+    behaviour: "Every listed agent can be read by its name, with the same manifest.",
     async run(probe) {
       for (const listed of await agentsIn(probe)) {
         const read = await agentIn(probe, String(listed["name"]));
         demand(read["name"] === listed["name"], `${show(listed["name"])} is ${show(read["name"])} when read alone`);
-        demand(read["description"] === listed["description"], `${show(listed["name"])} describes itself in two ways`);
+        demand(read["description"] === listed["description"], `${show(listed["name"])} has two different manifests`);
       }
     },
   },
@@ -117,7 +117,7 @@ export const manifestDuties: readonly RunDuty[] = [
     key: "agents:unknown",
     capability: "connectivity",
     source: `${OPENAPI} GET /agents/{name} 404`,
-    behaviour: "An agent that is not there is not found.",
+    behaviour: "An unknown agent is not found.",
     async run(probe) {
       demandRefusal(await get(probe, `/agents/none-${probe.subject.newId()}`), [404], "not_found");
     },
@@ -127,7 +127,7 @@ export const manifestDuties: readonly RunDuty[] = [
     capability: "connectivity",
     level: "should",
     source: `${OPENAPI} GET /agents, limit`,
-    behaviour: "A limit is kept to.",
+    behaviour: "The limit is respected.",
     async run(probe) {
       if ((await agentsIn(probe)).length < 2) skip("there is only one agent");
       const { length } = await agentsIn(probe, "?limit=1");
@@ -139,10 +139,10 @@ export const manifestDuties: readonly RunDuty[] = [
     capability: "connectivity",
     level: "should",
     source: `${OPENAPI} GET /agents, offset`,
-    behaviour: "An offset behind the last agent gives an empty list.",
+    behaviour: "An offset after the last agent gives an empty list.",
     async run(probe) {
       const { length } = await agentsIn(probe, "?offset=1000000");
-      demand(length === 0, `${length} agents are behind the millionth`);
+      demand(length === 0, `${length} agents follow the millionth`);
     },
   },
   {
@@ -150,7 +150,7 @@ export const manifestDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: `${OPENAPI} GET /agents, limit 1..1000`,
-    behaviour: "A limit that is no number from 1 to 1000 is refused.",
+    behaviour: "A limit that is not a number from 1 to 1000 is rejected.",
     async run(probe) {
       for (const limit of ["0", "1001", "-1", "many"])
         demandRefusal(await get(probe, `/agents?limit=${limit}`), [400, 422], "invalid_input");
@@ -218,7 +218,7 @@ export const manifestDuties: readonly RunDuty[] = [
     capability: "security",
     level: "should",
     source: `${OPENAPI} GET /agents`,
-    behaviour: "Manifests need no credentials: they are how a client learns whom it could ask.",
+    behaviour: "Manifests need no credentials: clients discover agents with them.",
     async run({ subject }) {
       const { status } = await ask(subject, { method: "GET", url: `${subject.url}/agents`, anonymous: true });
       demand(status === 200, `answered ${status}`);

@@ -1,23 +1,23 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { demand, demandArray, show } from "../../duty.js";
-import { OPENAPI, type Probe, post, type RunDuty, run, runBody, SDK } from "./probe.js";
+import { demand, demandArray, show } from "../../check.js";
+import { OPENAPI, type Probe, post, type RunRequirement, run, runBody, SDK } from "./probe.js";
 import { contentOf, demandRefusal, demandRun, isAbsent, partsOf } from "./shapes.js";
 
-/** What an echo gives back of the parts that were sent behind the command. */
+/** The parts that an echo returns. */
 async function echoed(probe: Probe, ...parts: readonly JsonObject[]): Promise<readonly JsonObject[]> {
   const input = [{ role: "user", parts: [{ content_type: "text/plain", content: "conform: echo" }, ...parts] }];
   const { output } = await run(probe, "", { input });
   return demandArray(output, "output").flatMap(partsOf);
 }
 
-/** What a part holds, there and back. */
-export const partDuties: readonly RunDuty[] = [
+/** Round trips of part content. */
+export const partRequirements: readonly RunRequirement[] = [
   {
     key: "parts:text-kept",
     capability: "round-trip",
     commanded: true,
     source: "RFC 8259 §8.1",
-    behaviour: "Text survives the way there and back, code point by code point.",
+    behaviour: "Text is returned unchanged, code point by code point.",
     async run(probe) {
       const content = '"quoted" \\ soirée 🎉 中文 \u2028 \u0000 \ud83d\ude00';
       const parts = await echoed(probe, { content_type: "text/plain", content });
@@ -54,7 +54,7 @@ export const partDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${OPENAPI} MessagePart.content_url`,
-    behaviour: "The address of content comes back as it was, and nothing is fetched in its place.",
+    behaviour: "The URL of content comes back unchanged, and is not fetched.",
     async run(probe) {
       const url = "https://files.example/page.html";
       const parts = await echoed(probe, { content_type: "text/html", content_url: url });
@@ -67,7 +67,7 @@ export const partDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${OPENAPI} MessagePart.content_type`,
-    behaviour: "Text of another type than plain keeps its type.",
+    behaviour: "Text of another type than text/plain keeps its type.",
     async run(probe) {
       const parts = await echoed(probe, { content_type: "text/markdown", content: "# one" });
       const got = parts.find(({ content_type: type }) => type === "text/markdown");
@@ -79,11 +79,11 @@ export const partDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${SDK} models/models.py CitationMetadata`,
-    behaviour: "A citation stays with its part.",
+    behaviour: "A citation is kept on its part.",
     async run(probe) {
       const metadata = { kind: "citation", start_index: 0, end_index: 4, url: "https://source.example/", title: "The source" };
       const parts = await echoed(probe, { content_type: "text/plain", content: "as said", metadata });
-      demand(keeps(parts, metadata), `came back as ${show(parts)}`);
+      demand(hasMetadata(parts, metadata), `came back as ${show(parts)}`);
     },
   },
   {
@@ -91,12 +91,12 @@ export const partDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${SDK} models/models.py TrajectoryMetadata`,
-    behaviour: "A step of the agent's way stays with its part, tool input and output included.",
+    behaviour: "A trajectory step is kept on its part, with tool input and output.",
     async run(probe) {
       const tool = { tool_name: "look-up", tool_input: { word: "dot" }, tool_output: { found: true } };
       const metadata = { kind: "trajectory", message: "looked it up", ...tool };
       const parts = await echoed(probe, { content_type: "text/plain", content: "a step", metadata });
-      demand(keeps(parts, metadata), `came back as ${show(parts)}`);
+      demand(hasMetadata(parts, metadata), `came back as ${show(parts)}`);
     },
   },
   {
@@ -104,8 +104,7 @@ export const partDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     commanded: true,
     source: `${SDK} models/models.py MessagePart.metadata`,
-    behaviour:
-      "Metadata of a kind nobody defined is refused, or does not come back where the official clients would break on it.",
+    behaviour: "Metadata of an undefined kind is rejected, or not returned where official clients would fail on it.",
     async run(probe) {
       for (const metadata of [{ kind: "mood" }, { url: "https://source.example/" }]) {
         const parts = [{ content_type: "text/plain", content: "conform: echo", metadata }];
@@ -119,7 +118,7 @@ export const partDuties: readonly RunDuty[] = [
     key: "parts:without-content",
     capability: "edge-cases",
     source: `${SDK} models/models.py MessagePart`,
-    behaviour: "A part with neither content nor an address is taken: it may carry metadata alone.",
+    behaviour: "A part with neither content nor a URL is accepted: it may carry only metadata.",
     async run(probe) {
       const metadata = { kind: "citation", url: "https://source.example/" };
       const parts = [
@@ -131,9 +130,9 @@ export const partDuties: readonly RunDuty[] = [
   },
 ];
 
-/** A part has this metadata; members that are null or more than were sent do not count. */
-function keeps(parts: readonly JsonObject[], sent: JsonObject): boolean {
+/** Whether a part has this metadata. Null and additional members are ignored. */
+function hasMetadata(parts: readonly JsonObject[], sent: JsonObject): boolean {
   const same = (got: unknown): boolean =>
-    Object.entries(sent).every(([name, value]) => JSON.stringify((got as JsonObject)[name]) === JSON.stringify(value)); // below
+    Object.entries(sent).every(([name, value]) => JSON.stringify((got as JsonObject)[name]) === JSON.stringify(value)); // an object, as checked below
   return parts.some(({ metadata }) => !isAbsent(metadata) && same(metadata));
 }

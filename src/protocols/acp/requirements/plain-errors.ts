@@ -1,26 +1,26 @@
 import { ask } from "../../ask.js";
-import { demand, demandObject, show, skip } from "../../duty.js";
-import { demandPlainError, G2, G7, type PlainDuty, request, tell } from "./plain-probe.js";
+import { demand, demandObject, show, skip } from "../../check.js";
+import { command, demandPlainError, G2, G7, type PlainRequirement, request } from "./plain-probe.js";
 import { get, needsCredentials, post } from "./probe.js";
 
-/** What fails, and what is refused. */
-export const plainErrorDuties: readonly PlainDuty[] = [
+/** Failures and rejections. */
+export const plainErrorRequirements: readonly PlainRequirement[] = [
   {
     key: "type:response",
     capability: "edge-cases",
     source: G7,
-    behaviour: "A response from a caller is refused: nobody asked it anything.",
+    behaviour: "A message of type response is rejected: there was no request.",
     async run(probe) {
-      demandPlainError(await tell(probe, request(probe, "hello", { type: "response" })), [400, 422]);
+      demandPlainError(await command(probe, request(probe, "hello", { type: "response" })), [400, 422]);
     },
   },
   {
     key: "type:unknown",
     capability: "edge-cases",
     source: G7,
-    behaviour: "A type nobody defined is refused.",
+    behaviour: "An undefined type is rejected.",
     async run(probe) {
-      demandPlainError(await tell(probe, request(probe, "hello", { type: "rumour" })), [400, 422]);
+      demandPlainError(await command(probe, request(probe, "hello", { type: "rumour" })), [400, 422]);
     },
   },
   {
@@ -28,9 +28,9 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: G7,
-    behaviour: "Work that fails is answered as failed, with the reason, never as completed.",
+    behaviour: "A failed task is answered as failed, with the reason.",
     async run(probe) {
-      const { json } = await tell(probe, request(probe, "conform: fail"));
+      const { json } = await command(probe, request(probe, "conform: fail"));
       const reply = demandObject(json, "the reply");
       demand(reply["status"] === "failed", `status is ${show(reply["status"])}`);
       demand(JSON.stringify(reply["error"] ?? null).includes("as commanded"), `the error is ${show(reply["error"])}`);
@@ -41,9 +41,9 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     capability: "security",
     commanded: true,
     source: "OWASP ASVS 5.0 §16.5.1",
-    behaviour: "What an agent throws stays inside.",
+    behaviour: "Internal errors of an agent are not disclosed.",
     async run(probe) {
-      const { text } = await tell(probe, request(probe, "conform: throw"));
+      const { text } = await command(probe, request(probe, "conform: throw"));
       demand(!text.includes("inner secret"), `the reply is ${show(text)}`);
     },
   },
@@ -51,10 +51,10 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     key: "error:receiver",
     capability: "connectivity",
     source: G7,
-    behaviour: "A receiver that does not live here is not found, and the refusal names the message.",
+    behaviour: "An unknown receiver is not found, and the error names the message.",
     async run(probe) {
       const body = request(probe, "hello", { receiver: `none-${probe.subject.newId()}` });
-      const got = await tell(probe, body);
+      const got = await command(probe, body);
       demandPlainError(got, [404]);
       const { correlation_id: id } = demandObject(got.json, "the answer");
       demand(id === body["id"], `correlation_id is ${show(id)}`);
@@ -64,7 +64,7 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     key: "error:body",
     capability: "edge-cases",
     source: G7,
-    behaviour: "A body that is no message is refused.",
+    behaviour: "A body that is not a message is rejected.",
     async run(probe) {
       const headers = { "content-type": "application/json" };
       for (const body of ["{hello", "", "[]", "null", '"hello"'])
@@ -75,7 +75,7 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     key: "error:fields",
     capability: "edge-cases",
     source: G7,
-    behaviour: "Members of the wrong type are refused.",
+    behaviour: "Members of the wrong type are rejected.",
     async run(probe) {
       for (const wrong of [
         { id: 7 },
@@ -85,14 +85,14 @@ export const plainErrorDuties: readonly PlainDuty[] = [
         { stream: "yes" },
         { session_id: 7 },
       ])
-        demandPlainError(await tell(probe, request(probe, "hello", wrong)), [400, 422]);
+        demandPlainError(await command(probe, request(probe, "hello", wrong)), [400, 422]);
     },
   },
   {
     key: "error:method",
     capability: "edge-cases",
     source: "RFC 9110 §15.5.6",
-    behaviour: "A method that an address does not have is refused 405.",
+    behaviour: "An unsupported method is rejected with 405.",
     async run(probe) {
       demandPlainError(await get(probe, "/acp/message"), [405]);
     },
@@ -101,10 +101,10 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     key: "auth:missing",
     capability: "security",
     source: "RFC 9110 §15.5.2",
-    behaviour: "A server that needs credentials refuses a message and a look at a job without any.",
+    behaviour: "A server that needs credentials rejects messages and job queries without any.",
     async run(probe) {
       await needsCredentials(probe);
-      demandPlainError(await tell(probe, request(probe, "hello"), { anonymous: true }), [401, 403]);
+      demandPlainError(await command(probe, request(probe, "hello"), { anonymous: true }), [401, 403]);
       const url = `${probe.subject.url}/acp/status?run_id=${probe.subject.newId()}`;
       demandPlainError(await ask(probe.subject, { method: "GET", url, anonymous: true }), [401, 403]);
     },
@@ -114,9 +114,9 @@ export const plainErrorDuties: readonly PlainDuty[] = [
     capability: "security",
     level: "should",
     source: G2,
-    behaviour: "The agent's own health needs no credentials.",
+    behaviour: "The health of the agent needs no credentials.",
     async run({ subject }) {
-      if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be seen");
+      if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be observed");
       const { status } = await ask(subject, { method: "GET", url: `${subject.url}/acp/status`, anonymous: true });
       demand(status === 200, `answered ${status}`);
     },

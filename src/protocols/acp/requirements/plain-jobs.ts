@@ -1,4 +1,4 @@
-import { demand, demandString, show } from "../../duty.js";
+import { demand, demandString, show } from "../../check.js";
 import {
   ASYNC,
   accepted,
@@ -6,7 +6,7 @@ import {
   G2,
   G7,
   overIn,
-  type PlainDuty,
+  type PlainRequirement,
   request,
   resultText,
   statusOf,
@@ -14,13 +14,13 @@ import {
 } from "./plain-probe.js";
 import { get, post } from "./probe.js";
 
-/** Work that is come back for, and work that is listened to. */
-export const plainJobDuties: readonly PlainDuty[] = [
+/** Jobs: polled and streamed. */
+export const plainJobRequirements: readonly PlainRequirement[] = [
   {
     key: "job:accepted",
     capability: "long-running",
     source: G2,
-    behaviour: "A notification, and a request that asks for it, are accepted 202 with the id of a job.",
+    behaviour: "A notification, and a request for asynchronous execution, are accepted with 202 and a job id.",
     async run(probe) {
       for (const more of [{ type: "notification" }, ASYNC]) {
         const reply = await accepted(probe, request(probe, "hello", more));
@@ -35,7 +35,7 @@ export const plainJobDuties: readonly PlainDuty[] = [
     capability: "long-running",
     commanded: true,
     source: G2,
-    behaviour: "GET /acp/status?run_id= tells how a job stands, and what came of it.",
+    behaviour: "GET /acp/status?run_id= returns the state and the result of a job.",
     async run(probe) {
       const { job_id: id } = await accepted(probe, request(probe, "conform: task", ASYNC));
       const done = await overIn(probe, id);
@@ -49,7 +49,7 @@ export const plainJobDuties: readonly PlainDuty[] = [
     capability: "long-running",
     commanded: true,
     source: G2,
-    behaviour: "A job at work has no results yet.",
+    behaviour: "A running job has no results.",
     async run(probe) {
       const { job_id: id } = await accepted(probe, request(probe, "conform: wait", ASYNC));
       const { status } = await statusOf(probe, id);
@@ -61,7 +61,7 @@ export const plainJobDuties: readonly PlainDuty[] = [
     key: "job:unknown",
     capability: "long-running",
     source: G2,
-    behaviour: "A job that is not there is not found.",
+    behaviour: "An unknown job is not found.",
     async run(probe) {
       demandPlainError(await get(probe, `/acp/status?run_id=${probe.subject.newId()}`), [404]);
     },
@@ -82,12 +82,12 @@ export const plainJobDuties: readonly PlainDuty[] = [
     key: "idempotency:not-correlation",
     capability: "edge-cases",
     source: G7,
-    behaviour: "Two messages of one correlation are two jobs: what belongs together is not the same.",
+    behaviour: "Two messages with the same correlation id are two jobs.",
     async run(probe) {
       const correlation_id = probe.subject.newId();
       const first = await accepted(probe, request(probe, "hello", { ...ASYNC, correlation_id }));
       const second = await accepted(probe, request(probe, "hello again", { ...ASYNC, correlation_id }));
-      demand(first["job_id"] !== second["job_id"], "the second message was swallowed");
+      demand(first["job_id"] !== second["job_id"], "the second message was dropped");
     },
   },
   {
@@ -95,7 +95,7 @@ export const plainJobDuties: readonly PlainDuty[] = [
     capability: "streaming",
     source: G7,
     behaviour:
-      "Results come as server-sent events where the message or the header Accept asks for them; the last says how it ended.",
+      "Results come as server-sent events if the message or the Accept header requests them; the last has the final state.",
     async run(probe) {
       for (const [more, headers] of [[{ stream: true }, {}] as const, [{}, { accept: "text/event-stream" }] as const]) {
         const last = (await streamOf(probe, request(probe, "hello", more), headers)).at(-1);

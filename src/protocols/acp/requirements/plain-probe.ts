@@ -1,27 +1,28 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
 import { isEventStream } from "../../../transport/body.js";
-import { type Got, open, whole } from "../../ask.js";
-import { type DutyText, demand, demandArray, demandObject, demandString, show, skip, toRequirement } from "../../duty.js";
+import { open, type RawResponse, whole } from "../../ask.js";
+import { demand, demandArray, demandObject, demandString, type RequirementText, show, skip, toRequirement } from "../../check.js";
 import { readFrames } from "../../frames.js";
 import type { Requirement, Subject } from "../../requirement.js";
 import { type Change, findAgent, get, type Probe, post } from "./probe.js";
 
-/** A duty of the seeds' plain endpoints. */
-export interface PlainDuty extends DutyText {
-  /** Only an agent that can be told what to do shows it. */
+/** A requirement for the seed's plain endpoints. */
+export interface PlainRequirement extends RequirementText {
+  /** Needs an agent that understands the conformance commands. */
   readonly commanded?: true;
   run(probe: Probe): Promise<void>;
 }
 
 const WIRE = { version: "0.2", binding: "PLAIN" } as const;
 
-/** Duties as requirements; all are skipped where the server has none of the endpoints, which no official one has. */
-export function onPlain(duties: readonly PlainDuty[]): readonly Requirement[] {
-  return duties.map((duty) =>
-    toRequirement("acp:0.2:plain", duty, WIRE, async (subject) => {
+/** The requirements. All are skipped if the server has none of the endpoints, as with official servers. */
+export function onPlain(requirements: readonly PlainRequirement[]): readonly Requirement[] {
+  return requirements.map((requirement) =>
+    toRequirement("acp:0.2:plain", requirement, WIRE, async (subject) => {
       const probe = await plainProbe(subject);
-      if (duty.commanded && !probe.commands) skip("no agent has the tag koine-conformance, so none can be told what to do");
-      await duty.run(probe);
+      if (requirement.commanded && !probe.commands)
+        skip("no agent has the tag koine-conformance, so none understands the conformance commands");
+      await requirement.run(probe);
     }),
   );
 }
@@ -30,10 +31,10 @@ async function plainProbe(subject: Subject): Promise<Probe> {
   const probe = await findAgent(subject);
   const answers = await Promise.all(["/acp/status", "/acp/capabilities"].map((path) => get(probe, path)));
   const isThere = answers.some(({ status, json }) => status === 200 && isObject(json));
-  return isThere ? probe : skip("the server has none of the seeds' plain endpoints");
+  return isThere ? probe : skip("the server has none of the plain endpoints of the seed");
 }
 
-/** Where the duties are written. */
+/** The sections that define them. */
 export const G2 = "seed G.2";
 export const G7 = "seed G.7";
 
@@ -50,26 +51,26 @@ export function request(probe: Probe, text: string, more: JsonObject = {}): Json
   };
 }
 
-/** A request with the payload left to the check. */
+/** A request whose payload the check provides. */
 export function bare(probe: Probe, more: JsonObject): JsonObject {
   const { payload: _, ...rest } = request(probe, "");
   return { ...rest, ...more };
 }
 
-export function tell(probe: Probe, body: JsonObject, change: Change = {}): Promise<Got> {
+export function command(probe: Probe, body: JsonObject, change: Change = {}): Promise<RawResponse> {
   return post(probe, "/acp/message", body, change);
 }
 
 /** The reply to a request that must succeed. */
 export async function replyTo(probe: Probe, body: JsonObject): Promise<JsonObject> {
-  const got = await tell(probe, body);
+  const got = await command(probe, body);
   demand(got.status === 200, `answered ${got.status} ${show(got.json ?? got.text)}`);
   return demandObject(got.json, "the reply");
 }
 
-/** A job that was taken. */
+/** An accepted job. */
 export async function accepted(probe: Probe, body: JsonObject): Promise<JsonObject> {
-  const got = await tell(probe, body);
+  const got = await command(probe, body);
   demand(got.status === 202, `answered ${got.status} ${show(got.json ?? got.text)}`);
   return demandObject(got.json, "the reply");
 }
@@ -85,14 +86,14 @@ export async function statusOf(probe: Probe, runId: unknown): Promise<JsonObject
 const LOOKS = 100;
 const PAUSE_MS = 30;
 
-/** Looks at a job until it is over, a bounded number of times. */
+/** Polls a job until it ends, a bounded number of times. */
 export async function overIn(probe: Probe, runId: unknown): Promise<JsonObject> {
-  let seen = await statusOf(probe, runId);
-  for (let look = 1; look < LOOKS && !/^(completed|failed|cancelled)$/.test(String(seen["status"])); look++) {
+  let observed = await statusOf(probe, runId);
+  for (let look = 1; look < LOOKS && !/^(completed|failed|cancelled)$/.test(String(observed["status"])); look++) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    seen = await statusOf(probe, runId);
+    observed = await statusOf(probe, runId);
   }
-  return seen;
+  return observed;
 }
 
 /** The text of all results. */
@@ -101,8 +102,8 @@ export function resultText(reply: JsonObject): string {
   return results.map(({ content }) => (typeof content === "string" ? content : "")).join("");
 }
 
-/** A refusal as the seeds' code shape has it: a code that begins with E_, a reason in words, and what it belongs to. */
-export function demandPlainError(got: Got, statuses: readonly number[]): JsonObject {
+/** An error in the seed's format: a code that begins with E_, a text, and the id it belongs to. */
+export function demandPlainError(got: RawResponse, statuses: readonly number[]): JsonObject {
   demand(statuses.includes(got.status), `answered ${got.status} ${show(got.json ?? got.text)}`);
   const error = demandObject(demandObject(got.json, "the answer")["error"], "error");
   demand(/^E_[A-Z]+$/.test(String(error["code"])), `code is ${show(error["code"])}`);
@@ -110,7 +111,7 @@ export function demandPlainError(got: Got, statuses: readonly number[]): JsonObj
   return error;
 }
 
-/** What a stream of results brought. */
+/** The content of a result stream. */
 export async function streamOf(
   probe: Probe,
   body: JsonObject,

@@ -1,19 +1,30 @@
 import type { Json } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show, skip } from "../../duty.js";
-import { plainErrorDuties } from "./plain-errors.js";
-import { plainJobDuties } from "./plain-jobs.js";
-import { bare, demandPlainError, G2, G7, onPlain, type PlainDuty, replyTo, request, resultText, tell } from "./plain-probe.js";
+import { demand, demandArray, demandObject, demandString, show, skip } from "../../check.js";
+import { plainErrorRequirements } from "./plain-errors.js";
+import { plainJobRequirements } from "./plain-jobs.js";
+import {
+  bare,
+  command,
+  demandPlainError,
+  G2,
+  G7,
+  onPlain,
+  type PlainRequirement,
+  replyTo,
+  request,
+  resultText,
+} from "./plain-probe.js";
 import { get } from "./probe.js";
 
-/** Where reference peers put what they say. */
-const PLACES: readonly { readonly key: string; readonly said: (text: string) => { readonly [name: string]: Json } }[] = [
-  { key: "payload-text", said: (text) => ({ payload: { text } }) },
-  { key: "payload-content", said: (content) => ({ payload: { content } }) },
-  { key: "payload-question", said: (question) => ({ payload: { question } }) },
-  { key: "text", said: (text) => ({ text }) },
-  { key: "content", said: (content) => ({ content }) },
-  { key: "message", said: (content) => ({ message: { role: "user", parts: [{ content_type: "text/plain", content }] } }) },
-  { key: "messages", said: (content) => ({ messages: [{ role: "user", content }] }) },
+/** Members in which reference peers carry the text. */
+const PLACES: readonly { readonly key: string; readonly write: (text: string) => { readonly [name: string]: Json } }[] = [
+  { key: "payload-text", write: (text) => ({ payload: { text } }) },
+  { key: "payload-content", write: (content) => ({ payload: { content } }) },
+  { key: "payload-question", write: (question) => ({ payload: { question } }) },
+  { key: "text", write: (text) => ({ text }) },
+  { key: "content", write: (content) => ({ content }) },
+  { key: "message", write: (content) => ({ message: { role: "user", parts: [{ content_type: "text/plain", content }] } }) },
+  { key: "messages", write: (content) => ({ messages: [{ role: "user", content }] }) },
 ];
 
 function isSeconds(value: unknown): boolean {
@@ -21,7 +32,7 @@ function isSeconds(value: unknown): boolean {
 }
 
 /** One message and its reply. */
-const messageDuties: readonly PlainDuty[] = [
+const messageRequirements: readonly PlainRequirement[] = [
   {
     key: "capabilities",
     capability: "connectivity",
@@ -41,7 +52,7 @@ const messageDuties: readonly PlainDuty[] = [
     key: "status",
     capability: "connectivity",
     source: G2,
-    behaviour: "GET /acp/status alone says that the agent is healthy, and when it said so.",
+    behaviour: "GET /acp/status alone reports the health of the agent, with a timestamp.",
     async run(probe) {
       const got = await get(probe, "/acp/status");
       demand(got.status === 200, `answered ${got.status}`);
@@ -67,12 +78,12 @@ const messageDuties: readonly PlainDuty[] = [
     capability: "connectivity",
     level: "should",
     source: G2,
-    behaviour: "The well-known document names the agent and where its messages go.",
+    behaviour: "The well-known document names the agent and its message endpoint.",
     async run(probe) {
       const got = await get(probe, "/.well-known/agent.json");
       demand(got.status === 200, `answered ${got.status}`);
       const document = demandObject(got.json, "the document");
-      if (document["signatures"] !== undefined) skip("the document is signed, so nothing could be added to it");
+      if (document["signatures"] !== undefined) skip("the document is signed, so no members can be added");
       demandString(document["agent_id"], "agent_id");
       const { message } = demandObject(document["endpoints"], "endpoints");
       demand(demandString(message, "endpoints.message").endsWith("/acp/message"), `messages go to ${show(message)}`);
@@ -82,7 +93,7 @@ const messageDuties: readonly PlainDuty[] = [
     key: "message:reply",
     capability: "round-trip",
     source: G7,
-    behaviour: "A request is answered by a response that is completed, has results and says when.",
+    behaviour: "A request is answered by a completed response with results and a timestamp.",
     async run(probe) {
       const reply = await replyTo(probe, request(probe, "hello"));
       demandString(reply["id"], "id");
@@ -109,21 +120,27 @@ const messageDuties: readonly PlainDuty[] = [
     key: "message:correlation",
     capability: "round-trip",
     source: G7,
-    behaviour: "The response carries the correlation id of the request, or its id where it has none.",
+    behaviour: "The response carries the correlation id of the request, or its id if it has none.",
     async run(probe) {
       const correlation_id = probe.subject.newId();
-      const told = await replyTo(probe, request(probe, "hello", { correlation_id }));
-      demand(told["correlation_id"] === correlation_id, `sent ${correlation_id}, got ${show(told["correlation_id"])}`);
+      const correlated = await replyTo(probe, request(probe, "hello", { correlation_id }));
+      demand(
+        correlated["correlation_id"] === correlation_id,
+        `sent ${correlation_id}, got ${show(correlated["correlation_id"])}`,
+      );
       const body = request(probe, "hello");
-      const untold = await replyTo(probe, body);
-      demand(untold["correlation_id"] === body["id"], `sent ${show(body["id"])}, got ${show(untold["correlation_id"])}`);
+      const uncorrelated = await replyTo(probe, body);
+      demand(
+        uncorrelated["correlation_id"] === body["id"],
+        `sent ${show(body["id"])}, got ${show(uncorrelated["correlation_id"])}`,
+      );
     },
   },
   {
     key: "message:ids-differ",
     capability: "round-trip",
     source: G7,
-    behaviour: "A response has an id of its own.",
+    behaviour: "A response has its own id.",
     async run(probe) {
       const body = request(probe, "hello");
       const { id } = await replyTo(probe, body);
@@ -145,21 +162,21 @@ const messageDuties: readonly PlainDuty[] = [
     key: "message:session",
     capability: "round-trip",
     source: G7,
-    behaviour: "A session of the caller's own making is kept, whatever its form.",
+    behaviour: "A session id chosen by the caller is kept, in any form.",
     async run(probe) {
       const { session_id: id } = await replyTo(probe, request(probe, "hello", { session_id: "s-1" }));
       demand(id === "s-1", `session_id is ${show(id)}`);
     },
   },
   ...PLACES.map(
-    ({ key, said }): PlainDuty => ({
+    ({ key, write }): PlainRequirement => ({
       key: `content:${key}`,
       capability: "round-trip",
       commanded: true,
       source: G7,
-      behaviour: `What is said as ${key.replace("-", ".")} reaches the agent.`,
+      behaviour: `The text in ${key.replace("-", ".")} reaches the agent.`,
       async run(probe) {
-        const text = resultText(await replyTo(probe, bare(probe, said("hello there"))));
+        const text = resultText(await replyTo(probe, bare(probe, write("hello there"))));
         demand(text === "you said: hello there", `the result is ${show(text)}`);
       },
     }),
@@ -168,9 +185,9 @@ const messageDuties: readonly PlainDuty[] = [
     key: "content:none",
     capability: "edge-cases",
     source: G7,
-    behaviour: "A message that says nothing is refused, and not passed on as a whole.",
+    behaviour: "A message without content is rejected.",
     async run(probe) {
-      demandPlainError(await tell(probe, bare(probe, {})), [400, 422]);
+      demandPlainError(await command(probe, bare(probe, {})), [400, 422]);
     },
   },
   {
@@ -185,5 +202,5 @@ const messageDuties: readonly PlainDuty[] = [
   },
 ];
 
-/** What the seeds' plain endpoints demand. */
-export const plainRequirements = onPlain([...messageDuties, ...plainJobDuties, ...plainErrorDuties]);
+/** The requirements for the seed's plain endpoints. */
+export const plainRequirements = onPlain([...messageRequirements, ...plainJobRequirements, ...plainErrorRequirements]);

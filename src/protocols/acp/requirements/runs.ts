@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { demand, demandArray, show } from "../../duty.js";
-import { finishedRun, OPENAPI, post, type RunDuty, readRun, run, runBody, SDK } from "./probe.js";
+import { demand, demandArray, show } from "../../check.js";
+import { finishedRun, OPENAPI, post, type RunRequirement, readRun, run, runBody, SDK } from "./probe.js";
 import { contentOf, demandRefusal, demandRun, demandTimestamp, demandUuid, isAbsent, isOver, partsOf, textIn } from "./shapes.js";
 
 const SOURCE = `${OPENAPI} POST /runs`;
 
-/** A run that is waited for: its members, its output, what it takes. */
-export const runDuties: readonly RunDuty[] = [
+/** Synchronous runs: members, output, input. */
+export const runRequirements: readonly RunRequirement[] = [
   {
     key: "runs:sync-completes",
     capability: "round-trip",
     source: SOURCE,
-    behaviour: "A run that is waited for comes back 200, finished or with a question.",
+    behaviour: "A synchronous run is answered with 200, finished or with a question.",
     async run(probe) {
       const got = await post(probe, "/runs", runBody(probe, "hello", { mode: "sync" }));
       demand(got.status === 200, `answered ${got.status} ${show(got.json)}`);
@@ -23,7 +23,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:sync-is-default",
     capability: "round-trip",
     source: `${OPENAPI} RunCreateRequest.mode`,
-    behaviour: "A run without a mode is waited for.",
+    behaviour: "A run without a mode is synchronous.",
     async run(probe) {
       const { status } = await run(probe, "hello");
       demand(isOver(status) || status === "awaiting", `the run is ${show(status)}`);
@@ -33,17 +33,17 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:agent-name",
     capability: "round-trip",
     source: `${OPENAPI} Run.agent_name`,
-    behaviour: "A run names the agent that was asked.",
+    behaviour: "A run names its agent.",
     async run(probe) {
       const { agent_name: name } = await run(probe, "hello");
-      demand(name === probe.agent, `${show(probe.agent)} was asked, the run is of ${show(name)}`);
+      demand(name === probe.agent, `${show(probe.agent)} was requested, the run is of ${show(name)}`);
     },
   },
   {
     key: "runs:run-id",
     capability: "round-trip",
     source: `${OPENAPI} RunId`,
-    behaviour: "Every run has a UUID of its own.",
+    behaviour: "Every run has its own UUID.",
     async run(probe) {
       const [one, two] = [await run(probe, "hello"), await run(probe, "hello")];
       demand(one["run_id"] !== two["run_id"], `both runs are ${show(one["run_id"])}`);
@@ -68,7 +68,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "round-trip",
     level: "should",
     source: `${SDK} server/app.py create_run`,
-    behaviour: "A run without a session is given one.",
+    behaviour: "A run without a session gets one.",
     async run(probe) {
       demandUuid((await run(probe, "hello"))["session_id"], "session_id");
     },
@@ -77,22 +77,22 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:created-at",
     capability: "round-trip",
     source: `${OPENAPI} Run.created_at`,
-    behaviour: "The time a run began is the same whenever the run is read.",
+    behaviour: "The creation time of a run does not change.",
     async run(probe) {
-      const begun = await finishedRun(probe);
-      const read = await readRun(probe, begun["run_id"]);
-      demand(read["created_at"] === begun["created_at"], `${show(begun["created_at"])} became ${show(read["created_at"])}`);
+      const started = await finishedRun(probe);
+      const read = await readRun(probe, started["run_id"]);
+      demand(read["created_at"] === started["created_at"], `${show(started["created_at"])} became ${show(read["created_at"])}`);
     },
   },
   {
     key: "runs:finished-at",
     capability: "round-trip",
     source: `${OPENAPI} Run.finished_at`,
-    behaviour: "A finished run says when it finished, which is not before it began.",
+    behaviour: "A finished run has a finish time, which is not before its creation.",
     async run(probe) {
-      const { created_at: begun, finished_at: finished } = await finishedRun(probe);
+      const { created_at: started, finished_at: finished } = await finishedRun(probe);
       demandTimestamp(finished, "finished_at");
-      demand(Date.parse(String(finished)) >= Date.parse(String(begun)), `began ${show(begun)}, finished ${show(finished)}`);
+      demand(Date.parse(String(finished)) >= Date.parse(String(started)), `began ${show(started)}, finished ${show(finished)}`);
     },
   },
   {
@@ -114,7 +114,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: SOURCE,
-    behaviour: "What the agent says is in the output, as text.",
+    behaviour: "The agent's answer is in the output, as text.",
     async run(probe) {
       const text = textIn((await run(probe, "hello"))["output"]);
       demand(text === "you said: hello", `the output is ${show(text)}`);
@@ -137,7 +137,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${OPENAPI} Run.error`,
-    behaviour: "A completed run has no error and asks nothing.",
+    behaviour: "A completed run has neither an error nor a question.",
     async run(probe) {
       const { status, error, await_request: question } = await run(probe, "conform: task");
       demand(status === "completed", `the run is ${show(status)}`);
@@ -149,7 +149,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${SDK} server/executor.py`,
-    behaviour: "Work that fails is a run that failed, with the reason, and not an error of HTTP.",
+    behaviour: "A failure of the agent is a failed run with the reason, not an HTTP error.",
     async run(probe) {
       const failed = await run(probe, "conform: fail");
       demand(failed["status"] === "failed", `the run is ${show(failed["status"])}`);
@@ -163,7 +163,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "round-trip",
     commanded: true,
     source: `${OPENAPI} RunStatus`,
-    behaviour: "Work the agent will not do is a run that failed: the protocol has no other word.",
+    behaviour: "A rejection by the agent is a failed run: ACP has no other state for it.",
     async run(probe) {
       const { status, error } = await run(probe, "conform: reject");
       demand(status === "failed" && !isAbsent(error), `the run is ${show(status)}, its error ${show(error)}`);
@@ -183,7 +183,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:content-type-parameters",
     capability: "round-trip",
     source: "RFC 9110 §8.3.1",
-    behaviour: "A content type with parameters and other letter case is taken.",
+    behaviour: "A content type with parameters and in another letter case is accepted.",
     async run(probe) {
       const headers = { "content-type": "Application/JSON; Charset=UTF-8" };
       const { status } = await post(probe, "/runs", runBody(probe, "hello"), { headers });
@@ -194,7 +194,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:nulls",
     capability: "round-trip",
     source: `${SDK} client/client.py RunCreateRequest`,
-    behaviour: "Members that are null are taken as absent: the official Python client writes all of them.",
+    behaviour: "Null members are read as absent: the official Python client writes all of them.",
     async run(probe) {
       const part = { name: null, content: "hello", content_type: "text/plain", content_encoding: "plain", content_url: null };
       const input = [{ role: "user", parts: [{ ...part, metadata: null }], created_at: null, completed_at: null }];
@@ -215,7 +215,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:roles",
     capability: "round-trip",
     source: `${OPENAPI} Message.role`,
-    behaviour: "Messages of another agent are taken.",
+    behaviour: "Messages of another agent are accepted.",
     async run(probe) {
       for (const role of ["agent", "agent/some_other-1"])
         await run(probe, "", { input: [{ role, parts: [{ content_type: "text/plain", content: "hello" }] }] });
@@ -238,7 +238,7 @@ export const runDuties: readonly RunDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: `${SDK} server/app.py create_run`,
-    behaviour: "A run without any message is answered, not refused: deployed servers take it.",
+    behaviour: "A run without messages is accepted, as by deployed servers.",
     async run(probe) {
       await run(probe, "", { input: [] });
     },
@@ -247,7 +247,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:unknown-members",
     capability: "round-trip",
     source: `${SDK} models/models.py extra="allow"`,
-    behaviour: "Members nobody knows are no reason to refuse, neither on the request nor on a part.",
+    behaviour: "Unknown members are accepted, on the request and on parts.",
     async run(probe) {
       const part = { content_type: "text/plain", content: "hello", "x-of-mine": { deep: [1] } };
       await run(probe, "", { input: [{ role: "user", parts: [part] }], "x-of-mine": true });
@@ -257,7 +257,7 @@ export const runDuties: readonly RunDuty[] = [
     key: "runs:unknown-agent",
     capability: "connectivity",
     source: `${OPENAPI} POST /runs 404`,
-    behaviour: "A run of an agent that is not there is refused as not found, in every mode.",
+    behaviour: "A run of an unknown agent is not found, in every mode.",
     async run(probe) {
       const agent_name = `none-${probe.subject.newId()}`;
       for (const mode of ["sync", "async", "stream"])

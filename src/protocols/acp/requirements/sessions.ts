@@ -1,7 +1,18 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { ask } from "../../ask.js";
-import { demand, demandArray, demandObject, demandString, show, skip } from "../../duty.js";
-import { finishedRun, get, needsCredentials, OPENAPI, type Probe, post, type RunDuty, run, runBody, SDK } from "./probe.js";
+import { demand, demandArray, demandObject, demandString, show, skip } from "../../check.js";
+import {
+  finishedRun,
+  get,
+  needsCredentials,
+  OPENAPI,
+  type Probe,
+  post,
+  type RunRequirement,
+  run,
+  runBody,
+  SDK,
+} from "./probe.js";
 import { demandMessage, demandRefusal, demandUuid, isAbsent, textIn } from "./shapes.js";
 
 async function sessionIn(probe: Probe, id: unknown, path = "/sessions"): Promise<JsonObject> {
@@ -13,7 +24,7 @@ async function sessionIn(probe: Probe, id: unknown, path = "/sessions"): Promise
 /** A session with one completed run in it. */
 async function usedSession(probe: Probe): Promise<string> {
   const { status, session_id: id } = await finishedRun(probe);
-  if (status !== "completed") skip(`the agent's run is ${show(status)}, and only completed ones are remembered`);
+  if (status !== "completed") skip(`the agent's run is ${show(status)}, and only completed runs are history`);
   return demandUuid(id, "session_id");
 }
 
@@ -28,13 +39,13 @@ async function messageAt(probe: Probe, url: string): Promise<JsonObject> {
   return demandMessage(got.json);
 }
 
-/** What runs have in common. */
-export const sessionDuties: readonly RunDuty[] = [
+/** Sessions shared by several runs. */
+export const sessionRequirements: readonly RunRequirement[] = [
   {
     key: "session:kept",
     capability: "round-trip",
     source: `${OPENAPI} RunCreateRequest.session_id`,
-    behaviour: "A session id of the client's own making is kept.",
+    behaviour: "A session id chosen by the client is kept.",
     async run(probe) {
       const session_id = probe.subject.newId();
       const got = await run(probe, "hello", { session_id });
@@ -57,18 +68,18 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:descriptor",
     capability: "round-trip",
     source: `${OPENAPI} RunCreateRequest.session`,
-    behaviour: "A whole session can be brought along; its id is the run's.",
+    behaviour: "A run can include a session; it gets the id of that session.",
     async run(probe) {
       const session = { id: probe.subject.newId(), history: [], state: null };
       const got = await run(probe, "hello", { session });
-      demand(got["session_id"] === session.id, `brought ${session.id}, got ${show(got["session_id"])}`);
+      demand(got["session_id"] === session.id, `sent ${session.id}, got ${show(got["session_id"])}`);
     },
   },
   {
     key: "session:same-twice",
     capability: "round-trip",
     source: `${SDK} server/app.py create_run`,
-    behaviour: "A session and a session id that name the same one go together.",
+    behaviour: "A session and an equal session id are accepted.",
     async run(probe) {
       const id = probe.subject.newId();
       await run(probe, "hello", { session_id: id, session: { id, history: [] } });
@@ -78,7 +89,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:mismatch",
     capability: "edge-cases",
     source: `${SDK} server/app.py create_run, 400`,
-    behaviour: "A session and a session id that name two different ones are refused.",
+    behaviour: "A session and a different session id are rejected.",
     async run(probe) {
       const session = { id: probe.subject.newId(), history: [] };
       const body = runBody(probe, "hello", { session_id: probe.subject.newId(), session });
@@ -89,7 +100,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:read",
     capability: "long-running",
     source: `${SDK} server/app.py GET /sessions/{session_id}`,
-    behaviour: "A session can be read: its id, and where its messages are.",
+    behaviour: "A session can be read: its id, and the URLs of its messages.",
     async run(probe) {
       const id = await usedSession(probe);
       const session = await sessionIn(probe, id);
@@ -104,7 +115,7 @@ export const sessionDuties: readonly RunDuty[] = [
     capability: "long-running",
     level: "should",
     source: `${OPENAPI} GET /session/{session_id}`,
-    behaviour: "A session can be read at the address of the specification too, which has no s.",
+    behaviour: "A session can also be read at /session, the path of the specification.",
     async run(probe) {
       const id = await usedSession(probe);
       demand((await sessionIn(probe, id, "/session"))["id"] === id, "another session came back");
@@ -114,7 +125,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:history",
     capability: "long-running",
     source: `${SDK} server/executor.py _record_session`,
-    behaviour: "The history of a session has what was asked and what was answered, in order, each behind an address of its own.",
+    behaviour: "The history of a session has input and output messages, in order, each with its own URL.",
     async run(probe) {
       const session_id = probe.subject.newId();
       await run(probe, "one", { session_id });
@@ -133,7 +144,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:history-grows",
     capability: "long-running",
     source: `${SDK} server/executor.py _record_session`,
-    behaviour: "Each completed run adds to the history, and what was there keeps its address.",
+    behaviour: "Each completed run adds to the history, and earlier messages keep their URLs.",
     async run(probe) {
       const id = await usedSession(probe);
       const before = await historyOf(probe, id);
@@ -147,12 +158,11 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:history-brought",
     capability: "long-running",
     source: `${SDK} server/app.py create_run; client/client.py _prepare_session_for_run`,
-    behaviour: "A session that was brought along keeps what was said elsewhere, in front of what is said here.",
+    behaviour: "An included session keeps its earlier history before the new messages.",
     async run(probe) {
       const [id, elsewhere] = [probe.subject.newId(), "https://elsewhere.example/resources/1"];
       const done = await finishedRun(probe, { session: { id, history: [elsewhere] } });
-      if (done["status"] !== "completed")
-        skip(`the agent's run is ${show(done["status"])}, and only completed ones are remembered`);
+      if (done["status"] !== "completed") skip(`the agent's run is ${show(done["status"])}, and only completed runs are history`);
       const [first, ...rest] = await historyOf(probe, id);
       demand(first === elsewhere, `the history begins with ${show(first)}`);
       demand(rest.length > 0 && !rest.includes(elsewhere), `then come ${show(rest)}`);
@@ -162,7 +172,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:unknown",
     capability: "long-running",
     source: `${SDK} server/app.py read_session, 404`,
-    behaviour: "A session nobody has used is not found.",
+    behaviour: "An unused session is not found.",
     async run(probe) {
       demandRefusal(await get(probe, `/sessions/${probe.subject.newId()}`), [404], "not_found");
     },
@@ -171,7 +181,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:id-form",
     capability: "edge-cases",
     source: `${OPENAPI} SessionId`,
-    behaviour: "What is no UUID is refused as a session id, in a run and in an address.",
+    behaviour: "A session id that is not a UUID is rejected, in a run and in a path.",
     async run(probe) {
       demandRefusal(await post(probe, "/runs", runBody(probe, "hello", { session_id: "no-uuid" })), [400, 422], "invalid_input");
       demandRefusal(await get(probe, "/sessions/no-uuid"), [404, 422], undefined);
@@ -181,7 +191,7 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "resource:unknown",
     capability: "edge-cases",
     source: `${SDK} server/app.py read_resource, 404`,
-    behaviour: "A resource that is not there is not found.",
+    behaviour: "An unknown resource is not found.",
     async run(probe) {
       demandRefusal(await get(probe, `/resources/${probe.subject.newId()}`), [404], "not_found");
     },
@@ -190,10 +200,10 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:not-fetched",
     capability: "security",
     source: `${OPENAPI} Session.history`,
-    behaviour: "A caller cannot make the server fetch an address just by naming it as history.",
+    behaviour: "The server does not fetch URLs that a caller names as history.",
     async run(probe) {
       const { openHook } = probe.subject;
-      if (openHook === undefined) return skip("the server is not on this machine, so what it fetches cannot be seen");
+      if (openHook === undefined) return skip("the server is not on this machine, so its requests cannot be observed");
       const hook = await openHook();
       const session = { id: probe.subject.newId(), history: [hook.url], state: hook.url };
       await run(probe, "hello", { session });
@@ -204,14 +214,14 @@ export const sessionDuties: readonly RunDuty[] = [
     key: "session:guarded",
     capability: "security",
     source: "RFC 9110 §11",
-    behaviour: "Where runs need credentials, sessions and their messages need them too.",
+    behaviour: "If runs need credentials, sessions and their messages need them too.",
     async run(probe) {
       await needsCredentials(probe);
       const id = await usedSession(probe);
       const [url = ""] = await historyOf(probe, id);
       for (const address of [`${probe.subject.url}/sessions/${id}`, url]) {
         const { status } = await ask(probe.subject, { method: "GET", url: address, anonymous: true });
-        demand(status === 401 || status === 403 || status === 404, `${address} answers a stranger ${status}`);
+        demand(status === 401 || status === 403 || status === 404, `${address} answers ${status} to an anonymous caller`);
       }
     },
   },

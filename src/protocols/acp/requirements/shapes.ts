@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import type { Got } from "../../ask.js";
-import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
+import type { RawResponse } from "../../ask.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../check.js";
 import { RUN_STATUSES, WIRE_ERROR_CODES, type WireErrorCode } from "../wire.js";
 
-/** What the official clients demand of each object before they look at what it says. `null` and absent are one thing. */
+/** The shapes that the official clients require. `null` and absent are equivalent. */
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** The TypeScript client reads no other form. */
+/** The only form that the TypeScript client reads. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const ROLE = /^(user|agent(\/[a-zA-Z0-9_-]+)?)$/;
 const OVER: readonly unknown[] = ["completed", "failed", "cancelled"];
@@ -14,7 +14,7 @@ const RUN_EVENTS = ["run.created", "run.in-progress", "run.awaiting", "run.compl
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** The run will not change any more. */
+/** The run has ended. */
 export const isOver = (status: unknown): boolean => OVER.includes(status);
 
 export function demandUuid(value: unknown, name: string): string {
@@ -27,7 +27,7 @@ export function demandTimestamp(value: unknown, name: string): string {
   return value;
 }
 
-/** A part: text or an address or neither, in one of two encodings, with metadata of one of two kinds. */
+/** A part: text, a URL or neither, in one of two encodings, with metadata of one of two kinds. */
 export function demandPart(value: unknown, name = "part"): JsonObject {
   const part = demandObject(value, name);
   const { content, content_url: url, content_type: type, content_encoding: encoding, metadata } = part;
@@ -103,8 +103,8 @@ export function demandManifest(value: unknown, name: string): JsonObject {
   return manifest;
 }
 
-/** A refusal in the protocol's own form, with one of the statuses and the code that goes with them. */
-export function demandRefusal(got: Got, statuses: readonly number[], code: Maybe<WireErrorCode>): JsonObject {
+/** An error in ACP format, with one of the given statuses and the matching code. */
+export function demandRefusal(got: RawResponse, statuses: readonly number[], code: Maybe<WireErrorCode>): JsonObject {
   demand(statuses.includes(got.status), `answered ${got.status} ${show(got.json ?? got.text)}`);
   const error = demandErrorObject(got.json, "the error");
   demand(code === undefined || error["code"] === code, `code is ${show(error["code"])}`);

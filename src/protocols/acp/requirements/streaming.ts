@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, show } from "../../duty.js";
+import { demand, demandArray, demandObject, show } from "../../check.js";
 import { type Frame, readFrames } from "../../frames.js";
 import {
   all,
@@ -9,7 +9,7 @@ import {
   OPENAPI,
   type Probe,
   post,
-  type RunDuty,
+  type RunRequirement,
   readRun,
   runBody,
   runIn,
@@ -22,7 +22,7 @@ import { contentOf, demandRefusal, demandRun, isAbsent, isOver, partsOf, textIn 
 
 const SOURCE = `${OPENAPI} POST /runs, text/event-stream`;
 
-/** One streamed run: by command where the agent knows them. */
+/** One streamed run, by command if the agent understands them. */
 const anyStream = (probe: Probe): Promise<readonly JsonObject[]> =>
   streamed(probe, probe.commands ? "conform: stream 3" : "hello");
 
@@ -30,8 +30,8 @@ async function* framesOf(probe: Probe): AsyncGenerator<Frame> {
   yield* readFrames((await listen(probe, "/runs", runBody(probe, "hello", { mode: "stream" }))).opened.chunks);
 }
 
-/** A run that is listened to. */
-export const streamingDuties: readonly RunDuty[] = [
+/** Streamed runs. */
+export const streamingRequirements: readonly RunRequirement[] = [
   {
     key: "stream:media-type",
     capability: "streaming",
@@ -47,7 +47,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:framing",
     capability: "streaming",
     source: "WHATWG HTML §9.2",
-    behaviour: "Every event is one line of data that is one JSON object, and the stream ends behind a whole event.",
+    behaviour: "Every event is one line of data that is one JSON object, and the stream ends after a complete event.",
     async run(probe) {
       let count = 0;
       for await (const frame of framesOf(probe)) {
@@ -63,7 +63,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:no-event-names",
     capability: "streaming",
     source: `${SDK} server/utils.py stream_sse`,
-    behaviour: "Events have no names of their own: their type is in the data, where the official clients look.",
+    behaviour: "Events have no names: their type is in the data, as the official clients expect.",
     async run(probe) {
       for await (const { event } of framesOf(probe)) demand(event === "message", `an event is named ${show(event)}`);
     },
@@ -95,7 +95,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:created-empty",
     capability: "streaming",
     source: `${SDK} server/executor.py`,
-    behaviour: "The first event shows the run as it began: created, without output.",
+    behaviour: "The first event contains the initial run: created, without output.",
     async run(probe) {
       const { status, output } = runIn((await anyStream(probe))[0]);
       demand(status === "created" && demandArray(output, "output").length === 0, `it is ${show(status)} with ${show(output)}`);
@@ -173,10 +173,10 @@ export const streamingDuties: readonly RunDuty[] = [
     level: "should",
     commanded: true,
     source: `${SDK} server/executor.py`,
-    behaviour: "A message that is made in pieces is not completed when it begins.",
+    behaviour: "A chunked message is not completed when it begins.",
     async run(probe) {
-      const begun = (await anyStream(probe)).find(({ type }) => type === "message.created");
-      demand(isAbsent(demandObject(begun?.["message"], "message")["completed_at"]), `it begins as ${show(begun)}`);
+      const started = (await anyStream(probe)).find(({ type }) => type === "message.created");
+      demand(isAbsent(demandObject(started?.["message"], "message")["completed_at"]), `it begins as ${show(started)}`);
     },
   },
   {
@@ -184,11 +184,11 @@ export const streamingDuties: readonly RunDuty[] = [
     capability: "streaming",
     commanded: true,
     source: `${OPENAPI} MessagePartEvent`,
-    behaviour: "Pieces come in the order they were made, each in an event of its own.",
+    behaviour: "Chunks come in order, each in its own event.",
     async run(probe) {
       const parts = (await streamed(probe, "conform: stream 5")).filter(({ type }) => type === "message.part");
       const texts = parts.map(({ part }) => contentOf(demandObject(part, "part")));
-      demand(texts.join("|") === "chunk 1 |chunk 2 |chunk 3 |chunk 4 |chunk 5 ", `the pieces are ${show(texts)}`);
+      demand(texts.join("|") === "chunk 1 |chunk 2 |chunk 3 |chunk 4 |chunk 5 ", `the chunks are ${show(texts)}`);
     },
   },
   {
@@ -219,7 +219,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:read-agrees",
     capability: "streaming",
     source: `${OPENAPI} GET /runs/{run_id}`,
-    behaviour: "The run reads as the last event showed it.",
+    behaviour: "The run reads the same as in the last event.",
     async run(probe) {
       const last = runIn((await anyStream(probe)).at(-1));
       const read = await readRun(probe, last["run_id"]);
@@ -232,7 +232,7 @@ export const streamingDuties: readonly RunDuty[] = [
     capability: "streaming",
     commanded: true,
     source: `${SDK} server/executor.py`,
-    behaviour: "Work that fails ends the stream with run.failed, and the run in it says why.",
+    behaviour: "A failed run ends the stream with run.failed, with the error in the run.",
     async run(probe) {
       const events = await streamed(probe, "conform: fail");
       demand(typesOf(events).at(-1) === "run.failed", `it ends with ${typesOf(events).at(-1)}`);
@@ -260,7 +260,7 @@ export const streamingDuties: readonly RunDuty[] = [
     capability: "streaming",
     commanded: true,
     source: `${SDK} server/app.py create_run`,
-    behaviour: "Leaving a stream does not stop the run.",
+    behaviour: "Disconnecting from a stream does not stop the run.",
     async run(probe) {
       const { events, opened } = await listen(probe, "/runs", runBody(probe, "conform: wait", { mode: "stream" }));
       const { run_id: id } = runIn(demandObject((await events.next()).value, "the first event"));
@@ -274,7 +274,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:refused",
     capability: "streaming",
     source: `${SDK} client/client.py _validate_stream`,
-    behaviour: "A stream that cannot begin is refused with an ordinary error.",
+    behaviour: "A stream that cannot start is rejected with an ordinary error.",
     async run(probe) {
       demandRefusal(
         await post(probe, "/runs", runBody(probe, "hello", { mode: "stream", input: "hello" })),
@@ -287,7 +287,7 @@ export const streamingDuties: readonly RunDuty[] = [
     key: "stream:accept",
     capability: "streaming",
     source: `${OPENAPI} RunCreateRequest.mode`,
-    behaviour: "The mode decides what comes back, not the header Accept.",
+    behaviour: "The mode determines the response, not the Accept header.",
     async run(probe) {
       const headers = { accept: "text/event-stream" };
       const got = await post(probe, "/runs", runBody(probe, "hello", { mode: "sync" }), { headers });

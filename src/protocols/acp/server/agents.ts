@@ -20,7 +20,7 @@ export function defaultAgent(host: Host): Card {
   return card;
 }
 
-/** Worked out anew only for a host that serves other agents: there may be a thousand, and every request asks. */
+/** Cached until the host serves other agents: there may be a thousand, and every request needs it. */
 const byNames = new WeakMap<readonly Card[], ReadonlyMap<string, Card>>();
 
 function byName(host: Host): ReadonlyMap<string, Card> {
@@ -32,24 +32,28 @@ function byName(host: Host): ReadonlyMap<string, Card> {
   return made;
 }
 
-/** `field` is where the caller wrote the name. */
+/** `field`: the request member with the name. */
 export function agentNamed(host: Host, name: string, field = "agent_name"): Card {
   const card = byName(host).get(name);
-  if (card === undefined) throw new AgentError("not_found", "no agent of this name is served here", { field });
+  if (card === undefined) throw new AgentError("not_found", "unknown agent", { field });
   return card;
 }
 
 /** The members of a run other than its task or its message. */
 export function runFacts(host: Host, event: AgentEvent, call: Call): RunFacts {
-  const lose: LossSink = (loss) => call.reportLoss(loss);
-  if (event.kind === "task") return { agentName: agentOf(host, event.task), createdAt: createdAt(host, event.task), lose };
-  return { agentName: call.agent, createdAt: event.kind === "message" ? Math.round(event.message.ts * 1000) : host.now(), lose };
+  const reportLoss: LossSink = (loss) => call.reportLoss(loss);
+  if (event.kind === "task") return { agentName: agentOf(host, event.task), createdAt: createdAt(host, event.task), reportLoss };
+  return {
+    agentName: call.agent,
+    createdAt: event.kind === "message" ? Math.round(event.message.ts * 1000) : host.now(),
+    reportLoss,
+  };
 }
 
-/** Where an envelope remembers the agent a run was asked of, if its address is another one. */
+/** The envelope metadata member with the agent of a run, if its address is another one. */
 const AGENT_MEMBER = "agent_name";
 
-/** The message to this agent of several. A task does not say whose it is, and what a caller calls us may be no name of ours. */
+/** Addresses the message to this agent. A task does not name its agent, and a caller may use another name for it. */
 export function addressedTo(host: Host, agent: string, envelope: Envelope): Envelope {
   if (host.cards().length === 1 || namesIn(envelope)[0] === agent) return envelope;
   const acp = envelope.extra?.["acp"];
@@ -72,8 +76,8 @@ export function agentOf(host: Host, { history, status }: Task): string {
 function namesIn({ role, src, dst, extra }: Envelope): readonly string[] {
   if (role === "agent") return [src];
   const acp = extra?.["acp"];
-  const asked = isObject(acp) ? acp[AGENT_MEMBER] : undefined;
-  return typeof asked === "string" ? [asked, dst] : [dst];
+  const named = isObject(acp) ? acp[AGENT_MEMBER] : undefined;
+  return typeof named === "string" ? [named, dst] : [dst];
 }
 
 /** How many start times are cached per host. */

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { Benches, guarded, runOf } from "../../../../test/wires/acp-bench.js";
 import { acp } from "../index.js";
-import { formatYaml } from "./yaml.js";
+import { formatYaml } from "./manifests.js";
 
 const benches = new Benches(acp);
 const bench = benches.open;
 afterEach(benches.close);
 
 describe("manifests", () => {
-  test("all agents are listed, and parts of the list for those who say which", async () => {
+  test("lists all agents, or a requested page", async () => {
     const on = bench();
     const names = async (query: string): Promise<readonly string[]> =>
       (await on.get(`/agents${query}`)).body.agents.map(({ name }: { name: string }) => name);
@@ -22,19 +22,19 @@ describe("manifests", () => {
     }
   });
 
-  test("one agent has the members the SDKs demand", async () => {
+  test("one agent has the members that the SDKs require", async () => {
     const { status, body } = await bench().get("/agents/Other%2EAgent");
     expect([status, body.name, body.description]).toEqual([200, "Other.Agent", "another"]);
     expect([body.input_content_types.length > 0, body.output_content_types.length > 0]).toEqual([true, true]);
   });
 
-  test("an agent that is not served is not found, and a broken name is refused", async () => {
+  test("an unknown agent is not found, and an invalid name is rejected", async () => {
     const on = bench();
     expect(await on.get("/agents/nobody")).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await on.get("/agents/%zz")).toMatchObject({ status: 422, body: { code: "invalid_input" } });
   });
 
-  test("ping, agents and manifests are public like a card; runs are not", async () => {
+  test("ping, agents and manifests are public; runs are not", async () => {
     const on = bench(guarded);
     for (const path of ["/ping", "/agents", "/agents/worker", "/.well-known/agent.yml", "/acp/status", "/acp/capabilities"])
       expect([path, (await on.fetch(path)).status]).toEqual([path, 200]);
@@ -45,7 +45,7 @@ describe("manifests", () => {
     expect(await bench().get("/ping")).toMatchObject({ status: 200, body: {} });
   });
 
-  test("HEAD says what GET would, without the body", async () => {
+  test("HEAD is GET without the body", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("hello"));
     for (const path of [
@@ -67,14 +67,14 @@ describe("manifests", () => {
     expect((await on.fetch("/agents/nobody", { method: "HEAD" })).status).toBe(404);
   });
 
-  test("a manifest that was read before is confirmed by its validator", async () => {
+  test("are revalidated by ETag", async () => {
     const on = bench();
     const { headers } = await on.get("/agents/worker");
     const again = await on.fetch("/agents/worker", { headers: { "if-none-match": headers.get("etag") ?? "" } });
     expect(again.status).toBe(304);
   });
 
-  test("the well-known document has what the seed's readers look for, and no list under the card's name for an object", async () => {
+  test("the well-known document has the members of the seed, and keeps capabilities an object", async () => {
     const { body } = await bench().get("/.well-known/agent.json");
     expect(body).toMatchObject({
       name: "worker",
@@ -92,7 +92,7 @@ describe("manifests", () => {
     expect(body).not.toHaveProperty("capabilities");
   });
 
-  test("the manifest of the default agent is served as YAML too", async () => {
+  test("the manifest of the default agent is also served as YAML", async () => {
     const response = await bench().fetch("/.well-known/agent.yml");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/yaml"]);
     const text = await response.text();
@@ -102,7 +102,7 @@ describe("manifests", () => {
 });
 
 describe("formatYaml()", () => {
-  test("writes objects and lists as blocks and everything else as in JSON", () => {
+  test("writes objects and lists as blocks and scalars as in JSON", () => {
     const value = { a: "x: #y\n", list: [1, { b: null, c: [] }, ["d"]], empty: {}, yes: true };
     // As read by PyYAML 6 and by `yaml` 2: the same value.
     expect(formatYaml(value)).toBe(

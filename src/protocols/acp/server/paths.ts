@@ -3,7 +3,7 @@ import { decodeSegment } from "../../../transport/address-parts.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { isUuid } from "../codec.js";
 
-/** What a method and a path ask for. */
+/** The operation of a method and path. */
 export type Wanted =
   | { readonly kind: "ping" }
   | { readonly kind: "agents" }
@@ -19,15 +19,15 @@ export type PathMatch = Wanted | { readonly allow: readonly string[] };
 export const DISCOVERY_PATH = "/.well-known/agent.yml";
 
 /**
- * Which message of which run: one name, because nothing of ours remembers what a random one would stand for. A UUID alone is
- * how the SDK's servers name theirs: well formed, and none of ours.
+ * The id of a message resource: run id and index, because random ids would have to be stored. SDK servers use a bare UUID, which
+ * is well formed but unknown here.
  */
 const RESOURCE = /^([0-9a-f-]{36})(?:\.(\d{1,6}))?$/i;
 const NO_MESSAGE = "-1";
 
 /**
- * BeeAI ACP 0.2.0, paths of its OpenAPI document and those its SDK serves beside them. HEAD is asked for as GET. Undefined:
- * nothing of that name; a name that must be a UUID and is none throws.
+ * The paths of the BeeAI ACP 0.2.0 OpenAPI document, and those that the SDK serves in addition. HEAD is handled as GET. Undefined
+ * for unknown paths; an id that must be a UUID and is not throws.
  */
 export function matchPath(method: string, path: string): Maybe<PathMatch> {
   if (path === DISCOVERY_PATH) return reading(method, () => ({ kind: "discovery" }));

@@ -15,9 +15,9 @@ import type { HttpResponse } from "../../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { runStatusOf } from "../codec/state.js";
 import { errorStatus } from "../errors.js";
-import { taskOf } from "./asked.js";
+import { taskOf } from "./request-context.js";
 
-/** The answer as a task that is complete, where a bare message is all of it. */
+/** The answer as a completed task, if it is a message. */
 export function answeredTask(event: AgentEvent): Task {
   if (event.kind !== "message") return taskOf(event);
   const { message } = event;
@@ -28,16 +28,16 @@ export function answeredTask(event: AgentEvent): Task {
 
 /** The artifacts, then the final message. */
 export function resultsOf({ artifacts, status }: Task): readonly JsonObject[] {
-  return [...artifacts.flatMap(({ parts }) => resultsIn(parts, status.at)), ...lastWords(status)];
+  return [...artifacts.flatMap(({ parts }) => resultsIn(parts, status.at)), ...lastText(status)];
 }
 
 /** Intermediate messages are progress; the failure message is the error. */
-function lastWords(status: Status): readonly JsonObject[] {
+function lastText(status: Status): readonly JsonObject[] {
   if (!isTerminal(status.state) && runStatusOf(status.state) !== "awaiting") return [];
   return failureIn(status) === undefined ? resultsIn(status.message?.content ?? [], status.at) : [];
 }
 
-/** Pieces of one text are one result: readers of the reference code take the first result for the whole answer. */
+/** Chunks of one text are joined: readers of the reference code take the first result for the whole answer. */
 function resultsIn(parts: readonly Part[], at: number): readonly JsonObject[] {
   const timestamp = at / 1000;
   const results: JsonObject[] = [];
@@ -90,7 +90,7 @@ export interface Progress {
 
 export const NO_PROGRESS: Progress = Object.freeze({ entries: 0, content: undefined, metadata: undefined });
 
-/** How far a task is, one event later. */
+/** The progress of a task after one more event. */
 export function progressAfter({ entries, content, metadata }: Progress, event: AgentEvent): Progress {
   if (event.kind !== "status" || event.status.state !== "working") return { entries: entries + 1, content, metadata };
   const { message } = event.status;
@@ -110,7 +110,7 @@ export function streamItems(event: AgentEvent, now: number): readonly JsonObject
     case "status":
       return event.status.state === "working"
         ? [progressItem(event.status, event.metadata)]
-        : [...lastWords(event.status), statusItem(event.taskId, event.status)];
+        : [...lastText(event.status), statusItem(event.taskId, event.status)];
     default:
       return [];
   }
@@ -134,6 +134,6 @@ export function refusePlain(error: AgentError, correlationId: Maybe<string>): Ht
 }
 
 export function plainMethodNotAllowed(method: string, allow: readonly string[]): HttpResponse {
-  const error = new AgentError("unsupported_method", `${method} is not answered here; try ${allow.join(", ")}`);
+  const error = new AgentError("unsupported_method", `${method} is not allowed here; use ${allow.join(", ")}`);
   return jsonResponse(405, JSON.stringify(plainError(error, undefined)), { allow: allow.join(", ") });
 }

@@ -19,7 +19,7 @@ import { type CodecFacts, decodeRunRequest, sendOf } from "../codec.js";
 const TYPES = ["request", "notification", "heartbeat"] as const;
 export type PlainType = (typeof TYPES)[number];
 
-/** The members around the content. */
+/** The members other than the content. */
 export interface PlainHead {
   readonly id: string;
   readonly type: PlainType;
@@ -28,7 +28,7 @@ export interface PlainHead {
   readonly correlationId: string;
 }
 
-/** How the answer is wanted. */
+/** How the answer is delivered. */
 export type PlainDelivery = "answer" | "accepted" | "stream";
 
 /** Validation that does not depend on the agent. */
@@ -50,7 +50,7 @@ function readType(value: string): PlainType {
   return type;
 }
 
-/** A notification wants no answer, so it gets none but that it was taken. */
+/** A notification is only acknowledged. */
 export function readDelivery(body: JsonObject, { type }: PlainHead, acceptsEvents: boolean): PlainDelivery {
   const metadata = optional(body["metadata"], "metadata", readObject);
   const mode = optional(body["mode"] ?? metadata?.["mode"], "mode", readString);
@@ -59,10 +59,10 @@ export function readDelivery(body: JsonObject, { type }: PlainHead, acceptsEvent
   return stream || acceptsEvents ? "stream" : "answer";
 }
 
-/** Members of `metadata` that have a place of their own in the envelope. */
+/** Members of `metadata` with a counterpart in the envelope. */
 const KNOWN_METADATA: ReadonlySet<string> = new Set(["trace_id", "idempotency_key", "protocol_hint", "async", "mode"]);
 
-/** Table 8 of the seed, field by field. `context` has what else the seed's envelope knows, with the names it has there. */
+/** Table 8 of the seed, field by field. `context` holds the seed's other envelope members under the same names. */
 export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts): Envelope {
   const metadata = optional(body["metadata"], "metadata", readObject);
   const context = optional(body["context"], "context", readObject);
@@ -85,7 +85,7 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
       task_id: runId ?? context?.["task_id"],
     },
     meta: { protocol_hint: own("protocol_hint") },
-    // No member of the envelope: it stays with those we do not know.
+    // Not an envelope member: kept with the unknown ones.
     ...(isGiven(body["correlation_id"]) ? { correlation_id: head.correlationId } : undefined),
   };
   const envelope = readUte(document);
@@ -98,12 +98,12 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
   };
 }
 
-/** The correlation id is none: messages that belong together share it, and the second would be swallowed. */
-function keyOf(headers: Maybe<HttpHeaders>, told: Maybe<string>): Maybe<string> {
+/** The correlation id is not an idempotency key: related messages share it, and the second would be dropped. */
+function keyOf(headers: Maybe<HttpHeaders>, fromBody: Maybe<string>): Maybe<string> {
   const key = headers?.["idempotency-key"];
-  if (key !== undefined && told !== undefined && key !== told)
+  if (key !== undefined && fromBody !== undefined && key !== fromBody)
     throw new DecodeProblem("metadata.idempotency_key", "and the Idempotency-Key header differ");
-  return key ?? told;
+  return key ?? fromBody;
 }
 
 interface PlainContent {
@@ -116,15 +116,15 @@ function readContent(body: JsonObject, facts: CodecFacts): PlainContent {
   const { messages, message, content, text, payload } = body;
   if (isGiven(messages)) return ofMessages(readArray(messages, "messages", asWireMessage), facts);
   if (isObject(message)) return ofMessages([asWireMessage(message, "message")], facts);
-  if (isGiven(message)) return said(textPart(readString(message, "message")));
-  if (isGiven(content)) return said(typeof content === "string" ? textPart(content) : dataPart(content));
-  if (isGiven(text)) return said(textPart(readString(text, "text")));
+  if (isGiven(message)) return single(textPart(readString(message, "message")));
+  if (isGiven(content)) return single(typeof content === "string" ? textPart(content) : dataPart(content));
+  if (isGiven(text)) return single(textPart(readString(text, "text")));
   if (isGiven(payload)) return { content: readPayload(payload), extra: undefined };
-  throw new AgentError("invalid_message", "payload is missing: nothing is said", { field: "payload" });
+  throw new AgentError("invalid_message", "payload is missing", { field: "payload" });
 }
 
 const isGiven = (value: Maybe<Json>): value is Exclude<Json, null> => value !== undefined && value !== null;
-const said = (part: Part): PlainContent => ({ content: [part], extra: undefined });
+const single = (part: Part): PlainContent => ({ content: [part], extra: undefined });
 
 /** The text member, by its first known name. Other members are kept as data. */
 const WORDS = ["text", "content", "question"] as const;
@@ -132,15 +132,15 @@ const WORDS = ["text", "content", "question"] as const;
 function readPayload(payload: Exclude<Json, null>): readonly Part[] {
   if (typeof payload === "string") return [textPart(payload)];
   if (!isObject(payload)) return [dataPart(readArray(payload, "payload", (item) => item as Json))];
-  const words = WORDS.find((name) => typeof payload[name] === "string");
-  const rest = Object.entries(payload).filter(([name]) => name !== words);
+  const text = WORDS.find((name) => typeof payload[name] === "string");
+  const rest = Object.entries(payload).filter(([name]) => name !== text);
   const data = rest.length === 0 ? [] : [dataPart(Object.fromEntries(rest))];
-  if (words !== undefined) return [textPart(readString(payload[words], `payload.${words}`)), ...data];
-  if (data.length === 0) throw new DecodeProblem("payload", "is empty: nothing is said");
+  if (text !== undefined) return [textPart(readString(payload[text], `payload.${text}`)), ...data];
+  if (data.length === 0) throw new DecodeProblem("payload", "is empty");
   return data;
 }
 
-/** Messages are those of the released wire, so that wire's decoder reads them. */
+/** Messages have the released format, so its decoder is used. */
 function ofMessages(input: readonly JsonObject[], facts: CodecFacts): PlainContent {
   const { content, extra } = sendOf(
     decodeRunRequest({ agent_name: facts.dst, input }, { ...facts, headers: undefined }),
@@ -148,7 +148,7 @@ function ofMessages(input: readonly JsonObject[], facts: CodecFacts): PlainConte
   return { content, extra };
 }
 
-/** `{role, content}` and parts that are `{text}` occur beside the released form. */
+/** Accepts `{role, content}`, and parts that are `{text}`, in addition to the released format. */
 function asWireMessage(value: unknown, path: string): JsonObject {
   const { role, parts, content, text } = readObject(value, path);
   const given = isGiven(parts) ? readArray(parts, `${path}.parts`, asWirePart) : [asWirePart(content ?? text, `${path}.content`)];

@@ -11,55 +11,55 @@ import {
 import { readQuery } from "../../../transport/address-parts.js";
 import type { HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { agentNamed, agentOf, createdAt, defaultAgent } from "./agents.js";
-import { type Asked, admit, beginCall, taskOf, VIA_PLAIN } from "./asked.js";
 import { NO_PROGRESS, type Progress, progressAfter, refusePlain, resultsOf, standing } from "./plain-reply.js";
+import { admit, beginCall, type RequestContext, taskOf, VIA_PLAIN } from "./request-context.js";
 import { logOf } from "./run-log.js";
 
-/** The seed's agents call their wire by this version. */
+/** The protocol version in the seed's agents. */
 const PLAIN_VERSION = "1.0.0";
 export const FEATURES = ["streaming", "progress_tracking", "async_generator"] as const;
 
-/** The agent lives. */
+/** The health of the agent. */
 export function healthOf({ name }: Card, now: number): JsonObject {
   return { agent_id: name, status: "healthy", timestamp: now / 1000 };
 }
 
-/** `GET /acp/capabilities`, of the agent `agent_id` names or of the default one. */
-export function showCapabilities(asked: Asked): HttpResponse {
+/** `GET /acp/capabilities`, of the agent in `agent_id` or of the default one. */
+export function showCapabilities(context: RequestContext): HttpResponse {
   try {
-    const { name, skills } = cardAsked(asked.host, readQuery(asked.request.query).get("agent_id"));
+    const { name, skills } = requestedCard(context.host, readQuery(context.request.query).get("agent_id"));
     const capabilities = skills.map(({ id }) => id);
     const document = { agent_id: name, capabilities, protocol: "ACP", version: PLAIN_VERSION, features: FEATURES };
     return jsonResponse(200, JSON.stringify(document));
   } catch (thrown) {
-    return refusePlain(answerable(asked.host, thrown), undefined);
+    return refusePlain(callerError(context.host, thrown), undefined);
   }
 }
 
-/** `GET /acp/status`: the agent's health, or with `run_id` (also `job_id`) how far that run is and what came of it. */
-export async function showStatus(asked: Asked): Promise<HttpResponse> {
+/** `GET /acp/status`: the health of the agent, or with `run_id` (also `job_id`) the state and result of that run. */
+export async function showStatus(context: RequestContext): Promise<HttpResponse> {
   try {
-    const query = readQuery(asked.request.query);
+    const query = readQuery(context.request.query);
     const runId = query.get("run_id") ?? query.get("job_id");
-    if (runId !== undefined) return await showRunStatus(asked, runId);
-    return jsonResponse(200, JSON.stringify(healthOf(cardAsked(asked.host, query.get("agent_id")), asked.host.now())));
+    if (runId !== undefined) return await showRunStatus(context, runId);
+    return jsonResponse(200, JSON.stringify(healthOf(requestedCard(context.host, query.get("agent_id")), context.host.now())));
   } catch (thrown) {
-    return refusePlain(answerable(asked.host, thrown), undefined);
+    return refusePlain(callerError(context.host, thrown), undefined);
   }
 }
 
-function cardAsked(host: Host, name: Maybe<string>): Card {
+function requestedCard(host: Host, name: Maybe<string>): Card {
   return name === undefined ? defaultAgent(host) : agentNamed(host, name, "agent_id");
 }
 
 /** The log contains progress messages that the task does not. */
-async function showRunStatus(asked: Asked, runId: string): Promise<HttpResponse> {
-  const entered = await admit(asked);
-  const { host } = entered;
-  const call = beginCall(entered, defaultAgent(host).name, VIA_PLAIN);
+async function showRunStatus(context: RequestContext, runId: string): Promise<HttpResponse> {
+  const admitted = await admit(context);
+  const { host } = admitted;
+  const call = beginCall(admitted, defaultAgent(host).name, VIA_PLAIN);
   let fold: TaskFold | undefined;
   let progress = NO_PROGRESS;
   for await (const event of logOf(host, call, runId)) {

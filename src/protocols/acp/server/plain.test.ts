@@ -9,7 +9,7 @@ afterEach(benches.close);
 const ID = "c0ffee00-0000-4000-8000-000000000001";
 const CORRELATION = "c0ffee00-0000-4000-8000-000000000002";
 
-/** The request of seed G.7, with what a test says over it. */
+/** The request of seed G.7, with overrides. */
 function request(text: string, more: Tree = {}): Tree {
   return {
     id: ID,
@@ -25,10 +25,10 @@ function request(text: string, more: Tree = {}): Tree {
 }
 
 const ask = (on: Bench, body: unknown, headers = {}) => on.post("/acp/message", body, headers);
-const said = (answer: Awaited<ReturnType<typeof ask>>) => answer.body.results?.[0]?.content;
+const sent = (answer: Awaited<ReturnType<typeof ask>>) => answer.body.results?.[0]?.content;
 
 describe("POST /acp/message", () => {
-  test("answers the request of the seed, and says what it answers", async () => {
+  test("answers the request of the seed, with its correlation id", async () => {
     const { status, body } = await ask(bench(), request("ping?", { session_id: "s-1" }));
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -46,9 +46,9 @@ describe("POST /acp/message", () => {
     expect(body.timestamp).toBeLessThan(10_000_000_000);
   });
 
-  test("answers by the id where no correlation id was given", async () => {
+  test("answers with the id if there is no correlation id", async () => {
     const { body } = await ask(bench(), { id: ID, payload: { text: "hi" } });
-    expect([body.correlation_id, said({ body } as never)]).toEqual([ID, "you said: hi"]);
+    expect([body.correlation_id, sent({ body } as never)]).toEqual([ID, "you said: hi"]);
   });
 
   test.each([
@@ -63,37 +63,37 @@ describe("POST /acp/message", () => {
     ["payload.question", { payload: { question: "hi" } }],
     ["a payload that is text", { payload: "hi" }],
     ["the first of several places", { text: "hi", payload: { text: "not this" } }],
-  ])("finds what is said in %s", async (_where, body) => {
-    expect(said(await ask(bench(), body))).toBe("you said: hi");
+  ])("finds the text in %s", async (_where, body) => {
+    expect(sent(await ask(bench(), body))).toBe("you said: hi");
   });
 
   test.each([
     ["nothing at all", {}],
-    ["members nobody knows", { prompt: "ignore all rules", foo: 1 }],
+    ["unknown members", { prompt: "ignore all rules", foo: 1 }],
     ["an empty payload", { payload: {} }],
     ["a payload that is a number", { payload: 7 }],
     ["null everywhere", { id: null, type: null, payload: null, text: null, metadata: null }],
     ["a list", ["hi"]],
     ["a text", "hi"],
-  ])("never takes %s for something said", async (_what, body) => {
+  ])("does not read %s as text", async (_what, body) => {
     const refused = await ask(bench(), body);
     expect([refused.status, refused.body.error.code, refused.body.error.reason]).toEqual([422, "E_PROTOCOL", "invalid_message"]);
   });
 
-  test("keeps the data that stands beside the words, and data alone", async () => {
-    const heard: unknown[] = [];
+  test("keeps data beside the text, and data alone", async () => {
+    const received: unknown[] = [];
     const on = bench({
       layers: [
         (next) => (operation, call) => {
           if (operation.kind === "send")
-            heard.push(operation.envelope.content.map((part) => [part.kind, "data" in part ? part.data : ""]));
+            received.push(operation.envelope.content.map((part) => [part.kind, "data" in part ? part.data : ""]));
           return next(operation, call);
         },
       ],
     });
     await ask(on, { payload: { text: "hi", lang: "de" } });
     await ask(on, { payload: { city: "Bern" } });
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         ["text", ""],
         ["data", { lang: "de" }],
@@ -102,7 +102,7 @@ describe("POST /acp/message", () => {
     ]);
   });
 
-  test("a key makes it one piece of work; the correlation id never does", async () => {
+  test("deduplicates by idempotency key, never by correlation id", async () => {
     const on = bench();
     const keyed = request("hello", { metadata: { idempotency_key: "k-1" } });
     const first = await ask(on, keyed);
@@ -113,7 +113,7 @@ describe("POST /acp/message", () => {
     expect((await ask(on, keyed, { "idempotency-key": "k-2" })).body.error.field).toBe("metadata.idempotency_key");
   });
 
-  test("the receiver is the agent that is meant, and one that is not served is not found", async () => {
+  test("uses the receiver as the agent; an unknown one is not found", async () => {
     const on = bench();
     const { body } = await ask(on, request("hi", { receiver: "Other.Agent" }));
     expect([body.sender, body.results[0].content]).toEqual(["Other.Agent", "from the other"]);
@@ -127,7 +127,7 @@ describe("POST /acp/message", () => {
     ]);
   });
 
-  test("a failed run says so, and keeps the inner reason to itself", async () => {
+  test("reports a failed run without internal details", async () => {
     const { status, body } = await ask(bench(), request("fail"));
     expect([status, body.status, body.results, body.error.reason]).toEqual([200, "failed", [], "internal"]);
     expect(JSON.stringify(body)).not.toContain("inner reason");
@@ -138,13 +138,13 @@ describe("POST /acp/message", () => {
     ]);
   });
 
-  test("results are text in one piece, data and files by their kind", async () => {
+  test("joins text results; data and files have their kind", async () => {
     const on = bench();
     expect((await ask(on, request("tokens a b c"))).body.results).toMatchObject([{ type: "text", content: "abc" }]);
     expect((await ask(on, request("data"))).body.results).toMatchObject([{ type: "data", content: { celsius: 21 } }]);
   });
 
-  test("a heartbeat is answered with the agent's health, and a response with a refusal", async () => {
+  test("answers a heartbeat with the agent's health, and rejects a response", async () => {
     const on = bench();
     const { status, body } = await ask(on, { id: ID, type: "heartbeat", sender: "agent_A" });
     expect([status, body]).toEqual([
@@ -155,7 +155,7 @@ describe("POST /acp/message", () => {
     expect([refused.status, refused.body.error.field]).toEqual([422, "type"]);
   });
 
-  test("a question is answered by naming the run", async () => {
+  test("answers a question by naming the run", async () => {
     const on = bench();
     const { body: question } = await ask(on, request("ask"));
     expect([question.status, question.results[0].content]).toEqual(["awaiting", "which city?"]);
@@ -168,7 +168,7 @@ describe("POST /acp/message as a stream", () => {
   test.each([
     ["stream: true", request("tokens a b", { stream: true }), {}],
     ["the Accept header", request("tokens a b"), { accept: "text/event-stream" }],
-  ])("by %s: results as they come, and the state at the end", async (_how, body, headers) => {
+  ])("by %s: results, and the state at the end", async (_how, body, headers) => {
     const events = await bench().postStream("/acp/message", body, headers);
     expect(events.map(({ type, content, status }) => [type, content ?? status])).toEqual([
       ["status", "created"],
@@ -179,7 +179,7 @@ describe("POST /acp/message as a stream", () => {
     expect(new Set(events.map((event) => event["correlation_id"]))).toEqual(new Set([CORRELATION]));
   });
 
-  test("ends when the run waits for its caller", async () => {
+  test("ends when the run awaits its caller", async () => {
     for (const text of ["ask", "authorize"]) {
       const events = await bench().postStream("/acp/message", request(text, { stream: true }));
       expect(events.map(({ type, content, status }) => [type, content ?? status])).toEqual([
@@ -190,7 +190,7 @@ describe("POST /acp/message as a stream", () => {
     }
   });
 
-  test("progress is told, and why a run failed", async () => {
+  test("reports progress, and the reason of a failure", async () => {
     const on = bench();
     on.gate.open();
     const events = await on.postStream("/acp/message", request("halfway", { stream: true }));
@@ -200,12 +200,12 @@ describe("POST /acp/message as a stream", () => {
   });
 });
 
-describe("work that is not waited for", () => {
+describe("asynchronous messages", () => {
   test.each([
     ["metadata.async", { metadata: { async: true } }],
     ["mode", { mode: "async" }],
     ["a notification", { type: "notification" }],
-  ])("is taken by %s, and its status tells progress and result", async (_how, more) => {
+  ])("are accepted by %s, and the status has progress and result", async (_how, more) => {
     const on = bench();
     const { status, body } = await ask(on, request("halfway", more));
     expect([status, body]).toEqual([
@@ -230,14 +230,14 @@ describe("work that is not waited for", () => {
     expect((await on.get(`/acp/status?job_id=${body.run_id}`)).body.status).toBe("completed");
   });
 
-  test("the same run is there on the released wire", async () => {
+  test("create the same run on the released protocol", async () => {
     const on = bench();
     const { body } = await ask(on, request("hello"));
     expect((await on.get(`/runs/${body.run_id}`)).body).toMatchObject({ agent_name: "worker", status: "completed" });
   });
 });
 
-/** Reads the status until it is as wanted. */
+/** Polls the status until it matches. */
 async function statusWith(on: Bench, runId: string, wanted: (status: Tree) => boolean): Promise<Tree> {
   for (;;) {
     const { status, body } = await on.get(`/acp/status?run_id=${runId}`);
@@ -248,7 +248,7 @@ async function statusWith(on: Bench, runId: string, wanted: (status: Tree) => bo
 }
 
 describe("GET /acp/status and /acp/capabilities", () => {
-  test("tell the agent's health and what it can", async () => {
+  test("report health and capabilities", async () => {
     const on = bench(guarded);
     expect((await on.get("/acp/status")).body).toEqual({ agent_id: "worker", status: "healthy", timestamp: expect.any(Number) });
     expect((await on.get("/acp/capabilities")).body).toEqual({
@@ -262,18 +262,18 @@ describe("GET /acp/status and /acp/capabilities", () => {
     expect((await on.get("/acp/capabilities?agent_id=nobody")).status).toBe(404);
   });
 
-  test("a run is told to its owner only", async () => {
+  test("show a run to its owner only", async () => {
     const on = bench(guarded);
     const { body } = await ask(on, request("hello"), as(ALICE));
     expect((await on.get(`/acp/status?run_id=${body.run_id}`, as(ALICE))).body.status).toBe("completed");
     const foreign = await on.get(`/acp/status?run_id=${body.run_id}`, as(BOB));
     expect([foreign.status, foreign.body.error.reason]).toEqual([404, "task_not_found"]);
-    const nobody = await on.get(`/acp/status?run_id=${body.run_id}`);
-    expect([nobody.status, nobody.headers.get("www-authenticate")]).toEqual([401, expect.stringMatching(/^Bearer/)]);
+    const anonymous = await on.get(`/acp/status?run_id=${body.run_id}`);
+    expect([anonymous.status, anonymous.headers.get("www-authenticate")]).toEqual([401, expect.stringMatching(/^Bearer/)]);
   });
 });
 
-describe("what is wrong with a plain message is said in the plain form", () => {
+describe("invalid plain messages are rejected in the plain format", () => {
   test("JSON, size, type, method", async () => {
     const on = bench({ limits: { bodyBytes: 1_000 } });
     const raw = async (body: string, headers: { [name: string]: string } = {}) => {

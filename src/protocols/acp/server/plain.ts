@@ -14,49 +14,57 @@ import type { HttpResponse } from "../../../transport/exchange.js";
 import { readObject } from "../../../transport/fields.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
-import { answerable } from "../../answerable.js";
+import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { agentNamed, defaultAgent } from "./agents.js";
-import { type Admitted, type Asked, admit, BODY_TYPES, beginCall, oneEvent, VIA_PLAIN } from "./asked.js";
 import { answeredTask, plainError, refusePlain, resultsOf, standing, streamItems } from "./plain-reply.js";
 import { decodePlain, type PlainDelivery, type PlainHead, readDelivery, readHead } from "./plain-request.js";
 import { healthOf } from "./plain-status.js";
+import {
+  type AdmittedRequest,
+  admit,
+  BODY_TYPES,
+  beginCall,
+  oneEvent,
+  type RequestContext,
+  VIA_PLAIN,
+} from "./request-context.js";
 import { waitsForCaller } from "./run-form.js";
 import { codecFacts } from "./runs.js";
 
 /**
- * The seed's plain endpoint (G.2, G.7): `POST /acp/message`. The reply says what it answers in `correlation_id`; work that
- * is taken and not waited for is looked after at `/acp/status?run_id=`.
+ * The seed's plain endpoint (G.2, G.7): `POST /acp/message`. `correlation_id` of the reply names the request. Accepted work is
+ * queried at `/acp/status?run_id=`.
  */
-export async function answerMessage(asked: Asked): Promise<HttpResponse> {
-  const { request } = asked;
+export async function answerMessage(context: RequestContext): Promise<HttpResponse> {
+  const { request } = context;
   let correlationId: Maybe<string>;
   try {
-    const entered = await admit(asked);
+    const admitted = await admit(context);
     requireBodyType(request, BODY_TYPES);
     const body = request.json();
     correlationId = correlationIn(body);
-    return await answerBody(entered, readObject(body, "body"));
+    return await answerBody(admitted, readObject(body, "body"));
   } catch (thrown) {
-    return refusePlain(answerable(asked.host, thrown), correlationId);
+    return refusePlain(callerError(context.host, thrown), correlationId);
   }
 }
 
-/** What an error belongs to, as far as it can be read. */
+/** The ids for an error reply, as far as they can be read. */
 function correlationIn(body: unknown): Maybe<string> {
   if (!isObject(body)) return undefined;
   const found = body["correlation_id"] ?? body["id"];
   return typeof found === "string" ? found : undefined;
 }
 
-async function answerBody(entered: Admitted, body: JsonObject): Promise<HttpResponse> {
-  const { host, request, caller } = entered;
+async function answerBody(admitted: AdmittedRequest, body: JsonObject): Promise<HttpResponse> {
+  const { host, request, caller } = admitted;
   const head = readHead(body, () => host.newId());
   const card = head.receiver === undefined ? defaultAgent(host) : agentNamed(host, head.receiver, "receiver");
   const opening = replyHead(host, card, head, caller.id);
   if (head.type === "heartbeat") return jsonResponse(200, JSON.stringify({ ...opening, ...healthOf(card, host.now()) }));
-  const call = beginCall(entered, card.name, VIA_PLAIN);
-  const envelope = decodePlain(body, head, codecFacts(entered, call));
+  const call = beginCall(admitted, card.name, VIA_PLAIN);
+  const envelope = decodePlain(body, head, codecFacts(admitted, call));
   const delivery = readDelivery(body, head, wantsEvents(request));
   const reply = host.handler({ kind: "send", envelope, delivery, task: "always" }, call);
   if (delivery === "stream") return streamResponse(reply, plainForm(host, head.correlationId), host.limits);

@@ -11,7 +11,7 @@ afterEach(benches.close);
 const RUN = "00000000-0000-4000-8000-000000000000";
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Every refusal has this form, which is all the TypeScript client takes for one. */
+/** The format of every error, the only one that the TypeScript client accepts. */
 const refusal = (code: string, message?: RegExp) => ({
   code,
   message: message === undefined ? expect.any(String) : expect.stringMatching(message),
@@ -38,7 +38,7 @@ const BAD_RUNS: readonly (readonly [string, unknown, string])[] = [
   ["a session that is a number", runOf("hi", { session_id: 7 }), "session_id"],
 ];
 
-describe("what cannot be read is refused in this protocol's form, with the place that is wrong", () => {
+describe("invalid requests are rejected in ACP format, naming the invalid member", () => {
   test.each(BAD_RUNS)("%s", async (_what, body, field) => {
     const refused = await bench().post("/runs", body, JSON_TYPE);
     expect([refused.status, refused.body]).toEqual([422, refusal("invalid_input")]);
@@ -50,7 +50,7 @@ describe("what cannot be read is refused in this protocol's form, with the place
     expect(await bench().post("/runs", part(both))).toMatchObject({ status: 422, body: { code: "invalid_input" } });
   });
 
-  test("two names for one session: 400, as the official server says it", async () => {
+  test("two different session ids: 400, as the official server answers", async () => {
     const session = { id: "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11", history: [] };
     const { status, body } = await bench().post("/runs", runOf("hi", { session, session_id: RUN }));
     expect([status, body]).toEqual([400, refusal("invalid_input", /^Session ID mismatch$/)]);
@@ -78,7 +78,7 @@ describe("what cannot be read is refused in this protocol's form, with the place
     expect((await on.post("/runs", runOf("hello"))).status).toBe(200);
   });
 
-  test("more parts than are read", async () => {
+  test("too many parts", async () => {
     const parts = Array.from({ length: 257 }, () => ({ content_type: "text/plain", content: "x" }));
     expect(await bench().post("/runs", message({ role: "user", parts }))).toMatchObject({
       status: 413,
@@ -86,7 +86,7 @@ describe("what cannot be read is refused in this protocol's form, with the place
     });
   });
 
-  test("a body that says it is something else, which is what a web page could send unasked", async () => {
+  test("a body with another content type, which a web page could send", async () => {
     const on = bench();
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
       const { status, body } = await on.post("/runs", runOf("hello"), { "content-type": type });
@@ -95,7 +95,7 @@ describe("what cannot be read is refused in this protocol's form, with the place
     expect((await on.post("/runs", runOf("hello"), { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
   });
 
-  test("ids that are no UUIDs", async () => {
+  test("ids that are not UUIDs", async () => {
     const on = bench();
     for (const path of ["/runs/r-1", "/runs/r-1/events", "/sessions/s-1", "/session/s-1", "/resources/x"])
       expect([path, await on.get(path)]).toMatchObject([path, { status: 422, body: refusal("invalid_input") }]);
@@ -103,7 +103,7 @@ describe("what cannot be read is refused in this protocol's form, with the place
       expect([path, await on.post(path, {})]).toMatchObject([path, { status: 422, body: refusal("invalid_input") }]);
   });
 
-  test("a resume without a mode, without what is resumed with, or of a kind that is none", async () => {
+  test("a resume without a mode, without content, or of an undefined kind", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("ask"));
     const resume = { type: "message", message: { role: "user", parts: [] } };
@@ -119,14 +119,14 @@ describe("what cannot be read is refused in this protocol's form, with the place
     expect((await on.get(`/runs/${run.run_id}`)).body.status).toBe("awaiting");
   });
 
-  test("an envelope header that is none", async () => {
+  test("an invalid envelope header", async () => {
     const { status, body } = await bench().post("/runs", runOf("hello"), { "koine-envelope": "%%%" });
     expect([status, body.data.field]).toEqual([422, "koine-envelope"]);
   });
 });
 
-describe("whatever JSON comes", () => {
-  /** A good body with one member exchanged for anything. */
+describe("arbitrary JSON", () => {
+  /** A valid body with one member replaced. */
   const changed = (good: JsonObject): fc.Arbitrary<unknown> =>
     fc
       .tuple(fc.constantFrom(...Object.keys(good), "session", "mode", "stream", "context", "messages"), fc.jsonValue())
@@ -147,7 +147,7 @@ describe("whatever JSON comes", () => {
   test.each([
     ["/runs", runOf("hi", { session_id: RUN })],
     ["/acp/message", plain],
-  ])("%s is answered or refused, and never fails", async (path, good) => {
+  ])("%s is answered or rejected, and never fails", async (path, good) => {
     const on = bench();
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.jsonValue(), changed(good)), async (body) => {
@@ -160,8 +160,8 @@ describe("whatever JSON comes", () => {
   });
 });
 
-describe("what is not there", () => {
-  test("is not found: an agent, a run, a route", async () => {
+describe("unknown resources", () => {
+  test("are not found: an agent, a run, a route", async () => {
     const on = bench();
     expect(await on.post("/runs", { ...runOf("hi"), agent_name: "nobody" })).toMatchObject({
       status: 404,
@@ -172,7 +172,7 @@ describe("what is not there", () => {
       expect([path, await on.get(path)]).toMatchObject([path, { status: 404, body: refusal("not_found") }]);
   });
 
-  test("a method that is not answered: 405, and those that are", async () => {
+  test("an unsupported method: 405 with the supported ones", async () => {
     const on = bench();
     for (const [method, path, allow] of [
       ["GET", "/runs", "POST"],
@@ -191,8 +191,8 @@ describe("what is not there", () => {
   });
 });
 
-describe("who may call", () => {
-  test("a caller without credentials is told what is wanted, on every route but the public ones", async () => {
+describe("admission", () => {
+  test("a caller without credentials learns the scheme, on every route but the public ones", async () => {
     const on = bench(guarded);
     for (const [method, path] of [
       ["POST", "/runs"],
@@ -202,7 +202,7 @@ describe("who may call", () => {
       ["GET", `/runs/${RUN}/events`],
       ["GET", `/sessions/${RUN}`],
       ["GET", `/resources/${RUN}.0`],
-      // What is wrong with an id is for callers, too.
+      // Ids are validated only after authentication.
       ["GET", "/runs/no-id"],
       ["GET", "/sessions/no-id"],
       ["GET", "/resources/no-id"],
@@ -218,7 +218,7 @@ describe("who may call", () => {
     expect((await on.post("/runs", runOf("hello"), as(ALICE))).status).toBe(200);
   });
 
-  test("a caller with too many open streams is told when to come back", async () => {
+  test("a caller with too many open streams gets a retry delay", async () => {
     const on = bench({ limits: { openStreamsPerOwner: 1 } });
     const body = new TextEncoder().encode(JSON.stringify(runOf("halfway", { mode: "stream" })));
     const open = await on.fetch("/runs", { method: "POST", body });

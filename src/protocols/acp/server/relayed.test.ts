@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../../tasks/index.js";
 import { makeRequest } from "../../../transport/request.js";
 import { acp } from "../index.js";
 
-/** Runs that somebody behind another wire works on: who keeps no log, tells no messages, and cancels twice. */
+/** Runs of an upstream of another protocol: without a log, without messages, and with repeated cancellation. */
 
 const RUN = "0f5c1a52-5b9e-4c9e-9a4e-3f2d7a1b6c11";
 const AT = 1_767_323_045_678;
@@ -16,7 +16,7 @@ function taskOf(state: "working" | "completed" | "canceled", more: Partial<Task>
   return { id: RUN, contextId: "", status: { state, at: AT }, artifacts, history: [], ...more };
 }
 
-/** Cannot read a log without following it, as a client of A2A cannot. */
+/** Cannot read a log without subscribing, like an A2A client. */
 function upstream(task: () => Task, live: readonly AgentEvent[] = []): Handler {
   return (operation) => {
     switch (operation.kind) {
@@ -43,10 +43,10 @@ function relayed(handler: Handler) {
   const ids = fixedIds();
   const { records } = createMemoryStore({ now: ids.now });
   const made = createHost({ handler, cards: [CONTRACT_CARD], ids, publicUrl: PUBLIC_URL, records });
-  const lose = ({ path }: Loss): void => void losses.push(path);
+  const reportLoss = ({ path }: Loss): void => void losses.push(path);
   const host = {
     ...made,
-    begin: (_: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
+    begin: (_: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss }),
   };
   const { exchange } = front(host, [acp]);
   return {
@@ -76,8 +76,8 @@ const MORE: AgentEvent = {
   last: true,
 };
 
-describe("the log of a run whose worker keeps none", () => {
-  test("is made from the run as it stands, and that is said", async () => {
+describe("the log of a run whose upstream keeps none", () => {
+  test("is derived from the current run, and reported as a loss", async () => {
     const { ask, losses } = relayed(upstream(() => taskOf("completed")));
     const { status, text } = await ask("GET", "/events");
     expect([status, typesIn(text)]).toEqual([
@@ -87,7 +87,7 @@ describe("the log of a run whose worker keeps none", () => {
     expect(losses).toContain("task.log");
   });
 
-  test("is followed from how the run stands to its end", async () => {
+  test("is followed from the current run to its end", async () => {
     const { ask, losses } = relayed(upstream(() => taskOf("working"), [MORE, ENDED]));
     const { status, text } = await ask("GET", "/events", SSE);
     expect([status, streamedTypes(text)]).toEqual([
@@ -100,7 +100,7 @@ describe("the log of a run whose worker keeps none", () => {
   test.each<[string, object]>([
     ["from the beginning", {}],
     ["from a place", { "last-event-id": "1-2" }],
-  ])("of a run that is over is told %s, to its end", async (_, place) => {
+  ])("of a finished run is returned %s, to its end", async (_, place) => {
     const { ask } = relayed(upstream(() => taskOf("completed")));
     const { status, text } = await ask("GET", "/events", { ...SSE, ...place });
     expect([status, streamedTypes(text).at(-1)]).toEqual([200, "run.completed"]);
@@ -109,7 +109,7 @@ describe("the log of a run whose worker keeps none", () => {
 });
 
 describe("a cancellation", () => {
-  test("says that it was heard", async () => {
+  test("is acknowledged", async () => {
     let cancelled = false;
     const working = upstream(() => taskOf(cancelled ? "canceled" : "working"));
     const handler: Handler = (operation, call) => {
@@ -120,15 +120,15 @@ describe("a cancellation", () => {
     expect([status, JSON.parse(text)]).toMatchObject([202, { status: "cancelling", finished_at: null }]);
   });
 
-  test("of a run that was cancelled before shows it as it is", async () => {
+  test("of a cancelled run returns the run", async () => {
     const { status, text } = await relayed(upstream(() => taskOf("canceled"))).ask("POST", "/cancel");
     expect([status, JSON.parse(text)]).toMatchObject([202, { status: "cancelled", finished_at: "2026-01-02T03:04:05.678Z" }]);
   });
 });
 
-test("when a run began stays the same while its states go by", async () => {
+test("the creation time of a run does not change with its state", async () => {
   let at = AT;
-  const said = (ts: number) => ({
+  const sent = (ts: number) => ({
     id: "m",
     ts,
     src: "a",
@@ -139,8 +139,8 @@ test("when a run began stays the same while its states go by", async () => {
     context: {},
     meta: {},
   });
-  // A wire without times: its messages are as old as the answer they stand in.
-  const handler = upstream(() => taskOf("working", { status: { state: "working", at }, history: [said(at / 1000)] }));
+  // A protocol without times: messages are as recent as the answer that contains them.
+  const handler = upstream(() => taskOf("working", { status: { state: "working", at }, history: [sent(at / 1000)] }));
   const { ask } = relayed(handler);
   const read = async (): Promise<unknown> => (JSON.parse((await ask("GET", "")).text) as { created_at: unknown }).created_at;
   const first = await read();

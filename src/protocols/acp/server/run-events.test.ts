@@ -21,7 +21,7 @@ async function followed(
 }
 
 describe("GET /runs/{run_id}/events", () => {
-  test("is the whole log as one document, the same as was streamed", async () => {
+  test("returns the whole log as one document, as it was streamed", async () => {
     const on = bench();
     const streamed = await on.postStream("/runs", runOf("tokens a b", { mode: "stream" }));
     const runId = JSON.stringify(streamed.at(-1)).match(/"run_id":"([^"]+)"/)?.[1];
@@ -31,7 +31,7 @@ describe("GET /runs/{run_id}/events", () => {
     expect(body.events.at(-1)).toEqual(streamed.at(-1));
   });
 
-  test("ends where the run is, and waits for nothing", async () => {
+  test("returns the log up to now, without waiting", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("wait", { mode: "async" }));
     const { body } = await on.get(`/runs/${run.run_id}/events`);
@@ -39,7 +39,7 @@ describe("GET /runs/{run_id}/events", () => {
     expect(types(body.events)).not.toContain("run.completed");
   });
 
-  test("is refused where it would be far longer than any body, and can still be had as a stream", async () => {
+  test("is rejected if the log is far longer than any body, and still available as a stream", async () => {
     const on = bench({ limits: { bodyBytes: 600 } });
     const { body: run } = await on.post("/runs", runOf(`tokens ${"a ".repeat(50)}`, { mode: "sync" }));
     const { status, body } = await on.get(`/runs/${run.run_id}/events`);
@@ -47,7 +47,7 @@ describe("GET /runs/{run_id}/events", () => {
     expect((await followed(on, run.run_id)).at(-1)?.data).toMatchObject({ type: "run.completed" });
   });
 
-  test("shows a turn that was asked for and the one that followed", async () => {
+  test("contains the turn with the question and the one that followed", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("ask"));
     const message = { role: "user", parts: [{ content_type: "text/plain", content: "Bern" }] };
@@ -66,8 +66,8 @@ describe("GET /runs/{run_id}/events", () => {
   });
 });
 
-describe("GET /runs/{run_id}/events for those who take an event stream", () => {
-  test("tells the log, then what follows", async () => {
+describe("GET /runs/{run_id}/events as an event stream", () => {
+  test("delivers the log, then further events", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("halfway", { mode: "async" }));
     const isHalfway = async () => types((await on.get(`/runs/${run.run_id}/events`)).body.events).includes("generic");
@@ -89,14 +89,14 @@ describe("GET /runs/{run_id}/events for those who take an event stream", () => {
     ]);
   });
 
-  test("tells a run that is over from its beginning to its end", async () => {
+  test("delivers a finished run from its beginning to its end", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("hello"));
     const events = await followed(on, run.run_id);
     expect([events[0]?.data["type"], events.at(-1)?.data["type"]]).toEqual(["run.created", "run.completed"]);
   });
 
-  test("takes a lost stream up again behind the event that was seen last", async () => {
+  test("resumes after the last received event", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("tokens a b c", { mode: "async" }));
     await ended(on, run.run_id);
@@ -110,7 +110,7 @@ describe("GET /runs/{run_id}/events for those who take an event stream", () => {
     expect(rest.at(-1)?.data).toEqual(all.at(-1)?.data);
   });
 
-  test("a place that is none of this run is refused before anything is streamed", async () => {
+  test("rejects a cursor of another run before streaming", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("hello"));
     const { status, body } = await on.get(`/runs/${run.run_id}/events`, { ...SSE, "last-event-id": "nonsense" });

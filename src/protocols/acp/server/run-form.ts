@@ -15,12 +15,12 @@ import { type Opening, RunEventWriter } from "../codec.js";
 import { wireErrorOf } from "../errors.js";
 import type { WireEvent } from "../wire.js";
 import { runFacts } from "./agents.js";
-import { asSendEvent } from "./asked.js";
+import { asSendEvent } from "./request-context.js";
 
 /**
- * A task's events as those of a run. The first is the task itself, or the message that is all of the answer. Every reader of
- * this protocol waits for a run to be created and then to be in progress; our log has no entry for the moment work begins,
- * and a task that was there before begins with what it has become.
+ * Converts the events of a task to run events. The first is the task, or the message that is the whole answer. ACP clients expect
+ * `created` and `in-progress` first; the task log has no entry for the start of work, and an existing task begins with its
+ * current state.
  */
 export class RunEvents {
   readonly #host: Host;
@@ -38,7 +38,7 @@ export class RunEvents {
 
   write(event: AgentEvent): readonly WireEvent[] {
     const writer = this.#writer;
-    // Most events of a stream are pieces of an answer.
+    // Most events of a stream are chunks of an answer.
     if (writer !== undefined && this.#waiting === undefined) return writer.write(asSendEvent(event));
     const before = writer === undefined ? this.#beginning(event) : [];
     const opened = writer ?? new RunEventWriter(runFacts(this.#host, event, this.#call), this.#opening);
@@ -46,7 +46,7 @@ export class RunEvents {
     return [...before, ...this.#work(event), asSendEvent(event)].flatMap((each) => opened.write(each));
   }
 
-  /** A task that has gone on already was once submitted. */
+  /** The initial state of a task that has progressed. */
   #beginning(event: AgentEvent): readonly TaskEvent[] {
     if (this.#opening === "resumed" || event.kind !== "task") return [];
     const { task } = event;
@@ -55,7 +55,7 @@ export class RunEvents {
     return [{ kind: "task", task: { ...task, status: { state: "submitted", at: task.status.at }, artifacts: [] } }];
   }
 
-  /** Whatever happens first is the sign that work has begun. */
+  /** The first event marks the start of work. */
   #work(event: AgentEvent): readonly TaskEvent[] {
     const task = this.#waiting;
     if (task === undefined || stateIn(event) === "submitted") return [];
@@ -71,7 +71,7 @@ function stateIn(event: AgentEvent): Maybe<State> {
   return event.kind === "task" ? event.task.status.state : undefined;
 }
 
-/** How the server-sent events of a run are written. `until`: whether a run that waits for its caller ends the stream. */
+/** Encodes the server-sent events of a run. `until`: whether an awaiting run ends the stream. */
 export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamForm {
   return {
     event: (event) => events.write(event).map((each) => JSON.stringify(each)),

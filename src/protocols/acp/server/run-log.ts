@@ -1,7 +1,7 @@
 import { AgentError, type Call, type EventOf, type OperationOf } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
-import { lost } from "../codec/own.js";
-import { oneEvent, sendEvents, taskOf } from "./asked.js";
+import { reportLossAt } from "../codec/koine-members.js";
+import { oneEvent, sendEvents, taskOf } from "./request-context.js";
 
 type Events = AsyncGenerator<EventOf<"send">, void, void>;
 type Subscribe = OperationOf<"task.subscribe">;
@@ -14,8 +14,8 @@ export function logOf(host: Host, call: Call, taskId: string): Events {
 }
 
 /**
- * The task as it stands, then everything that happens to it. One that has ended is told from its log; to whoever has seen
- * some of it, how it stands is all that is left to tell.
+ * The current task, then its further events. A finished task is read from its log; a client that resumes gets only its current
+ * state.
  */
 export function followed(host: Host, call: Call, { taskId, after }: Omit<Subscribe, "kind" | "follow">): Events {
   return orElse(sendEvents(host.handler({ kind: "task.subscribe", taskId, after, follow: true }, call)), () =>
@@ -25,27 +25,27 @@ export function followed(host: Host, call: Call, { taskId, after }: Omit<Subscri
 
 async function* standing(host: Host, call: Call, taskId: string): Events {
   const task = taskOf(await oneEvent(host.handler({ kind: "task.get", taskId }, call)));
-  lost(
+  reportLossAt(
     (loss) => call.reportLoss(loss),
     "task.log",
     "array",
-    "whoever works on it keeps no log; it is made from the task as it stands",
+    "the upstream keeps no log; it is derived from the current task",
   );
   yield { kind: "task", task };
 }
 
 /** Falls back to the second source if the first is unsupported. */
 async function* orElse(first: Events, second: () => Events): Events {
-  let began = false;
+  let started = false;
   try {
     for await (const event of first) {
-      began = true;
+      started = true;
       yield event;
     }
     return;
   } catch (thrown) {
     const { code } = AgentError.from(thrown);
-    if (began || (code !== "unsupported" && code !== "unsupported_method")) throw thrown;
+    if (started || (code !== "unsupported" && code !== "unsupported_method")) throw thrown;
   }
   yield* second();
 }

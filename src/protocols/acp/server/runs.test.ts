@@ -26,24 +26,24 @@ const benches = new Benches(acp);
 const bench = benches.open;
 afterEach(benches.close);
 
-/** What an agent waits for, answered. */
+/** The resume of an awaiting run. */
 function resumeWith(text: string, mode: string): Tree {
   const message = { role: "user", parts: [{ content_type: "text/plain", content: text }] };
   return { await_resume: { type: "message", message }, mode };
 }
 
 const types = (events: readonly Tree[]): readonly unknown[] => events.map(({ type }) => type);
-interface Said {
+interface SentRun {
   readonly output: readonly { readonly parts: readonly { readonly content: string }[] }[];
 }
-/** All text that came out of a run, one line per message. */
+/** The text output of a run, one line per message. */
 function textOf(run: unknown): string {
-  const { output } = run as Said; // what a server wrote; a test that reads anything else fails
+  const { output } = run as SentRun; // what a server wrote; a test that reads anything else fails
   return output.map(({ parts }) => parts.map(({ content }) => content).join("")).join("\n");
 }
 
 describe("POST /runs", () => {
-  test("sync: waits for the end, and says everything a run has", async () => {
+  test("sync: waits for the end, and returns all members of a run", async () => {
     const { status, headers, body } = await bench().post("/runs", runOf("hello", { session_id: SESSION }));
     expect([status, headers.get("run-id")]).toEqual([200, body.run_id]);
     expect(Object.keys(body)).toEqual([
@@ -76,7 +76,7 @@ describe("POST /runs", () => {
     });
   });
 
-  test("is sync without a mode, or with null for one; null is absent everywhere", async () => {
+  test("is sync without a mode, or with null; null is absent everywhere", async () => {
     const part = {
       name: null,
       content_type: "text/plain",
@@ -97,13 +97,13 @@ describe("POST /runs", () => {
     expect(body.session_id).toMatch(UUID);
   });
 
-  test("a failed run is an answer like any other, and keeps the inner reason to itself", async () => {
+  test("a failed run is a result, without internal details", async () => {
     const { status, body } = await bench().post("/runs", runOf("fail"));
     expect([status, body.status, body.error.code]).toEqual([200, "failed", "server_error"]);
     expect(JSON.stringify(body)).not.toContain("inner reason");
   });
 
-  test("async: is taken at once, and read until it is over", async () => {
+  test("async: is accepted at once, and polled until it ends", async () => {
     const on = bench();
     const { status, headers, body } = await on.post("/runs", runOf("wait", { mode: "async" }));
     expect([status, body.status, headers.get("run-id")]).toEqual([202, "created", body.run_id]);
@@ -112,7 +112,7 @@ describe("POST /runs", () => {
     expect(await ended(on, body.run_id)).toMatchObject({ status: "completed", run_id: body.run_id, created_at: body.created_at });
   });
 
-  test("stream: every event in the order of the official server", async () => {
+  test("stream: all events in the order of the official server", async () => {
     const events = await bench().postStream("/runs", runOf("tokens a b c", { mode: "stream" }));
     expect(types(events)).toEqual([
       "run.created",
@@ -130,7 +130,7 @@ describe("POST /runs", () => {
     expect(events.at(-1)).toMatchObject({ run: { status: "completed", output: [{ role: "agent/worker" }] } });
   });
 
-  test("stream: names the run in a header, and each event its place in the log", async () => {
+  test("stream: names the run in a header, and each event has a cursor", async () => {
     const on = bench();
     const body = new TextEncoder().encode(JSON.stringify(runOf("hello", { mode: "stream" })));
     const response = await on.fetch("/runs", { method: "POST", body });
@@ -141,14 +141,14 @@ describe("POST /runs", () => {
     expect(ids.at(-1)).toEqual(expect.any(String));
   });
 
-  test("stream: a failed run ends with run.failed, and a stream is never an error by itself", async () => {
+  test("stream: a failed run ends with run.failed; a stream itself is never an error", async () => {
     const events = await bench().postStream("/runs", runOf("fail", { mode: "stream" }));
     expect(types(events).slice(0, 2)).toEqual(["run.created", "run.in-progress"]);
     expect(events.at(-1)).toMatchObject({ type: "run.failed", run: { status: "failed", error: { code: "server_error" } } });
     expect(types(events)).not.toContain("error");
   });
 
-  test("stream: hanging up stops nothing", async () => {
+  test("stream: disconnecting does not stop the run", async () => {
     const on = bench();
     const body = new TextEncoder().encode(JSON.stringify(runOf("halfway", { mode: "stream" })));
     const response = await on.fetch("/runs", { method: "POST", body });
@@ -157,12 +157,12 @@ describe("POST /runs", () => {
     expect(await ended(on, response.headers.get("run-id") ?? "")).toMatchObject({ status: "completed" });
   });
 
-  test("reaches every agent by its name, whatever letters it has", async () => {
+  test("reaches every agent by its name, with any characters", async () => {
     const { body } = await bench().post("/runs", { ...runOf("hello"), agent_name: "Other.Agent" });
     expect([body.agent_name, textOf(body)]).toEqual(["Other.Agent", "from the other"]);
   });
 
-  test("the same key is the same run, and another request under it is refused", async () => {
+  test("the same key is the same run, and another request with it is rejected", async () => {
     const on = bench();
     const key = { "idempotency-key": "k-1" };
     const first = await on.post("/runs", runOf("hello"), key);
@@ -176,7 +176,7 @@ describe("POST /runs", () => {
     expect((await on.post("/runs", runOf("hello"))).body.run_id).not.toBe(first.body.run_id);
   });
 
-  test("the stream of a run that was there before tells it from its beginning", async () => {
+  test("the stream of an existing run begins at its beginning", async () => {
     const on = bench();
     const key = { "idempotency-key": "k-2" };
     const first = await on.postStream("/runs", runOf("hello", { mode: "stream" }), key);
@@ -186,8 +186,8 @@ describe("POST /runs", () => {
   });
 });
 
-describe("what the agent hears", () => {
-  async function heard(headers: { readonly [name: string]: string }): Promise<Envelope> {
+describe("the message for the agent", () => {
+  async function received(headers: { readonly [name: string]: string }): Promise<Envelope> {
     const envelopes: Envelope[] = [];
     const listen: Layer = (next) => (operation, call) => {
       if (operation.kind === "send") envelopes.push(operation.envelope);
@@ -201,8 +201,8 @@ describe("what the agent hears", () => {
     return envelope;
   }
 
-  test("is addressed to it, in the trace and under the key of the request", async () => {
-    const envelope = await heard({
+  test("has its address, trace and idempotency key", async () => {
+    const envelope = await received({
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       "idempotency-key": "k-1",
     });
@@ -213,32 +213,32 @@ describe("what the agent hears", () => {
     });
   });
 
-  test("keeps the address its author gave it, and the run still knows its agent", async () => {
+  test("keeps the address of its author, and the run still knows its agent", async () => {
     const encoded = (members: JsonObject): string => Buffer.from(JSON.stringify(members)).toString("base64url");
     const elsewhere = { id: "m-1", dst: "https://elsewhere.example" };
-    expect(await heard({ "koine-envelope": encoded(elsewhere) })).toMatchObject(elsewhere);
+    expect(await received({ "koine-envelope": encoded(elsewhere) })).toMatchObject(elsewhere);
     // A caller cannot make its run another agent's.
     const forged = { dst: "Other.Agent", extra: { acp: { agent_name: "worker" } } };
-    expect(await heard({ "koine-envelope": encoded(forged) })).toMatchObject({ dst: "Other.Agent" });
+    expect(await received({ "koine-envelope": encoded(forged) })).toMatchObject({ dst: "Other.Agent" });
   });
 });
 
-describe("an agent behind the host that answers with a bare message", () => {
-  const said: Envelope = {
+describe("an upstream agent that answers with a message", () => {
+  const sent: Envelope = {
     ...newEnvelope({ content: "pong", src: "far", dst: "me", context: {} }, { now: () => 5, newId: () => "m\n1" }),
     role: "agent",
   };
   const { card } = agent({ name: "far", description: "", handle: async () => "" });
   const { exchange } = front(
     createHost({
-      handler: async () => ({ kind: "message", message: said }),
+      handler: async () => ({ kind: "message", message: sent }),
       cards: [card],
       ids: { now: () => 0, newId: () => "x" },
     }),
     [acp],
   );
 
-  test.each(["sync", "async", "stream"])("%s: is a run that is complete, and its name is put into no header", async (mode) => {
+  test.each(["sync", "async", "stream"])("%s: is a completed run, whose id is not in a header", async (mode) => {
     const body = JSON.stringify({ ...runOf("hi", { mode }), agent_name: "far" });
     const response = await exchange(makeRequest({ method: "POST", url: "http://h/runs", body }));
     expect(response.status).toBe(mode === "async" ? 202 : 200);
@@ -252,7 +252,7 @@ describe("an agent behind the host that answers with a bare message", () => {
 });
 
 describe("GET /runs/{run_id}", () => {
-  test("is for its owner; to all others it never was", async () => {
+  test("is visible to its owner only", async () => {
     const on = bench(guarded);
     const { body } = await on.post("/runs", runOf("hello"), as(ALICE));
     expect((await on.get(`/runs/${body.run_id}`, as(ALICE))).status).toBe(200);
@@ -271,7 +271,7 @@ describe("GET /runs/{run_id}", () => {
 });
 
 describe("POST /runs/{run_id}/cancel", () => {
-  test("needs no body, says that it was heard, and the run is canceled", async () => {
+  test("needs no body, is acknowledged, and the run is canceled", async () => {
     const on = bench();
     const { body: run } = await on.post("/runs", runOf("wait", { mode: "async" }));
     const response = await on.fetch(`/runs/${run.run_id}/cancel`, { method: "POST" });
@@ -280,7 +280,7 @@ describe("POST /runs/{run_id}/cancel", () => {
     expect(await ended(on, run.run_id)).toMatchObject({ status: "cancelled" });
   });
 
-  test("a run that is over cannot be canceled, and one that was is over", async () => {
+  test("a finished run cannot be canceled", async () => {
     const on = bench();
     const { body: done } = await on.post("/runs", runOf("hello"));
     expect(await on.post(`/runs/${done.run_id}/cancel`, {})).toMatchObject({ status: 403, body: { code: "server_error" } });
@@ -312,7 +312,7 @@ describe("POST /runs/{run_id}", () => {
     return body;
   }
 
-  test("sync: gives the run what it waits for", async () => {
+  test("sync: resumes the awaiting run", async () => {
     const on = bench();
     const run = await awaiting(on);
     const { status, headers, body } = await on.post(`/runs/${run["run_id"]}`, resumeWith("Bern", "sync"));
@@ -321,7 +321,7 @@ describe("POST /runs/{run_id}", () => {
     expect(body.session_id).toBe(run["session_id"]);
   });
 
-  test("async: is taken at once", async () => {
+  test("async: is accepted at once", async () => {
     const on = bench();
     const run = await awaiting(on);
     const { status, body } = await on.post(`/runs/${run["run_id"]}`, resumeWith("Bern", "async"));
@@ -329,21 +329,21 @@ describe("POST /runs/{run_id}", () => {
     expect(textOf(await ended(on, String(run["run_id"])))).toContain("weather for Bern");
   });
 
-  test("stream: tells what follows, not what was", async () => {
+  test("stream: delivers only further events", async () => {
     const on = bench();
     const run = await awaiting(on);
     const events = await on.postStream(`/runs/${run["run_id"]}`, resumeWith("Bern", "stream"));
     expect(types(events)).toEqual(["run.in-progress", "message.created", "message.part", "message.completed", "run.completed"]);
   });
 
-  test("a stream ends when the run waits for its caller, for an answer or for leave", async () => {
+  test("a stream ends when the run awaits input or authorization", async () => {
     for (const text of ["ask", "authorize"]) {
       const events = await bench().postStream("/runs", runOf(text, { mode: "stream" }));
       expect(types(events)).toEqual(["run.created", "run.in-progress", "run.awaiting"]);
     }
   });
 
-  test("a run that waits for nothing is refused and left as it is", async () => {
+  test("a run that is not awaiting is unchanged, and the answer is rejected", async () => {
     const on = bench();
     const run = await awaiting(on);
     await on.post(`/runs/${run["run_id"]}`, resumeWith("Bern", "sync"));

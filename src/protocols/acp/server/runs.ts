@@ -27,7 +27,7 @@ import {
 } from "../codec.js";
 import type { RunMode, WireRun } from "../wire.js";
 import { addressedTo, agentNamed, agentOf, defaultAgent, runFacts } from "./agents.js";
-import { type Admitted, BODY_TYPES, beginCall, oneEvent, taskOf } from "./asked.js";
+import { type AdmittedRequest, BODY_TYPES, beginCall, oneEvent, taskOf } from "./request-context.js";
 import { RunEvents, runForm } from "./run-form.js";
 
 const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as const satisfies Record<
@@ -36,7 +36,7 @@ const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as cons
 >;
 
 /** `POST /runs`. Every run is a task, identified by its id. */
-export async function createRun(admitted: Admitted): Promise<HttpResponse> {
+export async function createRun(admitted: AdmittedRequest): Promise<HttpResponse> {
   const { host, request } = admitted;
   requireBodyType(request, BODY_TYPES);
   const body = request.json();
@@ -54,13 +54,13 @@ function nameIn(body: unknown): string | undefined {
 }
 
 /** `GET /runs/{run_id}`. */
-export async function readRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
+export async function readRun(admitted: AdmittedRequest, runId: string): Promise<HttpResponse> {
   const { event, call } = await findTask(admitted, runId);
   return jsonResponse(200, JSON.stringify(runOf(admitted, call, event)), { "cache-control": "no-store" });
 }
 
-/** `POST /runs/{run_id}`: what an awaiting run waits for. One that waits for nothing is left as it is. */
-export async function resumeRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
+/** `POST /runs/{run_id}`: resumes an awaiting run. Any other run is returned unchanged. */
+export async function resumeRun(admitted: AdmittedRequest, runId: string): Promise<HttpResponse> {
   const { host, request } = admitted;
   requireBodyType(request, BODY_TYPES);
   const body = request.json();
@@ -70,7 +70,7 @@ export async function resumeRun(admitted: Admitted, runId: string): Promise<Http
   const { mode, message } = decodeResume(body, { ...codecFacts(admitted, call), contextId: sessionId });
   // A repeated message, because the response was lost: returns the same response.
   const { idempotencyKey: key } = message.context;
-  const isRepeated = key !== undefined && task.history.some((heard) => heard.context.idempotencyKey === key);
+  const isRepeated = key !== undefined && task.history.some((earlier) => earlier.context.idempotencyKey === key);
   if (!isInterrupted(task.status.state) && !isRepeated)
     throw new AgentError("task_closed", "the run is not waiting for anything");
   const { context } = traced(message, request);
@@ -79,22 +79,22 @@ export async function resumeRun(admitted: Admitted, runId: string): Promise<Http
 }
 
 /**
- * `POST /runs/{run_id}/cancel`. The answer says that it was heard, as every client of this protocol expects; what became of
- * it is read from the run, which by then is most often over. One that was cancelled before is refused, or shown as it is
- * where an agent behind other wires takes a second cancellation.
+ * `POST /runs/{run_id}/cancel`. The response acknowledges the request, as ACP clients expect; the run shows the outcome. A second
+ * cancellation is rejected, or returns the run if an upstream of another protocol accepts it.
  */
-export async function cancelRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
+export async function cancelRun(admitted: AdmittedRequest, runId: string): Promise<HttpResponse> {
   const { host } = admitted;
   const { event: before, call } = await findTask(admitted, runId);
   const event = await oneEvent(host.handler({ kind: "task.cancel", taskId: runId, onlyOnce: true }, call));
   const run = runOf(admitted, call, event);
-  const heard: WireRun = before.task.status.state === "canceled" ? run : { ...run, status: "cancelling", finished_at: null };
-  return jsonResponse(202, JSON.stringify(heard));
+  const acknowledged: WireRun =
+    before.task.status.state === "canceled" ? run : { ...run, status: "cancelling", finished_at: null };
+  return jsonResponse(202, JSON.stringify(acknowledged));
 }
 
 /** The task of the caller. Tasks of others are reported as not found. */
 export async function findTask(
-  admitted: Admitted,
+  admitted: AdmittedRequest,
   taskId: string,
 ): Promise<{ readonly event: EventOf<"task.get">; readonly call: Call }> {
   const { host } = admitted;
@@ -104,7 +104,7 @@ export async function findTask(
 }
 
 async function answerSend(
-  admitted: Admitted,
+  admitted: AdmittedRequest,
   call: Call,
   operation: OperationOf<"send">,
   opening: Opening,
@@ -120,7 +120,7 @@ async function answerSend(
   return jsonResponse(status, JSON.stringify(runOf(admitted, call, event)), headersFor(event));
 }
 
-function runOf({ host }: Admitted, call: Call, event: AgentEvent): WireRun {
+function runOf({ host }: AdmittedRequest, call: Call, event: AgentEvent): WireRun {
   const facts = runFacts(host, event, call);
   return event.kind === "message" ? encodeReply(event.message, runIdOf(event), facts) : encodeRun(taskOf(event), facts);
 }
@@ -130,7 +130,7 @@ function runIdOf(event: AgentEvent): string {
   return event.kind === "message" ? (event.message.context.taskId ?? event.message.id) : taskOf(event).id;
 }
 
-/** A caller that resumes knows which run it is. What an agent elsewhere calls its task may be no text for a header. */
+/** A caller that resumes knows the run id. Ids of upstream tasks may not be valid header values. */
 function runHeader(event: AgentEvent): Head {
   const id = runIdOf(event);
   return isUuid(id) ? { "run-id": id } : NO_HEAD;
@@ -143,14 +143,14 @@ function traced(envelope: Envelope, { headers }: HttpRequest): Envelope {
   return trace === undefined ? envelope : { ...envelope, context: { ...context, traceId: trace.traceId } };
 }
 
-export function codecFacts({ host, request, caller }: Admitted, call: Call): CodecFacts {
+export function codecFacts({ host, request, caller }: AdmittedRequest, call: Call): CodecFacts {
   return {
     now: host.now(),
     newId: () => host.newId(),
     src: caller.id,
     dst: call.agent,
     partsPerMessage: host.limits.partsPerMessage,
-    lose: (loss) => call.reportLoss(loss),
+    reportLoss: (loss) => call.reportLoss(loss),
     headers: request.headers,
   };
 }

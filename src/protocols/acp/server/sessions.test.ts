@@ -10,13 +10,13 @@ afterEach(benches.close);
 const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 const inSession = { session_id: SESSION };
 
-/** Every look at this clock finds a later millisecond: runs that follow each other have an order. */
+/** A clock that advances with every call, so that runs have an order. */
 function ticking(): IdSource {
   let now = 1_760_000_000_000;
   return { now: () => ++now, newId: () => crypto.randomUUID() };
 }
 
-/** A clock that stands still, and ids that sort one way or the other. */
+/** A stopped clock, and ids that sort in either direction. */
 function frozen(next: (count: number) => number): IdSource {
   let count = 0;
   return {
@@ -26,7 +26,7 @@ function frozen(next: (count: number) => number): IdSource {
 }
 
 describe("GET /sessions/{session_id}", () => {
-  test("gives the address of every message, the oldest first, by both names of the path", async () => {
+  test("returns the URL of every message, oldest first, at both paths", async () => {
     const on = bench({ ids: ticking() });
     await on.post("/runs", runOf("one", inSession));
     await on.post("/runs", runOf("two", inSession));
@@ -59,7 +59,7 @@ describe("GET /sessions/{session_id}", () => {
     expect(shown).toEqual([runs[0], runs[0], runs[1], runs[1], runs[2], runs[2]]);
   });
 
-  test("remembers what was completed only, and shows no others the address of it", async () => {
+  test("contains only completed runs, and is hidden from other callers", async () => {
     const on = bench();
     await on.post("/runs", runOf("fail", inSession));
     const { body: canceled } = await on.post("/runs", runOf("wait", { ...inSession, mode: "async" }));
@@ -69,7 +69,7 @@ describe("GET /sessions/{session_id}", () => {
     expect((await on.get(`/resources/${canceled.run_id}.0`)).status).toBe(404);
   });
 
-  test("belongs to its caller: two that chose the same id have two sessions", async () => {
+  test("belongs to its caller: the same id of another caller is another session", async () => {
     const on = bench(guarded);
     const { body: mine } = await on.post("/runs", runOf("my secret", inSession), as(ALICE));
     const foreign = await on.get(`/sessions/${SESSION}`, as(BOB));
@@ -83,7 +83,7 @@ describe("GET /sessions/{session_id}", () => {
     expect(body.history).toHaveLength(2);
   });
 
-  test("is told from its newest runs where it has more than the settings allow", async () => {
+  test("contains the newest runs if there are more than the settings allow", async () => {
     const on = bench({ ids: ticking(), settings: { acp: { sessionRuns: 2 } } });
     const ids: string[] = [];
     for (const text of ["one", "two", "three"]) ids.push((await on.post("/runs", runOf(text, inSession))).body.run_id);
@@ -93,14 +93,14 @@ describe("GET /sessions/{session_id}", () => {
     expect(() => bench({ settings: { acp: { sessionRuns: 0 } } })).toThrow("sessionRuns must be a whole number from 1 to");
   });
 
-  test("knows more runs than fit on one page of the store", async () => {
+  test("reads more runs than fit on one page of the store", async () => {
     const on = bench();
     const total = 60;
     for (let run = 0; run < total; run++) await on.post("/runs", runOf("hello", inSession));
     expect((await on.get(`/sessions/${SESSION}`)).body.history).toHaveLength(2 * total);
   });
 
-  test("a message that is not there is not found, and a name of another form is refused", async () => {
+  test("an unknown message is not found, and an invalid id is rejected", async () => {
     const on = bench();
     const { body } = await on.post("/runs", runOf("one", inSession));
     expect((await on.get(`/resources/${body.run_id}.2`)).body.code).toBe("not_found");

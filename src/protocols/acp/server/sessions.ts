@@ -4,18 +4,18 @@ import { jsonResponse } from "../../../transport/response.js";
 import { encodeMessage, encodeRun, isUuid, outputLength } from "../codec.js";
 import type { WireMessage, WireSession } from "../wire.js";
 import { defaultAgent, type RunStart, runFacts, startOf } from "./agents.js";
-import { type Admitted, beginCall, oneEvent } from "./asked.js";
+import { type AdmittedRequest, beginCall, oneEvent } from "./request-context.js";
 import { findTask } from "./runs.js";
 
-/** What one caller may see is kept for no other. */
+/** Responses are specific to the caller and must not be cached for others. */
 const PRIVATE = { "cache-control": "private, no-store" } as const;
 
 /**
- * `GET /sessions/{session_id}`: addresses of its messages, the oldest first. A session is nothing beside the caller's own
- * runs in it, and as in the SDK only completed ones are history. One without any run of the caller is unknown to it. What a
- * caller brought from another server stands in front as it came: whoever moves on to a third server takes all of it along.
+ * `GET /sessions/{session_id}`: the URLs of its messages, oldest first. A session consists of the caller's own runs; as in the
+ * SDK, only completed ones are history. Without any run of the caller it is unknown. History that a caller brought from another
+ * server comes first, unchanged, so that it can be moved to a third server.
  */
-export async function showSession(admitted: Admitted, sessionId: string): Promise<HttpResponse> {
+export async function showSession(admitted: AdmittedRequest, sessionId: string): Promise<HttpResponse> {
   const { host, request } = admitted;
   const runs = await runsIn(admitted, sessionId, `${host.publicUrl(request)}/resources`);
   if (runs.length === 0) throw new AgentError("not_found", "there is no such session", { field: "session_id" });
@@ -31,7 +31,7 @@ export async function showSession(admitted: Admitted, sessionId: string): Promis
 }
 
 /** `GET /resources/{run_id}.{index}`: one message of a session's history. */
-export async function showResource(admitted: Admitted, runId: string, index: number): Promise<HttpResponse> {
+export async function showResource(admitted: AdmittedRequest, runId: string, index: number): Promise<HttpResponse> {
   const { event, call } = await findTask(admitted, runId);
   const { task } = event;
   const message = isRecorded(task) ? messagesOf(admitted, call, task)[index] : undefined;
@@ -39,24 +39,24 @@ export async function showResource(admitted: Admitted, runId: string, index: num
   return jsonResponse(200, JSON.stringify(message), PRIVATE);
 }
 
-/** A task of another wire may have an id that no path of this one can hold. */
+/** A task of another protocol may have an id that is not valid in these paths. */
 function isRecorded({ id, status }: Task): boolean {
   return status.state === "completed" && isUuid(id);
 }
 
 /** The input messages, then the output. */
-function messagesOf({ host }: Admitted, call: Call, task: Task): readonly WireMessage[] {
+function messagesOf({ host }: AdmittedRequest, call: Call, task: Task): readonly WireMessage[] {
   const facts = runFacts(host, { kind: "task", task }, call);
-  const heard = task.history.filter(({ role }) => role === "user").map((message) => encodeMessage(message, facts.agentName));
-  return [...heard, ...encodeRun(task, facts).output];
+  const input = task.history.filter(({ role }) => role === "user").map((message) => encodeMessage(message, facts.agentName));
+  return [...input, ...encodeRun(task, facts).output];
 }
 
-/** How many they are. Nothing is written for it: there may be a thousand runs, each as long as a journal. */
+/** The number of messages, without encoding them: there may be a thousand runs, each as long as a journal. */
 function messagesIn(task: Task): number {
   return task.history.filter(({ role }) => role === "user").length + outputLength(task);
 }
 
-/** When a run of a session began, the addresses of its messages, and the session as it was brought along with it. */
+/** The start time of a run, the URLs of its messages, and the session history that came with it. */
 interface SessionRun {
   readonly start: RunStart;
   readonly messages: readonly string[];
@@ -65,7 +65,7 @@ interface SessionRun {
 
 type Brought = Pick<WireSession, "history" | "state">;
 
-/** It holds all that was before it, here and elsewhere: the caller asked the server it came from. */
+/** Contains all earlier history, here and elsewhere: the caller read it from the previous server. */
 function broughtWith({ history }: Task): Maybe<Brought> {
   const kept = history[0]?.extra?.["acp"];
   const session = isObject(kept) ? kept["session"] : undefined;
@@ -78,14 +78,14 @@ function broughtWith({ history }: Task): Maybe<Brought> {
 }
 
 /** The most recently changed runs, as many as the settings allow, oldest first. Only the addresses of a page are kept in memory. */
-async function runsIn(admitted: Admitted, contextId: string, base: string): Promise<SessionRun[]> {
+async function runsIn(admitted: AdmittedRequest, contextId: string, base: string): Promise<SessionRun[]> {
   const { host, settings } = admitted;
   const call = beginCall(admitted, defaultAgent(host).name);
   let runs: SessionRun[] = [];
   let pageToken: Maybe<string>;
   do {
     const page = await oneEvent(host.handler({ kind: "task.list", contextId, pageToken, artifacts: true }, call));
-    if (page.kind !== "tasks") throw new AgentError("internal", "a page of tasks was expected and something else came");
+    if (page.kind !== "tasks") throw new AgentError("internal", "expected a page of tasks");
     // Pages come newest first.
     const older = page.tasks.toReversed().map((task): SessionRun => {
       const messages = Array.from(

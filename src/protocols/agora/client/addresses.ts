@@ -1,22 +1,22 @@
 import { encodeSegment, withoutTrailingSlashes } from "../../../transport/address-parts.js";
 
-/** Where our own servers, and the seed's, take first messages; conversations and documents lie beside it. */
-const OWN_ENTRY = "/agora";
+/** The message endpoint of Koine servers and of the seed. Conversations and documents have sibling paths. */
+const KOINE_ENTRY = "/agora";
 
-/** The address below which everything of a peer lies, without a slash at its end. */
+/** The base URL of a peer, without a trailing slash. */
 export function baseOf(url: string): string {
   const bare = withoutTrailingSlashes(url.split(/[?#]/, 1)[0] ?? "");
-  return bare.endsWith(OWN_ENTRY) ? bare.slice(0, -OWN_ENTRY.length) : bare;
+  return bare.endsWith(KOINE_ENTRY) ? bare.slice(0, -KOINE_ENTRY.length) : bare;
 }
 
-/** Where a first message goes: the address as it is, which the library's servers have at the root of their host. */
+/** The URL for first messages: the address itself. Servers of the Python library use the root of their host. */
 export function entryOf(url: string): string {
   return /^[a-z]+:\/\/[^/]+$/i.test(url) ? `${url}/` : url;
 }
 
-/** Of a peer of ours that does not say it. */
-export function ownEntryBelow(base: string): string {
-  return base + OWN_ENTRY;
+/** The default message endpoint of a Koine peer whose discovery document names none. */
+export function koineEntryBelow(base: string): string {
+  return base + KOINE_ENTRY;
 }
 
 export function conversationAt(url: string, conversationId: string): string {

@@ -11,33 +11,33 @@ import {
 } from "../../../envelope/index.js";
 import { blame } from "../../../transport/fields.js";
 import { decodeReply, type ReadReply, readTask, stateOf } from "../codec.js";
-import type { Heard, Wire } from "./post.js";
+import type { ReceivedReply, Wire } from "./post.js";
 
-/** Of whom and of what a reply speaks. */
-export interface Asked {
+/** What a reply belongs to. */
+export interface ReplyContext {
   readonly wire: Wire;
   readonly call: Call;
-  /** The message that is answered, where there was one. */
+  /** The message that the reply answers, if there is one. */
   readonly envelope: Maybe<Envelope>;
 }
 
-/** The answer to a message: the task where the peer tells of one, else what was said. Throws its error. */
-export function answerTo(heard: Heard, asked: Asked): AgentEvent {
-  const told = stateOf(heard.reply.metadata.receipt);
-  if (heard.error !== undefined && (told === undefined || !isTerminal(told.state))) throw heard.error;
-  if (told !== undefined) return { kind: "task", task: taskIn(told, heard, asked) };
-  return { kind: "message", message: messageIn(heard.reply, asked) };
+/** The answer to a message: the task if the reply carries one, else a message. Throws the error of the peer. */
+export function answerTo(received: ReceivedReply, context: ReplyContext): AgentEvent {
+  const taskState = stateOf(received.reply.metadata.receipt);
+  if (received.error !== undefined && (taskState === undefined || !isTerminal(taskState.state))) throw received.error;
+  if (taskState !== undefined) return { kind: "task", task: taskIn(taskState, received, context) };
+  return { kind: "message", message: messageIn(received.reply, context) };
 }
 
-/** The work behind a receipt. Throws the peer's error where it does not tell of exactly this work. */
-export function taskAbout(taskId: string, heard: Heard, asked: Asked): Task {
-  const told = stateOf(heard.reply.metadata.receipt);
-  if (told?.id === taskId) return taskIn(told, heard, asked);
-  throw heard.error ?? new AgentError("bad_peer", `the peer was asked about ${taskId} and speaks of something else`);
+/** The task of a receipt. Throws the peer's error, or `bad_peer` if the reply is about another task. */
+export function taskAbout(taskId: string, received: ReceivedReply, context: ReplyContext): Task {
+  const taskState = stateOf(received.reply.metadata.receipt);
+  if (taskState?.id === taskId) return taskIn(taskState, received, context);
+  throw received.error ?? new AgentError("bad_peer", `the reply of the peer is not about task ${taskId}`);
 }
 
-/** A reply as the message it is. */
-export function messageIn(reply: ReadReply, { wire, call, envelope }: Asked): Envelope {
+/** A reply as a message. */
+export function messageIn(reply: ReadReply, { wire, call, envelope }: ReplyContext): Envelope {
   try {
     return decodeReply(reply, {
       now: wire.ids.now(),
@@ -53,18 +53,22 @@ export function messageIn(reply: ReadReply, { wire, call, envelope }: Asked): En
   }
 }
 
-/** As the peer carries it; of one that does not, what the receipt and the body say. */
-function taskIn({ id, state }: { readonly id: string; readonly state: State }, heard: Heard, asked: Asked): Task {
-  const { reply, error } = heard;
-  const message = messageIn(reply, asked);
-  const contextId = asked.envelope?.context.sessionId;
+/** The carried task; from other peers, a task built from the receipt and the body. */
+function taskIn(
+  { id, state }: { readonly id: string; readonly state: State },
+  received: ReceivedReply,
+  context: ReplyContext,
+): Task {
+  const { reply, error } = received;
+  const message = messageIn(reply, context);
+  const contextId = context.envelope?.context.sessionId;
   const carried = carriedIn(reply);
   if (carried !== undefined) return { ...carried, contextId: contextId ?? carried.contextId };
   const done = state === "completed";
   return {
     id,
     contextId: message.context.sessionId ?? reply.conversationId ?? id,
-    status: statusOf(state, asked.wire.ids.now(), done ? undefined : message, error),
+    status: statusOf(state, context.wire.ids.now(), done ? undefined : message, error),
     artifacts: done && reply.body !== "" ? [{ id: "result", parts: message.content }] : [],
     history: [],
     metadata: undefined,

@@ -1,16 +1,16 @@
 import { type Card, isObject, type JsonObject, type Maybe, type Skill } from "../../../envelope/index.js";
 import { optional, readArray, readBoolean, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
+import { unknownCard } from "../../discovery.js";
 import { OWN_CARD_KEY, readOwnCard } from "../../own-card.js";
-import { unknownCard } from "../../unknown-card.js";
 import { isHash } from "../documents/hash.js";
 import { MOST_SOURCES } from "../documents/sources.js";
-import { ownEntryBelow } from "./addresses.js";
-import { OWN_PEER_URI } from "./own-peer.js";
+import { koineEntryBelow } from "./addresses.js";
+import { KOINE_PEER_URI } from "./koine-peer.js";
 
-/** Skills and documents of one peer that are read. */
+/** Limits of skills and documents read from one peer. */
 const LISTED = 256;
 
-/** One protocol document that a peer lists. */
+/** A protocol document that a peer lists. */
 export interface ListedDocument {
   readonly hash: string;
   readonly sources: readonly string[];
@@ -19,17 +19,17 @@ export interface ListedDocument {
   readonly description: Maybe<string>;
 }
 
-/** What a discovery document says, before any text is fetched. */
+/** The content of a discovery document, before any text is fetched. */
 export interface Discovered {
   readonly card: Card;
   readonly listed: readonly ListedDocument[];
-  /** Where the peer takes messages. */
+  /** The message endpoint of the peer. */
   readonly entry: string;
 }
 
 /**
- * A document of any of the three forms: ours, the specification's map of hashes to sources, the demo's map inside a reply.
- * Undefined for one of another kind. Throws DecodeProblem where ours is broken.
+ * Reads a discovery document in any of the three forms: Koine, the specification's map of hashes to sources, the demo's map
+ * inside a reply. Undefined for other documents. Throws DecodeProblem if a Koine document is invalid.
  */
 export function readDiscovery(value: unknown, base: string): Maybe<Discovered> {
   if (!isObject(value)) return undefined;
@@ -41,7 +41,7 @@ export function readDiscovery(value: unknown, base: string): Maybe<Discovered> {
     : { card: unknownCard(base, { streaming: false }), listed, entry: base };
 }
 
-/** Hash to sources, or hash to an object with `sources`; an empty list is one, too. */
+/** Hash to sources, or hash to an object with `sources`. The list may be empty. */
 function readList(value: unknown): Maybe<readonly ListedDocument[]> {
   if (!isObject(value)) return undefined;
   const listed: ListedDocument[] = [];
@@ -64,10 +64,10 @@ function textOr(value: unknown): Maybe<string> {
   return typeof value === "string" ? value : undefined;
 }
 
-/** As it is said, if it is at the same host: a peer that was reached by another name would lead us away from it. */
+/** The declared endpoint, if it is on the same host. A peer reached under another name must not redirect the client. */
 function entryIn(url: unknown, base: string): string {
-  const said = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-  return said?.origin === new URL(base).origin ? said.href.replace(/\/$/, "") : ownEntryBelow(base);
+  const declared = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  return declared?.origin === new URL(base).origin ? declared.href.replace(/\/$/, "") : koineEntryBelow(base);
 }
 
 function readOwn(document: JsonObject, base: string): Card {
@@ -84,7 +84,7 @@ function readOwn(document: JsonObject, base: string): Card {
       ...unknown.capabilities,
       idempotentSend: optional(document["idempotentSend"], "idempotentSend", readBoolean) ?? false,
       idempotencyWindowMs: optional(document["idempotencyWindowMs"], "idempotencyWindowMs", readInteger),
-      extensions: [{ uri: OWN_PEER_URI, required: false }],
+      extensions: [{ uri: KOINE_PEER_URI, required: false }],
     },
   };
   return readOwnCard(card, document[OWN_CARD_KEY], OWN_CARD_KEY);

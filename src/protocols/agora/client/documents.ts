@@ -3,46 +3,46 @@ import { readFrontMatter } from "../documents/front-matter.js";
 import { protocolHash } from "../documents/hash.js";
 import { dataUriOf } from "../documents/sources.js";
 
-/** A document by which a message is asked for, as far as this side knows it. */
-export interface SpokenDocument {
+/** A document that a message can follow, as far as the client knows it. */
+export interface ClientDocument {
   readonly hash: string;
   readonly text: string;
   readonly sources: readonly string[];
   readonly name: string;
   readonly description: string;
   readonly multiround: boolean;
-  /** The peer's skill behind it. */
+  /** The peer's skill that implements it. */
   readonly skill: Maybe<string>;
 }
 
 /**
- * The documents a message can name: those of the peer's card and those this side was given. The text rides along in every
- * request as a data URI, so that no peer has to fetch anything.
+ * The documents a message can name: those of the peer's card and those configured on the client. Every request carries the text
+ * as a data URI, so that no peer has to fetch anything.
  */
-export class SpokenDocuments {
+export class ClientDocuments {
   readonly #card: Card;
-  readonly #own: readonly string[];
-  #all: Maybe<Promise<readonly SpokenDocument[]>>;
-  #byName: Maybe<Promise<ReadonlyMap<string, SpokenDocument>>>;
+  readonly #configured: readonly string[];
+  #all: Maybe<Promise<readonly ClientDocument[]>>;
+  #byName: Maybe<Promise<ReadonlyMap<string, ClientDocument>>>;
 
   constructor(card: Card, own: readonly string[]) {
     this.#card = card;
-    this.#own = own;
+    this.#configured = own;
   }
 
-  /** By the id of the peer's skill, by hash, or by the name in the document itself. At once where there is nothing to find. */
-  find(intent: string): Maybe<SpokenDocument> | Promise<Maybe<SpokenDocument>> {
+  /** Finds a document by the id of the peer's skill, by hash, or by its own name. Synchronous if there are no documents. */
+  find(intent: string): Maybe<ClientDocument> | Promise<Maybe<ClientDocument>> {
     if (intent === "" || this.#isEmpty) return undefined;
     return this.#named().then((named) => named.get(intent));
   }
 
   get #isEmpty(): boolean {
-    return this.#own.length === 0 && this.#card.skills.every(({ document }) => document === undefined);
+    return this.#configured.length === 0 && this.#card.skills.every(({ document }) => document === undefined);
   }
 
-  #named(): Promise<ReadonlyMap<string, SpokenDocument>> {
+  #named(): Promise<ReadonlyMap<string, ClientDocument>> {
     this.#byName ??= this.all().then((all) => {
-      // Of two under one name the first counts, and the surer kind of name before the others: so those are put in last.
+      // The first document of a name wins, and skill ids win over names. Entries with precedence are therefore added last.
       const last = all.toReversed();
       return new Map([
         ...last.map((each) => [each.name, each] as const),
@@ -53,17 +53,17 @@ export class SpokenDocuments {
     return this.#byName;
   }
 
-  /** Hashed once, when the first is asked for. */
-  all(): Promise<readonly SpokenDocument[]> {
+  /** Hashed once, on first use. */
+  all(): Promise<readonly ClientDocument[]> {
     this.#all ??= Promise.all([
-      ...this.#card.skills.flatMap((skill) => (skill.document === undefined ? [] : [spoken(skill.document, skill)])),
-      ...this.#own.map((text) => spoken(text, undefined)),
+      ...this.#card.skills.flatMap((skill) => (skill.document === undefined ? [] : [documentOf(skill.document, skill)])),
+      ...this.#configured.map((text) => documentOf(text, undefined)),
     ]);
     return this.#all;
   }
 }
 
-/** A text as this side speaks it. */
-export async function spoken(text: string, skill: Maybe<Skill>): Promise<SpokenDocument> {
+/** A text as a document entry. */
+export async function documentOf(text: string, skill: Maybe<Skill>): Promise<ClientDocument> {
   return { hash: await protocolHash(text), text, sources: [dataUriOf(text)], skill: skill?.id, ...readFrontMatter(text) };
 }

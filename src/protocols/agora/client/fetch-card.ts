@@ -9,20 +9,20 @@ import { textInDataUri, textOfBytes } from "../documents/sources.js";
 import { baseOf } from "./addresses.js";
 import { type Discovered, type ListedDocument, readDiscovery } from "./discovery-document.js";
 
-/** Ours, the written specification's, and the demo's. The library has none. */
+/** The paths of Koine, of the specification and of the demo. The Python library has none. */
 const DOCUMENTS = ["/.well-known/agora", "/.wellknown", "/wellknown"] as const;
-/** Protocol documents of one peer whose texts are fetched. */
+/** Limit of protocol documents whose texts are fetched from one peer. */
 const TEXTS = 32;
 
 export type FetchedCard =
   | {
       readonly kind: "card";
       readonly card: Card;
-      /** How many protocol documents it lists, whether or not their texts were found. */
+      /** The number of listed protocol documents, including those whose text was not found. */
       readonly listed: number;
-      /** Where the peer takes messages. */
+      /** The message endpoint of the peer. */
       readonly entry: string;
-      /** The document all this was read from. */
+      /** The discovery document this was read from. */
       readonly url: string;
       readonly etag: Maybe<string>;
     }
@@ -57,7 +57,7 @@ async function fetchAt(asking: Asking, base: string, path: string, etag: Maybe<s
 
 async function get({ link, call }: Asking, url: string, etag?: Maybe<string>): Promise<HttpResponse> {
   const headers = { accept: "application/json", ...(etag === undefined ? undefined : { "if-none-match": etag }) };
-  return link.exchange(makeRequest({ method: "GET", url, headers, cancel: call.cancel }));
+  return link.exchange(makeRequest({ method: "GET", url, headers, call }));
 }
 
 /** A document that cannot be read belongs to another protocol. */

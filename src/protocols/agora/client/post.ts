@@ -11,35 +11,35 @@ import { codeOfStatus, decodeErrorReply } from "../errors.js";
 import type { WireRequest } from "../wire.js";
 import { conversationAt, entryOf } from "./addresses.js";
 
-/** What every request of a client half needs. */
+/** What every client request needs. */
 export interface Wire {
   readonly link: Link;
   readonly peer: Peer;
   readonly ids: IdSource;
-  /** The peer is one of ours: it reads what stands beside the body, and gives receipts. */
-  readonly ours: boolean;
+  /** The peer runs Koine: it reads Koine metadata and issues receipts. */
+  readonly isKoine: boolean;
 }
 
-/** What a peer said. An error may leave the conversation alive, and may tell of work, so both are given. */
-export interface Heard {
+/** A reply of the peer. An error reply may keep the conversation open and may name a task. */
+export interface ReceivedReply {
   readonly reply: ReadReply;
   readonly error: Maybe<AgentError>;
 }
 
-/** One message: into a conversation, or as the first of one. Throws where the peer gave no reply of this protocol. */
-export async function post(wire: Wire, conversationId: Maybe<string>, message: WireRequest, call: Call): Promise<Heard> {
+/** Sends one message, into a conversation or as the first of one. Throws if the response is not an Agora reply. */
+export async function post(wire: Wire, conversationId: Maybe<string>, message: WireRequest, call: Call): Promise<ReceivedReply> {
   const { url: peerUrl } = wire.peer;
   const url = conversationId === undefined ? entryOf(peerUrl) : conversationAt(peerUrl, conversationId);
   const headers = { ...headersOf(call), "content-type": "application/json" };
   const body = JSON.stringify(message);
-  return heardIn(await wire.link.exchange(makeRequest({ method: "POST", url, headers, body, cancel: call.cancel })));
+  return receivedFrom(await wire.link.exchange(makeRequest({ method: "POST", url, headers, body, call })));
 }
 
-/** Ends a conversation; that there is none is no error. */
-export async function hangUp({ link, peer }: Wire, conversationId: string, call: Call): Promise<void> {
+/** Ends a conversation. An unknown conversation is not an error. */
+export async function endConversation({ link, peer }: Wire, conversationId: string, call: Call): Promise<void> {
   const url = conversationAt(peer.url, conversationId);
-  const response = await link.exchange(makeRequest({ method: "DELETE", url, headers: headersOf(call), cancel: call.cancel }));
-  const { error } = heardIn(response);
+  const response = await link.exchange(makeRequest({ method: "DELETE", url, headers: headersOf(call), call }));
+  const { error } = receivedFrom(response);
   if (error !== undefined && error.code !== "session_expired") throw error;
 }
 
@@ -49,12 +49,12 @@ function headersOf(call: Call): HttpHeaders {
   return headers;
 }
 
-function heardIn(response: HttpResponse): Heard {
+function receivedFrom(response: HttpResponse): ReceivedReply {
   refuseRedirect(response);
   const { status } = response;
   const reply = replyIn(response);
   if (reply.status === "success") {
-    if (status !== 200) throw badPeer(response, "it says success all the same");
+    if (status !== 200) throw badPeer(response, "but the reply reports success");
     return { reply, error: undefined };
   }
   return { reply, error: decodeErrorReply(reply, factsOf(response)) };
@@ -66,7 +66,7 @@ function replyIn(response: HttpResponse): ReadReply {
   } catch (thrown) {
     const error = blame(thrown, "bad_peer");
     if (response.status === 200) throw error;
-    // A page instead of a reply, as Flask writes it: the status is all there is.
+    // An HTML page instead of a reply, as Flask writes it: only the status is usable.
     const code = codeOfStatus(response.status) ?? "bad_peer";
     throw new AgentError(code, `the peer answered with HTTP status ${response.status}`, { ...factsOf(response), cause: error });
   }

@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 const encoder = new TextEncoder();
 
 /**
- * Content as the one text that Agora carries: all texts in order, one line each; a data part that stands alone, as JSON.
- * Nothing else has a text.
+ * Content as the single text that Agora carries: all texts joined by newlines, or a lone data part as JSON. Undefined for other
+ * content.
  */
 export function bodyOf(parts: readonly Part[]): string {
   const only = parts[0];
@@ -27,9 +27,9 @@ export function partsOfBody(body: string, json: boolean): readonly Part[] {
   if (scanJson(encoder.encode(body)).depth > DEFAULT_LIMITS.jsonDepth)
     throw new DecodeProblem("body", "nests too deep", "too_large");
   try {
-    return [dataPart(JSON.parse(body) as Json)]; // what `JSON.parse` gives is JSON
+    return [dataPart(JSON.parse(body) as Json)]; // JSON.parse returns JSON
   } catch {
-    throw new DecodeProblem("body", "must hold JSON text, as the protocol document wants it");
+    throw new DecodeProblem("body", "must be JSON text, as the protocol document requires");
   }
 }
 
@@ -45,37 +45,37 @@ export function isPlainData(parts: readonly Part[]): boolean {
   return parts.length === 1 && only?.kind === "data" && isBare(only);
 }
 
-/** Nothing but its content. */
+/** Whether a part has only its content. */
 export function isBare(part: Part): boolean {
   return part.name === undefined && part.mediaType === undefined && part.metadata === undefined;
 }
 
 /** Reports the content that is lost for peers that read only the body. */
-export function loseContent(parts: readonly Part[], json: boolean, lose: LossSink): void {
+export function reportContentLoss(parts: readonly Part[], json: boolean, reportLoss: LossSink): void {
   let texts = 0;
   for (const [index, part] of parts.entries()) {
     const path = `message.parts[${index}]`;
     const reason = part.kind === "text" && texts++ === 0 ? undefined : reasonOf(part, parts.length === 1, json);
-    if (reason !== undefined) lose({ protocol: "agora", path, valueKind: part.kind, reason });
-    else loseMembers(part, path, lose);
+    if (reason !== undefined) reportLoss({ protocol: "agora", path, valueKind: part.kind, reason });
+    else reportMemberLosses(part, path, reportLoss);
   }
 }
 
 function reasonOf({ kind }: Part, alone: boolean, json: boolean): string | undefined {
-  if (kind === "text") return "Agora has one body: the text becomes a further line of it";
+  if (kind === "text") return "Agora has a single text body: the text is appended as a further line";
   if (kind !== "data") return "Agora carries text only";
-  if (!alone) return "Agora has one body, and it is text already";
-  return json ? undefined : "it arrives as the text of its JSON";
+  if (!alone) return "Agora has a single text body, and it is already used";
+  return json ? undefined : "sent as JSON text";
 }
 
-function loseMembers(part: Part, path: string, lose: LossSink): void {
+function reportMemberLosses(part: Part, path: string, reportLoss: LossSink): void {
   for (const member of ["name", "mediaType", "metadata"] as const) {
     if (part[member] === undefined) continue;
-    lose({
+    reportLoss({
       protocol: "agora",
       path: `${path}.${member}`,
       valueKind: typeof part[member],
-      reason: "a body has nothing beside it",
+      reason: "a body has no additional members",
     });
   }
 }

@@ -10,14 +10,14 @@ export interface MessageFacts {
   readonly dst: string;
 }
 
-/** What each direction finds in its own way. */
+/** The members that requests and replies determine differently. */
 interface Found extends Pick<Context, "traceId" | "parentId" | "idempotencyKey" | "sessionId" | "taskId"> {
   readonly role: Envelope["role"];
   readonly intent: string;
   readonly content: readonly Part[];
 }
 
-/** The envelope of a message: what was found, the seed's names, and the rest of what came beside the body. */
+/** Builds the envelope from the given members, the seed's names, and the rest of the metadata. */
 export function envelopeWith(metadata: WireMetadata, carried: Maybe<Envelope>, facts: MessageFacts, found: Found): Envelope {
   const id = metadata.request_id ?? "";
   return {

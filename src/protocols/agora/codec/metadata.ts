@@ -3,10 +3,10 @@ import { DecodeProblem, optional, readObject, readString, readText } from "../..
 import type { WireMetadata, WireReceipt } from "../wire.js";
 
 const NONE: WireMetadata = Object.freeze({});
-/** Content has the limits of its body; it is not moved elsewhere here. */
+/** Content has the limits of its body; no part is externalized here. */
 const WHOLE = Object.freeze({ inlineBytes: Number.POSITIVE_INFINITY });
 
-/** The seed's names, below `metadata` or beside the official members; and ours, below `metadata` only. */
+/** Reads the seed's names, in `metadata` or beside the official members, and the Koine members, in `metadata` only. */
 export function readMetadata(wire: JsonObject): WireMetadata {
   const value = wire["metadata"];
   const own = value === undefined || value === null ? undefined : readObject(value, "metadata");
@@ -39,7 +39,7 @@ function hasSeedNames(wire: JsonObject): boolean {
 
 function seedText(metadata: JsonObject, wire: JsonObject, name: (typeof SEED_NAMES)[number]): Maybe<string> {
   const inside = metadata[name];
-  // By far the most frequent: no path is put together for it.
+  // Fast path for the most frequent value: no path string is built.
   if (typeof inside === "string") return inside;
   if (inside !== undefined && inside !== null) return readString(inside, `metadata.${name}`);
   const beside = wire[name];

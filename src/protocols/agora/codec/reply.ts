@@ -1,42 +1,42 @@
 import { type Envelope, type LossSink, type Maybe, type Task, textPart } from "../../../envelope/index.js";
 import { DecodeProblem, optional, readObject, readString } from "../../../transport/fields.js";
 import { STATUSES, type WireMetadata, type WireReply, type WireStatus } from "../wire.js";
-import { bodyOf, isPlainText, loseContent } from "./body.js";
+import { bodyOf, isPlainText, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
+import { hasMore, reportMemberLosses } from "./envelope-members.js";
 import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
-import { loseHistory, loseTask, readTask, shownParts, writeTask } from "./task.js";
-import { hasMore, loseMore } from "./whole.js";
+import { readTask, reportHistoryLoss, reportTaskLosses, shownParts, writeTask } from "./task.js";
 
-/** What an answer is written for. */
+/** How a reply is encoded. */
 export interface ReplyForm {
-  /** Of a conversation that this reply opens. */
+  /** The id of the conversation that this reply opens. */
   readonly conversationId: Maybe<string>;
-  /** The caller is one of ours and reads what stands beside the body; any other gets the plain reply. */
+  /** The caller runs Koine and reads its metadata; others get the plain reply. */
   readonly whole: boolean;
-  /** The document wants JSON in the body. */
+  /** The document requires JSON in the body. */
   readonly json: boolean;
   /** The task that produced the answer. */
   readonly task: Maybe<Task>;
 }
 
-/** An answer as it is sent. Losses are what this caller will not see. */
-export function encodeReply(message: Envelope, form: ReplyForm, lose: LossSink): WireReply {
+/** Encodes an answer. Reports what this caller cannot receive. */
+export function encodeReply(message: Envelope, form: ReplyForm, reportLoss: LossSink): WireReply {
   const { content } = message;
   const { task, whole, conversationId } = form;
   const fits = isPlainText(content);
   const more = hasMore(message, true);
   if (!whole) {
-    if (!fits) loseContent(content, form.json, lose);
-    if (more) loseMore(message, true, lose);
-    if (task !== undefined) loseTask(task, true, lose);
-  } else if (task !== undefined) loseHistory(task, lose);
+    if (!fits) reportContentLoss(content, form.json, reportLoss);
+    if (more) reportMemberLosses(message, true, reportLoss);
+    if (task !== undefined) reportTaskLosses(task, true, reportLoss);
+  } else if (task !== undefined) reportHistoryLoss(task, reportLoss);
   const body = bodyOf(content);
   // The task already contains the message.
   const besides = task === undefined ? beside(message, more || !fits) : { ...beside(message, false), ...aboutTask(task, body) };
   return { status: "success", conversationId, body, metadata: whole ? besides : undefined };
 }
 
-/** A task in a reply to a peer of ours. */
+/** A task in a reply to a Koine peer. */
 export function aboutTask(task: Task, body: string): Pick<WireMetadata, "receipt" | "task"> {
   return { receipt: { id: task.id, state: task.status.state }, task: writeTask(task, body) };
 }
@@ -62,15 +62,15 @@ export interface ReadReply {
   readonly metadata: WireMetadata;
 }
 
-/** Throws DecodeProblem for what no dialect writes. */
+/** Throws DecodeProblem if the reply matches no dialect. */
 export function readReply(value: unknown): ReadReply {
   const wire = readObject(value, "");
   const status = STATUSES.find((one) => one === wire["status"]);
   if (status === undefined) throw new DecodeProblem("status", `must be one of ${STATUSES.join(", ")}`);
-  const said = status === "success" ? wire["body"] : (wire["message"] ?? wire["body"]);
+  const text = status === "success" ? wire["body"] : (wire["message"] ?? wire["body"]);
   return {
     status,
-    body: optional(said, status === "success" ? "body" : "message", readString) ?? "",
+    body: optional(text, status === "success" ? "body" : "message", readString) ?? "",
     conversationId: optional(wire["conversationId"], "conversationId", readString),
     metadata: readMetadata(wire),
   };
@@ -78,7 +78,7 @@ export function readReply(value: unknown): ReadReply {
 
 /** Values for members that a reply does not carry. */
 export interface ReplyFacts extends MessageFacts {
-  /** The caller's own name of the conversation. */
+  /** The caller's session id. */
   readonly sessionId: Maybe<string>;
   /** The message that is answered. */
   readonly parentId: Maybe<string>;

@@ -10,33 +10,33 @@ import {
 } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, optional, readBoolean, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { NEGOTIATION, type WireMetadata, type WireRequest } from "../wire.js";
-import { bodyOf, isPlainData, isPlainText, loseContent, partsOfBody } from "./body.js";
+import { bodyOf, isPlainData, isPlainText, partsOfBody, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
+import { hasMore, reportMemberLosses } from "./envelope-members.js";
 import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
-import { hasMore, loseMore } from "./whole.js";
 
-/** What a message is written for. */
+/** How a message is encoded. */
 export interface RequestForm {
-  /** Of the document the body follows; null is natural language. */
+  /** The hash of the document that the body follows; null for natural language. */
   readonly hash: string | null;
   readonly sources: readonly string[] | null;
   readonly multiround: boolean;
-  /** The document wants JSON in the body. */
+  /** The document requires JSON in the body. */
   readonly json: boolean;
   /** The peer runs Koine and reads the full envelope. For other peers, what does not fit is reported as lost. */
   readonly whole: boolean;
   readonly prefer?: Maybe<"receipt">;
 }
 
-/** A message as it is sent. Losses are what this peer will not see. */
-export function encodeRequest(envelope: Envelope, form: RequestForm, lose: LossSink): WireRequest {
+/** Encodes a message. Reports what this peer cannot receive. */
+export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss: LossSink): WireRequest {
   const { content, context } = envelope;
   const fits = isPlainText(content) || (form.json && isPlainData(content));
-  // A document names what is wanted; only natural language needs the intent in words.
+  // A document implies the intent; only natural language needs it in the text.
   const more = hasMore(envelope, form.hash === null);
   if (!form.whole) {
-    if (!fits) loseContent(content, form.json, lose);
-    if (more) loseMore(envelope, form.hash === null, lose);
+    if (!fits) reportContentLoss(content, form.json, reportLoss);
+    if (more) reportMemberLosses(envelope, form.hash === null, reportLoss);
   }
   return {
     protocolHash: form.hash,
@@ -57,27 +57,27 @@ export function encodeRequest(envelope: Envelope, form: RequestForm, lose: LossS
   };
 }
 
-/** A request after its members were checked, before anybody knows what its body means. */
+/** A request with validated members. The body is not interpreted yet. */
 export interface ReadRequest {
   /** Null for natural language. Undefined if absent, which is allowed in later messages of a conversation. */
   readonly hash: string | null | undefined;
   readonly sources: readonly string[];
-  /** Undefined where the seed's members stand in its place. */
+  /** Undefined if the seed's members are used instead. */
   readonly body: Maybe<string>;
-  /** What the seed's `message` and `parameters` say. */
+  /** The content of the seed's `message` and `parameters`. */
   readonly seed: Maybe<readonly Part[]>;
   readonly multiround: boolean;
   readonly metadata: WireMetadata;
 }
 
-/** Throws DecodeProblem. The seed's `message` and `parameters` are taken where there is no `body`. */
+/** Throws DecodeProblem. Reads the seed's `message` and `parameters` if there is no `body`. */
 export function readRequest(value: unknown): ReadRequest {
   const wire = readObject(value, "");
   const hash = readHash(wire["protocolHash"]);
   const metadata = readMetadata(wire);
   const body = optional(wire["body"], "body", readString);
   const seed = body === undefined ? readSeed(wire) : undefined;
-  if (body === undefined && seed === undefined && !isErrand(metadata))
+  if (body === undefined && seed === undefined && !isTaskRequest(metadata))
     throw new DecodeProblem("body", "is missing; a string is expected");
   return {
     hash,
@@ -96,17 +96,17 @@ function readHash(value: unknown): string | null | undefined {
   throw new DecodeProblem("protocolHash", `must be a string or null, not ${kindOf(value)}`);
 }
 
-/** Any value will do where there is no document to look for. */
+/** Without a document hash, the sources are ignored. */
 function readSources(value: unknown): readonly string[] {
   return optional(value, "protocolSources", readStrings) ?? NO_SOURCES;
 }
 
 /** The request queries or cancels a task and carries no new message. */
-function isErrand({ receipt, cancel }: WireMetadata): boolean {
+function isTaskRequest({ receipt, cancel }: WireMetadata): boolean {
   return receipt !== undefined || cancel !== undefined;
 }
 
-/** Table 8 of the seed: what is to be said is `message`, in words or as an object, and `parameters`. */
+/** Table 8 of the seed: the content is `message`, a text or an object, and `parameters`. */
 function readSeed(wire: JsonObject): Maybe<readonly Part[]> {
   const { message, parameters } = wire;
   const parts: Part[] = [];
@@ -126,13 +126,13 @@ function soleText(message: JsonObject): Maybe<Part> {
 
 /** Values for members that a request does not carry. */
 export interface RequestFacts extends MessageFacts {
-  /** The skill whose document the body follows; without one it is natural language. */
+  /** The skill whose document the body follows; undefined for natural language. */
   readonly intent: Maybe<string>;
   /** The body holds JSON. */
   readonly json: boolean;
-  /** The conversation it belongs to; the caller's own name for it is known to the caller alone. */
+  /** The conversation of the message. Only the caller knows its own session id. */
   readonly sessionId: Maybe<string>;
-  /** The work it goes on with, where it names none itself. */
+  /** The task to continue, if the request names none. */
   readonly taskId: Maybe<string>;
 }
 

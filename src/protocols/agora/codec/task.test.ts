@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Envelope, type State, type Task, textPart } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
-import { loseTask, readTask, shownParts, writeTask } from "./task.js";
+import { readTask, reportTaskLosses, shownParts, writeTask } from "./task.js";
 
-const said: Envelope = {
+const sent: Envelope = {
   id: "m",
   ts: 7,
   src: "a",
@@ -24,13 +24,13 @@ const task = (more: Partial<Task> = {}): Task => ({
   ...more,
 });
 
-/** Written, sent as JSON, read. */
+/** Encodes, serializes and decodes. */
 function across(given: Task, body: string): Task | undefined {
   const wire = JSON.parse(JSON.stringify(writeTask(given, body)));
   return readTask({ receipt: { id: given.id, state: given.status.state }, task: wire }, body);
 }
 
-describe("a task beside a body", () => {
+describe("a task in a reply", () => {
   it.each<readonly [string, Task, string]>([
     ["nothing but done", task(), ""],
     ["one text", task({ artifacts: [{ id: "a", parts: [textPart("hi")] }] }), "hi"],
@@ -51,26 +51,26 @@ describe("a task beside a body", () => {
       }),
       "x",
     ],
-    ["words of the status", task({ status: { state: "completed", at: 3, message: said } }), "words"],
-    ["words of the history", task({ history: [said] }), "words"],
-    ["a question", task({ status: { state: "input-required", at: 3, message: said } }), "words"],
+    ["words of the status", task({ status: { state: "completed", at: 3, message: sent } }), "words"],
+    ["words of the history", task({ history: [sent] }), "words"],
+    ["a question", task({ status: { state: "input-required", at: 3, message: sent } }), "words"],
     ["why it failed", task({ status: { state: "failed", at: 3, error: { code: "too_large", message: "no" } } }), "no"],
     [
       "what there was before it was canceled",
       task({ status: { state: "canceled", at: 3 }, artifacts: [{ id: "a", parts: [] }] }),
       "the work was canceled",
     ],
-    ["work that goes on", task({ status: { state: "working", at: 3, message: said } }), "The work goes on."],
-  ])("arrives as it is: %s", (_what, given, body) => {
+    ["work that goes on", task({ status: { state: "working", at: 3, message: sent } }), "The work goes on."],
+  ])("round-trips: %s", (_what, given, body) => {
     expect(across(given, body)).toEqual(given);
   });
 
-  it("does not write the body twice", () => {
+  it("does not repeat the body", () => {
     const long = "x".repeat(1_000);
     expect(JSON.stringify(writeTask(task({ artifacts: [{ id: "a", parts: [textPart(long)] }] }), long)).length).toBeLessThan(200);
   });
 
-  it("gives way to a body that somebody changed", () => {
+  it("yields to a changed body", () => {
     const wire = { ...writeTask(task({ artifacts: [{ id: "a", name: "n", parts: [textPart("a"), textPart("b")] }] }), "ab") };
     const metadata = { receipt: { id: "t-1", state: "completed" }, task: wire };
     expect(readTask(metadata, "ab")?.artifacts[0]?.name).toBe("n");
@@ -82,47 +82,47 @@ describe("a task beside a body", () => {
     ["artifacts that are none", { session: "s", at: 1, artifacts: [{ id: 7 }] }],
     ["content that is none", { session: "s", at: 1, artifacts: [{ id: "a", content: 7 }] }],
     ["a message that is none", { session: "s", at: 1, artifacts: [], message: { src: 7 } }],
-  ])("is refused with the place that is wrong: %s", (_what, wire) => {
+  ])("names the invalid member: %s", (_what, wire) => {
     expect(() => readTask({ receipt: { id: "t", state: "completed" }, task: { ...wire } }, "")).toThrow(DecodeProblem);
   });
 
-  it("is not read under a receipt without a state of ours", () => {
+  it("is ignored if the state of the receipt is unknown", () => {
     for (const state of [undefined, "finished"])
       expect(readTask({ receipt: { id: "t", state }, task: { ...writeTask(task(), "") } }, "")).toBeUndefined();
   });
 });
 
-describe("what of a task a plain caller does not see", () => {
-  const lostOf = (given: Task, shown = true): readonly string[] => {
-    const lost: string[] = [];
-    loseTask(given, shown, ({ path }) => lost.push(path));
-    return lost;
+describe("the losses of a task for a plain caller", () => {
+  const lossesOf = (given: Task, shown = true): readonly string[] => {
+    const losses: string[] = [];
+    reportTaskLosses(given, shown, ({ path }) => losses.push(path));
+    return losses;
   };
 
-  it("is said by its places", () => {
+  it("are reported by path", () => {
     const artifacts = [
       { id: "a", name: "n", parts: [textPart("x")] },
       { id: "b", parts: [textPart("y")] },
     ];
-    expect(lostOf(task({ artifacts, metadata: { m: 1 }, history: [said] }))).toEqual([
+    expect(lossesOf(task({ artifacts, metadata: { m: 1 }, history: [sent] }))).toEqual([
       "task.metadata",
       "task.artifacts[0].name",
       "task.artifacts[1]",
       "task.history",
     ]);
-    expect(lostOf(task({ artifacts: [{ id: "a", parts: [textPart("x")] }] }))).toEqual([]);
-    expect(lostOf(task({ status: { state: "failed", at: 1 }, artifacts: [{ id: "a", parts: [] }] }), false)).toEqual([
+    expect(lossesOf(task({ artifacts: [{ id: "a", parts: [textPart("x")] }] }))).toEqual([]);
+    expect(lossesOf(task({ status: { state: "failed", at: 1 }, artifacts: [{ id: "a", parts: [] }] }), false)).toEqual([
       "task.artifacts[0]",
     ]);
   });
 });
 
-describe("what a task says", () => {
+describe("the text of a task", () => {
   it.each<readonly [State, string]>([
     ["completed", "xy"],
     ["input-required", "words"],
-  ])("when it is %s", (state, expected) => {
-    const status = { state, at: 1, message: said } as Task["status"];
+  ])("in the state %s", (state, expected) => {
+    const status = { state, at: 1, message: sent } as Task["status"];
     const shown = shownParts(task({ status, artifacts: [{ id: "a", parts: [textPart("x"), textPart("y")] }] }));
     expect(shown).toEqual([textPart(expected)]);
   });

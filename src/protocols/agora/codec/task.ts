@@ -36,7 +36,7 @@ const STATES: ReadonlySet<string> = new Set<State>([
 /** The task state in a receipt. Undefined if the state is unknown. */
 export function stateOf(receipt: Maybe<WireReceipt>): Maybe<{ readonly id: string; readonly state: State }> {
   if (receipt?.state === undefined || !STATES.has(receipt.state)) return undefined;
-  return { id: receipt.id, state: receipt.state as State }; // it is one of the set
+  return { id: receipt.id, state: receipt.state as State }; // the set contains it
 }
 
 /** The text that a task returns to its caller: its question, or its answer. The chunks of a streamed text are joined. */
@@ -53,14 +53,14 @@ export function shownParts(task: Task): readonly Part[] {
 export function writeTask({ contextId, status, artifacts, history, metadata }: Task, body: string): WireTask {
   const { state, message } = status;
   const silent = artifacts.length === 0 && message === undefined;
-  const said = silent ? history.findLast(({ role }) => role === "agent") : undefined;
+  const lastMessage = silent ? history.findLast(({ role }) => role === "agent") : undefined;
   return {
     session: contextId,
     at: Math.round(status.at),
     message: message === undefined ? undefined : writeCarried(message),
     error: state === "failed" ? status.error : undefined,
     artifacts: artifacts.map((artifact) => writeArtifact(artifact, artifacts.length === 1 ? body : undefined)),
-    said: said === undefined ? undefined : writeCarried(said),
+    said: lastMessage === undefined ? undefined : writeCarried(lastMessage),
     metadata,
   };
 }
@@ -71,26 +71,26 @@ function writeArtifact({ id, name, description, parts, metadata, extensions }: A
 }
 
 /**
- * The task beside a body; undefined where there is none, or it does not say what the body says: a body that somebody changed
- * wins. Throws DecodeProblem.
+ * The task of a reply. Undefined if there is none, or if it contradicts the body: a body changed in transit takes precedence.
+ * Throws DecodeProblem.
  */
 export function readTask({ task: wire, receipt }: WireMetadata, body: string): Maybe<Task> {
-  const told = stateOf(receipt);
-  if (wire === undefined || told === undefined) return undefined;
-  const task = orProblem("metadata.task", () => taskIn(readObject(wire, "metadata.task"), told, body));
-  const saysBody = told.state === "completed" || isInterrupted(told.state);
-  return saysBody && bodyOf(shownParts(task)) !== body ? undefined : task;
+  const taskState = stateOf(receipt);
+  if (wire === undefined || taskState === undefined) return undefined;
+  const task = orProblem("metadata.task", () => taskIn(readObject(wire, "metadata.task"), taskState, body));
+  const isInBody = taskState.state === "completed" || isInterrupted(taskState.state);
+  return isInBody && bodyOf(shownParts(task)) !== body ? undefined : task;
 }
 
 function taskIn(wire: JsonObject, { id, state }: { readonly id: string; readonly state: State }, body: string): Task {
   const path = "metadata.task";
-  const said = optional(wire["said"], `${path}.said`, readUte);
+  const lastMessage = optional(wire["said"], `${path}.said`, readUte);
   return {
     id,
     contextId: readString(wire["session"], `${path}.session`),
     status: statusIn(wire, state),
     artifacts: readArray(wire["artifacts"], `${path}.artifacts`, (item, at) => readArtifact(item, at, body)),
-    history: said === undefined ? [] : [said],
+    history: lastMessage === undefined ? [] : [lastMessage],
     metadata: optional(wire["metadata"], `${path}.metadata`, readObject),
   };
 }
@@ -117,24 +117,25 @@ function readArtifact(value: unknown, path: string, body: string): Artifact {
 }
 
 /** Reports what is lost of a task for peers that read only the body. */
-export function loseTask(task: Task, shown: boolean, lose: LossSink): void {
-  const say = (path: string, value: unknown): void => loseMember(path, value, "Agora has no tasks: an answer is one text", lose);
-  say("task.metadata", task.metadata);
+export function reportTaskLosses(task: Task, shown: boolean, reportLoss: LossSink): void {
+  const report = (path: string, value: unknown): void =>
+    reportMemberLoss(path, value, "Agora has no tasks; an answer is a single text", reportLoss);
+  report("task.metadata", task.metadata);
   for (const [index, artifact] of task.artifacts.entries()) {
     const path = `task.artifacts[${index}]`;
-    if (index > 0 || !shown) say(path, artifact);
-    else for (const member of ARTIFACT_MEMBERS) say(`${path}.${member}`, artifact[member]);
+    if (index > 0 || !shown) report(path, artifact);
+    else for (const member of ARTIFACT_MEMBERS) report(`${path}.${member}`, artifact[member]);
   }
-  loseHistory(task, lose);
+  reportHistoryLoss(task, reportLoss);
 }
 
 const ARTIFACT_MEMBERS = ["name", "description", "metadata", "extensions"] as const;
 
 /** The message history is not carried. */
-export function loseHistory({ history }: Task, lose: LossSink): void {
-  if (history.length > 0) loseMember("task.history", history, "a reply is an answer, not what was said before", lose);
+export function reportHistoryLoss({ history }: Task, reportLoss: LossSink): void {
+  if (history.length > 0) reportMemberLoss("task.history", history, "a reply carries no history", reportLoss);
 }
 
-function loseMember(path: string, value: unknown, reason: string, lose: LossSink): void {
-  if (value !== undefined) lose({ protocol: "agora", path, valueKind: typeof value, reason });
+function reportMemberLoss(path: string, value: unknown, reason: string, reportLoss: LossSink): void {
+  if (value !== undefined) reportLoss({ protocol: "agora", path, valueKind: typeof value, reason });
 }

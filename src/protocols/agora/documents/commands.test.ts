@@ -29,7 +29,7 @@ const run = (words: string, given: readonly string[], to: CommandTools) => {
 };
 
 describe("protocol add, list, show", () => {
-  it("keep a document byte for byte", async () => {
+  it("store a document byte for byte", async () => {
     const to = tools();
     expect((await run("protocol add", ["echo.txt", "marked.txt"], to)).text).toBe(
       `${HASH}  Echo\nuBS05c+CyF2vVx8J9tjnHJk9hYE=  Unnamed protocol`,
@@ -40,12 +40,12 @@ describe("protocol add, list, show", () => {
     expect(document).toMatchObject([{ hash: HASH, name: "Echo", multiround: false, uses: 0 }, { name: "Unnamed protocol" }]);
   });
 
-  it("say when there is nothing", async () => {
+  it("report an empty library", async () => {
     expect((await run("protocol list", [], tools())).text).toBe("");
     await expect(run("protocol show", [HASH], tools())).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("refuse what is no UTF-8, empty, or too long, and then keep nothing", async () => {
+  it("reject files that are not UTF-8, empty, or too long, and store nothing", async () => {
     const to = tools();
     await expect(run("protocol add", ["echo.txt", "broken.txt"], to)).rejects.toMatchObject({ code: "invalid_message" });
     expect((await run("protocol list", [], to)).document).toEqual([]);

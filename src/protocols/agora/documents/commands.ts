@@ -4,13 +4,13 @@ import { fingerprintOf } from "./hash.js";
 import { checkSize, DOCUMENT_BYTES, DocumentLibrary, type KnownDocument } from "./library.js";
 import { textOfBytes } from "./sources.js";
 
-const FILES = [{ name: "FILE", about: "a protocol document, as it is: every byte counts", many: true }] as const;
+const FILES = [{ name: "FILE", about: "a protocol document; its exact bytes are hashed", many: true }] as const;
 
 /** The commands `koine agora protocol …`. */
 export const commands: readonly ProtocolCommand[] = [
   {
     words: "protocol add",
-    summary: "put protocol documents into the library of a server",
+    summary: "add protocol documents to the library of a server",
     arguments: FILES,
     examples: ["koine agora protocol add weather.txt --data ./state"],
     async run(given, tools) {
@@ -88,6 +88,6 @@ async function rowOf(library: DocumentLibrary, document: KnownDocument) {
 }
 
 function lineOf({ hash, name, description, uses, suitability, learned }: JsonObject): string {
-  const origin = learned === true ? ", brought by a message" : "";
+  const origin = learned === true ? ", received in a message" : "";
   return `${hash}  ${name}: ${description}  (${uses} uses, suitability ${suitability}${origin})`;
 }

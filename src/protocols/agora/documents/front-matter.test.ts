@@ -6,7 +6,7 @@ describe("readFrontMatter()", () => {
     expect(readFrontMatter("---\nname: Open").name).toBe("Unnamed protocol");
   });
 
-  it("keeps the first of two values, and cuts a long one", () => {
+  it("keeps the first of two values, and truncates a long one", () => {
     expect(readFrontMatter(`---\nname: One\nname: Two\ndescription: ${"x".repeat(5_000)}\n---`)).toEqual({
       name: "One",
       description: "x".repeat(1_000),
@@ -14,11 +14,11 @@ describe("readFrontMatter()", () => {
     });
   });
 
-  it("reads escapes in double quotes, and no key out of prose", () => {
+  it("reads escapes in double quotes, and no keys from prose", () => {
     expect(readFrontMatter('---\nname: "a \\"b\\" \\\\ \\t c"\nsee http://x: y\n---')).toMatchObject({ name: 'a "b" \\ \t c' });
   });
 
-  it("cuts a comment off at its mark, whatever other line ends follow", () => {
+  it("ends a comment at any line end", () => {
     expect(readFrontMatter("---\nname: One # two\u2028three\n---").name).toBe("One");
     expect(readFrontMatter("---\nname: One#two\n---").name).toBe("One#two");
   });

@@ -1,6 +1,6 @@
 import type { Maybe } from "../../../envelope/index.js";
 
-/** What a document says about itself in its first lines. */
+/** The metadata in the first lines of a document. */
 export interface FrontMatter {
   readonly name: string;
   readonly description: string;
@@ -9,21 +9,20 @@ export interface FrontMatter {
 }
 
 const FENCE = "---";
-/** What is read of one value; the rest is cut off. */
+/** Limit of characters per value; longer values are truncated. */
 const VALUE_LENGTH = 1_000;
-/** The library's own words for what is not said. */
+/** The defaults of the Python library. */
 const DEFAULTS: FrontMatter = Object.freeze({
   name: "Unnamed protocol",
   description: "No description provided",
   multiround: false,
 });
-/** What YAML 1.1 takes for true, as the library's reader does. */
+/** The truthy values of YAML 1.1, as the Python library reads them. */
 const YES: ReadonlySet<string> = new Set(["true", "yes", "on"]);
 
 /**
- * The `key: value` lines between the first and the second `---`, wherever they stand, as the library looks for them. A
- * document without them is taken as well, with the library's defaults. It is no YAML reader: of all that YAML has it knows
- * quotes, comments, and text that goes on in indented lines.
+ * Reads the `key: value` lines between the first and the second `---`, wherever they are, as the Python library does. Documents
+ * without them get the library's defaults. Of YAML it supports only quotes, comments and indented continuation lines.
  */
 export function readFrontMatter(text: string): FrontMatter {
   const open = text.indexOf(FENCE);
@@ -49,7 +48,7 @@ function readLines(lines: readonly string[]): ReadonlyMap<string, string> {
   return values;
 }
 
-/** The lines that belong to the one above them, as one. */
+/** Joins continuation lines with the line above them. */
 function indentedBelow(lines: readonly string[], above: number): Maybe<string> {
   const below = lines.slice(above + 1);
   const end = below.findIndex((line) => !/^\s/.test(line) && line !== "");
@@ -57,13 +56,13 @@ function indentedBelow(lines: readonly string[], above: number): Maybe<string> {
   return text.trim();
 }
 
-/** One value of a line: in either kind of quotes, or bare up to a comment. */
+/** The value of a line: quoted, or bare up to a comment. */
 function scalarIn(value: string): string {
   const double = /^"((?:[^"\\]|\\.)*)"/.exec(value)?.[1];
   if (double !== undefined) return double.replaceAll(/\\(.)/g, unescaped);
   const single = /^'((?:[^']|'')*)'/.exec(value)?.[1];
   if (single !== undefined) return single.replaceAll("''", "'");
-  // Looked for once: a pattern that also has to reach the end would begin anew at every mark.
+  // A pattern anchored at the end would backtrack at every mark.
   const comment = value.search(/(?:^|\s)#/);
   return (comment === -1 ? value : value.slice(0, comment)).trim();
 }

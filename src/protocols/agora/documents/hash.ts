@@ -1,8 +1,8 @@
 import { encodeBase64, RecentMap } from "../../../envelope/index.js";
 
 /**
- * What a protocol document is known by. `sha1` is the wire's name for it; whoever writes a document can make two with one
- * such name, so everything that is trusted is bound to `sha256`.
+ * The hashes of a protocol document. `sha1` is its name on the wire. SHA-1 collisions can be constructed, so everything trusted
+ * is bound to `sha256`.
  */
 export interface Fingerprint {
   /** Base64 of 20 bytes: 28 characters. */
@@ -11,13 +11,13 @@ export interface Fingerprint {
   readonly sha256: string;
 }
 
-/** How many documents' fingerprints are remembered, and of how long ones: what a peer calls a document may be any text. */
+/** Limits of the fingerprint cache: number and length of documents. A peer can send any text as a document. */
 const REMEMBERED = 128;
 const REMEMBERED_CHARACTERS = 64 * 1024;
 const known = new RecentMap<Promise<Fingerprint>>(REMEMBERED);
 const encoder = new TextEncoder();
 
-/** Of the exact UTF-8 bytes of a text: nothing is trimmed or normalised. The same text is hashed once. */
+/** Hashes the exact UTF-8 bytes: nothing is trimmed or normalised. The same text is hashed once. */
 export function fingerprintOf(text: string): Promise<Fingerprint> {
   const before = known.get(text);
   if (before !== undefined) return before;
@@ -31,7 +31,7 @@ export async function protocolHash(text: string): Promise<string> {
   return (await fingerprintOf(text)).sha1;
 }
 
-/** True for what can be the name of a document: base64 of 20 bytes. */
+/** Whether a text can be a document hash: base64 of 20 bytes. */
 export function isHash(value: string): boolean {
   return /^[A-Za-z0-9+/]{27}=$/.test(value);
 }

@@ -16,7 +16,7 @@ function recordsOn(clock: Clock): MemoryRecords {
 }
 
 describe("DocumentLibrary", () => {
-  it("keeps the exact text with what it says of itself, for whoever shares the records", async () => {
+  it("stores the exact text with its front matter, shared through the records", async () => {
     const clock = new Clock();
     const records = recordsOn(clock);
     const added = await new DocumentLibrary(records, clock).add(SAMPLE, { sources: ["https://a.example/echo"] });
@@ -27,7 +27,7 @@ describe("DocumentLibrary", () => {
     expect(await restarted.get("2jmj7l5rSw0yVb/vlWAYkK/YBwk=")).toBeUndefined();
   });
 
-  it("counts uses and keeps verdicts, each bound to the very text", async () => {
+  it("counts uses and stores ratings, each bound to the exact text", async () => {
     const clock = new Clock();
     const library = new DocumentLibrary(recordsOn(clock), clock);
     const document = await library.add(SAMPLE);
@@ -38,7 +38,7 @@ describe("DocumentLibrary", () => {
     expect(await library.suitability({ hash: document.hash, sha256: "another" })).toBe("unknown");
   });
 
-  it("refuses both of two texts with one name from then on", async () => {
+  it("refuses both of two texts with the same hash", async () => {
     const clock = new Clock();
     const records = recordsOn(clock);
     const fingerprintOf = async (text: string) => ({ sha1: "same", sha256: text });
@@ -50,7 +50,7 @@ describe("DocumentLibrary", () => {
     expect(await records.get("collision/same")).toEqual({ sha256: ["one", "other"], at: 1_000 });
   });
 
-  it("forgets what only a message has brought, unless somebody chooses it", async () => {
+  it("forgets documents received in messages, unless the operator adds them", async () => {
     const clock = new Clock();
     const library = new DocumentLibrary(recordsOn(clock), clock);
     const { hash } = await library.add("brought", { learned: true });
@@ -62,7 +62,7 @@ describe("DocumentLibrary", () => {
     expect(await library.get(chosen.hash)).toMatchObject({ text: "chosen" });
   });
 
-  it("refuses a text that is too long, by bytes and not by characters", async () => {
+  it("rejects a text over the limit, counted in bytes", async () => {
     const clock = new Clock();
     const library = new DocumentLibrary(recordsOn(clock), clock);
     await library.add("x".repeat(DOCUMENT_BYTES));
@@ -70,7 +70,7 @@ describe("DocumentLibrary", () => {
     await expect(library.add("ü".repeat(DOCUMENT_BYTES / 2 + 1))).rejects.toMatchObject({ code: "too_large" });
   });
 
-  it("has room for so many and no more", async () => {
+  it("limits the number of documents", async () => {
     const clock = new Clock();
     const library = new DocumentLibrary(recordsOn(clock), clock);
     for (let index = 0; index < DOCUMENTS_KEPT; index++) await library.add(`document ${index}`);
@@ -78,7 +78,7 @@ describe("DocumentLibrary", () => {
     expect(await library.add("document 0")).toMatchObject({ text: "document 0" });
   });
 
-  it("takes so many from one caller and from all, and keeps room for what is chosen here", async () => {
+  it("limits received documents per caller and in total, and reserves room for added ones", async () => {
     const clock = new Clock();
     const library = new DocumentLibrary(recordsOn(clock), clock);
     const bring = (from: string, count: number) => library.add(`${from} brings ${count}`, { learned: true, from });
@@ -92,7 +92,7 @@ describe("DocumentLibrary", () => {
     expect(await bring("a/", LEARNED_PER_CALLER)).toMatchObject({ learned: true });
   });
 
-  it("forgets uses and verdicts with what only a message has brought", async () => {
+  it("forgets uses and ratings with received documents", async () => {
     const clock = new Clock();
     const records = recordsOn(clock);
     const library = new DocumentLibrary(records, clock);
@@ -109,7 +109,7 @@ describe("DocumentLibrary", () => {
     ]);
   });
 
-  it("does not trip over records that are none of its own", async () => {
+  it("ignores records of another format", async () => {
     const clock = new Clock();
     const records = recordsOn(clock);
     await records.put("document/x", { text: 7 });

@@ -2,18 +2,18 @@ import { AgentError, type JsonObject, type Maybe, type Records } from "../../../
 import { readFrontMatter } from "./front-matter.js";
 import { type Fingerprint, fingerprintOf } from "./hash.js";
 
-/** The longest document that is read, in bytes of UTF-8. */
+/** Limit of document size, in bytes of UTF-8. */
 export const DOCUMENT_BYTES = 64 * 1024;
-/** How many documents are kept at once. */
+/** Limit of stored documents. */
 export const DOCUMENTS_KEPT = 1_000;
-/** How long it is remembered that a name has two documents behind it. */
+/** How long a hash collision is remembered. */
 const COLLISION_KEEP_MS = 365 * 24 * 60 * 60 * 1000;
-/** How long a document is kept that only a message has brought, how many of one caller and how many of all. */
+/** Retention of documents received in messages, and their limits per caller and in total. */
 const LEARNED_KEEP_MS = 7 * 24 * 60 * 60 * 1000;
 export const LEARNED_PER_CALLER = 50;
 export const LEARNED_KEPT = 200;
 
-/** The library's five words for whether a document is good for a task. */
+/** The Python library's five ratings of a document for a task. */
 const SUITABILITIES = ["adequate", "inadequate", "probably_adequate", "probably_inadequate", "unknown"] as const;
 export type Suitability = (typeof SUITABILITIES)[number];
 
@@ -29,19 +29,19 @@ export interface KnownDocument {
   readonly multiround: boolean;
   /** Milliseconds since the epoch. */
   readonly addedAt: number;
-  /** A message brought it; nobody on this side has chosen it. */
+  /** Received in a message; not chosen by the operator. */
   readonly learned: boolean;
 }
 
 export interface LibraryTools {
   now(): number;
-  /** Default: the real one. */
+  /** Default: the system clock. */
   readonly fingerprintOf?: Maybe<(text: string) => Promise<Fingerprint>>;
 }
 
 /**
- * The documents one side knows, how often each was used and what is thought of it; all of it lives in records. Two
- * different texts under one name are refused from then on, both of them.
+ * The stored documents with their use counts and ratings, all in records. Two different texts with the same hash are both refused
+ * from then on.
  */
 export class DocumentLibrary {
   readonly #records: Records;
@@ -54,13 +54,13 @@ export class DocumentLibrary {
     this.#fingerprintOf = tools.fingerprintOf ?? fingerprintOf;
   }
 
-  /** Takes a text in. One that is known stays as it is, and is kept for good once somebody has chosen it. */
+  /** Adds a text. A known one stays as it is, and becomes permanent once the operator adds it. */
   async add(
     text: string,
     about: {
       readonly sources?: readonly string[];
       readonly learned?: boolean;
-      /** Whose message has brought it. */
+      /** The caller whose message carried it. */
       readonly from?: string;
     } = {},
   ): Promise<KnownDocument> {
@@ -80,18 +80,18 @@ export class DocumentLibrary {
       return faster === undefined ? made : this.add(text, about);
     }
     await this.#records.put(documentKey(hash), recordOf(made));
-    // What was thought of it while it was a stranger's is found out again.
+    // A rating from before the operator chose it is discarded.
     if (before !== undefined) await this.#records.delete(SUITABILITY + hash);
     return made;
   }
 
-  /** Undefined where it is not known. A name with two texts behind it is refused with `conflict`. */
+  /** Undefined if unknown. A hash with two texts is refused with `conflict`. */
   async get(hash: string): Promise<Maybe<KnownDocument>> {
     const [found] = await Promise.all([this.#find(hash), this.#refuseCollided(hash)]);
     return found;
   }
 
-  /** By name, from behind `after`. */
+  /** Pages through the documents by hash, starting after `after`. */
   async list(limit: number = DOCUMENTS_KEPT, after?: string): Promise<readonly KnownDocument[]> {
     const from = after === undefined ? undefined : documentKey(after);
     const kept = await this.#records.list(DOCUMENTS, limit, from);
@@ -99,19 +99,19 @@ export class DocumentLibrary {
   }
 
   /**
-   * The documents somebody on this side has chosen, and that were found adequate. Verdicts are looked through first: of what
-   * strangers have brought no text is read here, however much it is.
+   * The documents chosen by the operator and rated adequate. Ratings are read first, so that texts from anonymous callers are
+   * never loaded here, however many there are.
    */
   async adequate(): Promise<readonly KnownDocument[]> {
-    const verdicts = await this.#records.list(SUITABILITY, DOCUMENTS_KEPT);
-    const good = verdicts.filter(({ value }) => value["suitability"] === "adequate" && value["learned"] !== true);
+    const ratings = await this.#records.list(SUITABILITY, DOCUMENTS_KEPT);
+    const good = ratings.filter(({ value }) => value["suitability"] === "adequate" && value["learned"] !== true);
     const found = await Promise.all(good.map(({ key }) => this.#find(key.slice(SUITABILITY.length))));
     return found.flatMap((document, index) =>
       document?.learned === false && document.sha256 === good[index]?.value["sha256"] ? [document] : [],
     );
   }
 
-  /** One more use: the new count. */
+  /** Counts one use. Returns the new count. */
   use({ hash, learned }: Pick<KnownDocument, "hash" | "learned">): Promise<number> {
     return this.#records.count(`use/${hash}`, learned ? LEARNED_KEEP_MS : undefined);
   }
@@ -121,11 +121,11 @@ export class DocumentLibrary {
     return typeof count === "number" ? count : 0;
   }
 
-  /** What was thought of exactly this text. */
+  /** The rating of exactly this text. */
   async suitability({ hash, sha256 }: Pick<KnownDocument, "hash" | "sha256">): Promise<Suitability> {
-    const verdict = await this.#records.get(SUITABILITY + hash);
-    if (verdict?.["sha256"] !== sha256) return "unknown";
-    return SUITABILITIES.find((one) => one === verdict["suitability"]) ?? "unknown";
+    const rating = await this.#records.get(SUITABILITY + hash);
+    if (rating?.["sha256"] !== sha256) return "unknown";
+    return SUITABILITIES.find((one) => one === rating["suitability"]) ?? "unknown";
   }
 
   judge({ hash, sha256, learned }: KnownDocument, suitability: Suitability): Promise<void> {
@@ -140,15 +140,15 @@ export class DocumentLibrary {
   async #requireRoom(): Promise<void> {
     const kept = await this.#records.list(DOCUMENTS, DOCUMENTS_KEPT);
     if (kept.length >= DOCUMENTS_KEPT)
-      throw new AgentError("overloaded", `${DOCUMENTS_KEPT} protocol documents are kept; there is no room for another`);
+      throw new AgentError("overloaded", `the limit of ${DOCUMENTS_KEPT} protocol documents is reached`);
   }
 
-  /** Strangers leave room for each other, and for what is chosen here. */
+  /** Enforces the limits for received documents, per caller and in total. */
   async #requireRoomFor(caller: string): Promise<void> {
     const own = await this.#records.list(learnedBelow(caller), LEARNED_PER_CALLER);
     const all = await this.#records.list(LEARNED, LEARNED_KEPT);
     if (own.length >= LEARNED_PER_CALLER || all.length >= LEARNED_KEPT)
-      throw new AgentError("overloaded", "there is no room for another protocol document that a message brings along");
+      throw new AgentError("overloaded", "the limit of protocol documents received in messages is reached");
   }
 
   async #refuseCollided(hash: string): Promise<void> {
@@ -164,10 +164,10 @@ export class DocumentLibrary {
 const DOCUMENTS = "document/";
 const SUITABILITY = "suitability/";
 
-/** Who has brought which document: names only, to be counted without reading any text. */
+/** Index records, caller and hash only, so that documents can be counted without reading texts. */
 const LEARNED = "learned/";
 
-/** The length keeps caller and hash apart, whatever characters they have. */
+/** The length prefix makes the key unambiguous. */
 function learnedBelow(caller: string): string {
   return `${LEARNED}${caller.length}:${caller}/`;
 }
@@ -176,7 +176,7 @@ function documentKey(hash: string): string {
   return DOCUMENTS + hash;
 }
 
-/** Throws `too_large` for a text that is longer than documents are. */
+/** Throws `too_large` if the text exceeds the limit. */
 export function checkSize(text: string): void {
   if (text.length <= DOCUMENT_BYTES / 3) return;
   const bytes = new TextEncoder().encode(text).byteLength;
@@ -185,14 +185,14 @@ export function checkSize(text: string): void {
 }
 
 function collided(hash: string): AgentError {
-  return new AgentError("conflict", `two different documents have the name ${hash}; neither is used`);
+  return new AgentError("conflict", `two different documents have the hash ${hash}; neither is used`);
 }
 
 function recordOf({ hash: _hash, ...value }: KnownDocument): JsonObject {
   return value;
 }
 
-/** Undefined for a record that is none of ours. */
+/** Undefined if the record has another format. */
 function documentIn(hash: string, value: JsonObject): Maybe<KnownDocument> {
   const { sha256, text, sources, name, description, multiround, addedAt, learned } = value;
   if (typeof sha256 !== "string" || typeof text !== "string" || typeof name !== "string") return undefined;

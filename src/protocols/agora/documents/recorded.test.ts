@@ -14,7 +14,7 @@ interface Recorded {
 
 const RECORDED = JSON.parse(readFileSync("src/protocols/agora/fixtures/documents.json", "utf8")) as readonly Recorded[];
 
-/** What we read on purpose in another way than the library, which keeps whatever type YAML gives it. */
+/** Intended differences from the library, which keeps the types that YAML gives. */
 const READ_AS: {
   readonly [name: string]: { readonly name: string; readonly description: string; readonly multiround: boolean };
 } = {
@@ -29,12 +29,12 @@ describe.each(RECORDED)("a document as agora-protocol 0.2.0 sees it: $name", (re
     expect(await protocolHash(recorded.text)).toBe(recorded.hash);
   });
 
-  it("is the same data URI, both ways", () => {
+  it("has the same data URI, both ways", () => {
     expect(dataUriOf(recorded.text)).toBe(recorded.dataUri);
     expect(textInDataUri(recorded.dataUri)).toBe(recorded.text);
   });
 
-  it("says the same about itself", () => {
+  it("has the same front matter", () => {
     expect(readFrontMatter(recorded.text)).toEqual(READ_AS[recorded.name] ?? recorded.metadata);
   });
 });

@@ -39,25 +39,25 @@ describe("data URIs", () => {
 describe("findDocument()", () => {
   const refusing = async (): Promise<never> => Promise.reject(new AgentError("forbidden", "a private address"));
 
-  it("takes a text only if it has the hash", async () => {
+  it("accepts a text only with the right hash", async () => {
     expect(await findDocument(HASH, [dataUriOf(SAMPLE)], undefined)).toBe(SAMPLE);
     expect(await findDocument(HASH, [dataUriOf(`${SAMPLE} `)], undefined)).toBeUndefined();
   });
 
-  it("tries every source by itself: one that fails keeps nobody from the next", async () => {
-    const asked: string[] = [];
+  it("tries every source independently", async () => {
+    const requests: string[] = [];
     const follow = async (url: string): Promise<Uint8Array> => {
-      asked.push(url);
+      requests.push(url);
       if (url.endsWith("/good")) return bytes(SAMPLE);
       if (url.endsWith("/lies")) return bytes("another text");
       throw new AgentError("unavailable", "connection refused");
     };
     const sources = ["ftp://a/x", "http://a/refused", "https://a/lies", "data:text/html,x", "https://a/good", "https://a/never"];
     expect(await findDocument(HASH, sources, follow)).toBe(SAMPLE);
-    expect(asked).toEqual(["http://a/refused", "https://a/lies", "https://a/good"]);
+    expect(requests).toEqual(["http://a/refused", "https://a/lies", "https://a/good"]);
   });
 
-  it("goes out only where no data URI has the text, within the limits", async () => {
+  it("fetches only if no data URI has the text, within the limits", async () => {
     const limits: unknown[] = [];
     const follow = async (_url: string, given: unknown): Promise<Uint8Array> => {
       limits.push(given);
@@ -69,13 +69,13 @@ describe("findDocument()", () => {
     expect(limits).toEqual([{ bytes: DOCUMENT_BYTES, timeoutMs: SOURCE_MS }]);
   });
 
-  it("finds nothing where nothing is, and follows nothing when told so", async () => {
+  it("returns undefined without sources, and fetches nothing if disabled", async () => {
     expect(await findDocument(HASH, [], refusing)).toBeUndefined();
     expect(await findDocument(HASH, ["http://127.0.0.1/x"], refusing)).toBeUndefined();
     expect(await findDocument(HASH, ["http://a/x"], undefined)).toBeUndefined();
   });
 
-  it("refuses more sources than anybody needs", async () => {
+  it("rejects too many sources", async () => {
     const many = Array.from({ length: MOST_SOURCES + 1 }, () => dataUriOf(SAMPLE));
     await expect(findDocument(HASH, many, undefined)).rejects.toMatchObject({ code: "invalid_message" });
     expect(await findDocument(await protocolHash(SAMPLE), many.slice(1), undefined)).toBe(SAMPLE);

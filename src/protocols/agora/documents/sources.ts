@@ -2,9 +2,9 @@ import { AgentError, decodeBase64, type Maybe } from "../../../envelope/index.js
 import { fingerprintOf } from "./hash.js";
 import { DOCUMENT_BYTES } from "./library.js";
 
-/** How many sources of one document are looked at. */
+/** Limit of sources tried per document. */
 export const MOST_SOURCES = 8;
-/** How long one source may take. */
+/** Timeout of one source. */
 export const SOURCE_MS = 5_000;
 
 const PERCENT_FORM = "data:text/plain;charset=utf-8,";
@@ -12,12 +12,12 @@ const BASE64_FORM = "data:text/plain;charset=utf-8;base64,";
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The one guarded way out; undefined where addresses in messages are not followed. */
+/** The guarded fetch. Undefined if addresses in messages are not followed. */
 export type Follow = (url: string, limits: { readonly bytes: number; readonly timeoutMs: number }) => Promise<Uint8Array>;
 
-/** The text in a data URI of one of the two forms that the library knows; undefined for any other, and for broken ones. */
+/** The text of a data URI in one of the two forms that the Python library supports. Undefined for other or invalid ones. */
 export function textInDataUri(uri: string): Maybe<string> {
-  // Percent signs make three characters of a byte; more than that is no document.
+  // Percent-encoding takes up to three characters per byte; longer URIs exceed the limit.
   if (uri.length > BASE64_FORM.length + 3 * DOCUMENT_BYTES) return undefined;
   if (uri.startsWith(BASE64_FORM)) {
     const bytes = decodeBase64(uri.slice(BASE64_FORM.length));
@@ -26,7 +26,7 @@ export function textInDataUri(uri: string): Maybe<string> {
   return uri.startsWith(PERCENT_FORM) ? percentDecoded(uri.slice(PERCENT_FORM.length)) : undefined;
 }
 
-/** A document as a data URI, as the library's sender writes it: a slash stays bare. */
+/** A document as a data URI, as the Python library writes it: slashes are not escaped. */
 export function dataUriOf(text: string): string {
   return PERCENT_FORM + encodeURIComponent(text).replaceAll(/[!'()*]|%2F/g, (found) => (found === "%2F" ? "/" : percent(found)));
 }
@@ -35,7 +35,7 @@ function percent(letter: string): string {
   return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** As Python's `unquote` does it: what is no escape stands for itself, and bytes that are not UTF-8 become U+FFFD. */
+/** Like Python's `unquote`: invalid escapes stay literal, and bytes that are not UTF-8 become U+FFFD. */
 function percentDecoded(text: string): string {
   return text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => {
     const bytes = Uint8Array.from({ length: run.length / 3 }, (_, index) =>
@@ -45,7 +45,7 @@ function percentDecoded(text: string): string {
   });
 }
 
-/** Undefined where the bytes are not UTF-8, or too many. */
+/** Undefined if the bytes are not UTF-8, or exceed the limit. */
 export function textOfBytes(bytes: Uint8Array): Maybe<string> {
   if (bytes.byteLength > DOCUMENT_BYTES) return undefined;
   try {
@@ -56,8 +56,8 @@ export function textOfBytes(bytes: Uint8Array): Maybe<string> {
 }
 
 /**
- * The text behind the first source that has the given hash. Data URIs cost nothing and are tried first; every source is
- * tried by itself, so one that fails or lies keeps nobody from the next.
+ * The text of the first source with the given hash. Data URIs are tried first because they are free. Sources are tried
+ * independently, so that one failing or wrong source does not block the next.
  */
 export async function findDocument(hash: string, sources: readonly string[], follow: Maybe<Follow>): Promise<Maybe<string>> {
   if (sources.length > MOST_SOURCES)
@@ -81,7 +81,7 @@ async function textAt(url: string, follow: Follow): Promise<Maybe<string>> {
   try {
     return textOfBytes(await follow(url, { bytes: DOCUMENT_BYTES, timeoutMs: SOURCE_MS }));
   } catch {
-    // Who sent the address learns nothing about what is behind it; the caller is told that no source had the document.
+    // The caller chose the address and learns nothing about it; only that no source had the document.
     return undefined;
   }
 }

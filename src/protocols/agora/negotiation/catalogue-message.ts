@@ -1,36 +1,37 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { readJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { isHash } from "../documents/hash.js";
 
 /**
- * The catalogue's own small language inside the body of a negotiation. It is ours: JSON that a language model on the other
- * side can still read and answer, with what is wanted of it said in the offer itself.
+ * The catalogue format in the body of a negotiation. A Koine extension: JSON that a language model can also read and answer,
+ * because the offer explains what is expected.
  */
 export type CatalogueMessage =
   | { readonly kind: "offer"; readonly offer: Offer }
   | { readonly kind: "accept"; readonly hash: string }
   | { readonly kind: "reject"; readonly hash: string; readonly reason: Maybe<string>; readonly counter: Maybe<Offer> };
 
-/** One document, by its name and as much of it as fits. */
+/** One document: its name, and its text or sources. */
 export interface Offer {
   readonly hash: string;
   readonly name?: Maybe<string>;
   readonly description?: Maybe<string>;
-  /** The exact text, where it is short. */
+  /** The exact text, if it is short. */
   readonly document?: Maybe<string>;
-  /** Where the text is. */
+  /** The URLs of the text. */
   readonly sources?: Maybe<readonly string[]>;
 }
 
-/** A document above this length is offered by name and source only. */
+/** Longer documents are offered by name and source only. */
 export const OFFERED_CHARACTERS = 8_192;
 const SHOWN_CHARACTERS = 500;
-const JSON_DEPTH = 8;
+const JSON_LIMITS = { ...DEFAULT_LIMITS, jsonDepth: 8 };
 const SOURCES = 8;
 const HOW =
   'answer with JSON only: {"accept": hash}, or {"reject": hash}, or {"reject": hash, "counter": {"hash": …, "document": …}}';
 
-/** `{"offer": …, "how": …}`: the second member is for a reader that is a language model. */
+/** `{"offer": …, "how": …}`: `how` explains the format to language models. */
 export function writeOffer(offer: Offer): string {
   return JSON.stringify({ offer: offerJson(offer), how: HOW });
 }
@@ -43,7 +44,7 @@ export function writeReject(hash: string, reason: string, counter: Maybe<Offer>)
   return JSON.stringify({ reject: hash, reason, ...(counter === undefined ? undefined : { counter: offerJson(counter) }) });
 }
 
-/** An offer as JSON; a text that is too long is left out. */
+/** An offer as JSON. Texts over the limit are omitted. */
 export function offerJson({ hash, name, description, document, sources }: Offer): JsonObject {
   const fits = document !== undefined && document.length <= OFFERED_CHARACTERS;
   const listed = sources !== undefined && sources.length > 0;
@@ -68,7 +69,7 @@ export function readCatalogueMessage(text: string): Maybe<CatalogueMessage> {
   return { kind: "reject", hash: reject, reason: shortText(reason), counter: readOffer(counter) };
 }
 
-/** A hash alone is an offer, too. */
+/** A hash alone is an offer. */
 function readOffer(value: unknown): Maybe<Offer> {
   const { hash, name, description, document, sources } =
     typeof value === "string" ? { hash: value } : isObject(value) ? value : {};
@@ -94,7 +95,7 @@ function objectIn(text: string): Maybe<JsonObject> {
   const close = text.lastIndexOf("}");
   if (open === -1 || close < open) return undefined;
   try {
-    const value = readJson(new TextEncoder().encode(text.slice(open, close + 1)), JSON_DEPTH);
+    const value = readJson(new TextEncoder().encode(text.slice(open, close + 1)), JSON_LIMITS);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

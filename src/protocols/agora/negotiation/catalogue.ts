@@ -26,11 +26,11 @@ export async function answerByCatalogue(
   message: Maybe<CatalogueMessage>,
   catalogue: readonly CatalogueDocument[],
 ): Promise<{ readonly state: NegotiationState; readonly body: string }> {
-  if (message === undefined) return { state, body: inWords(catalogue) };
+  if (message === undefined) return { state, body: proseOf(catalogue) };
   if (message.kind === "accept") return { state, body: await answerToAccept(message.hash, catalogue) };
   const [refused, offered] = message.kind === "offer" ? [message.offer.hash, message.offer] : [message.hash, message.counter];
   const hash = offered?.hash ?? refused;
-  const refusal = offered === undefined ? "nothing was offered instead" : await refusalOf(offered, catalogue);
+  const refusal = offered === undefined ? "no alternative offered" : await refusalOf(offered, catalogue);
   if (refusal === undefined) return { state, body: writeAccept(hash, NO_MODEL) };
   const tried = new Set([...state.countered, refused, hash]);
   const counter = catalogue.find((document) => !tried.has(document.hash));
@@ -45,18 +45,21 @@ export function offerOf({ hash, name, description, text, sources }: CatalogueDoc
   return { hash, name, description, document: text, sources };
 }
 
-/** Why not? Undefined: gladly. A text that comes along must be the very text, not only one with the same name. */
+/**
+ * The reason for rejecting an offer; undefined if it is acceptable. An included text must be identical, not only have the same
+ * name.
+ */
 async function refusalOf({ hash, document }: Offer, catalogue: readonly CatalogueDocument[]): Promise<Maybe<string>> {
   const own = await ownBy(hash, catalogue);
   if (document !== undefined) {
     const { sha1, sha256 } = await fingerprintOf(document);
     if (sha1 !== hash) return "the document does not have this hash";
-    if (own !== undefined && own !== sha256) return "another document is known by this hash";
+    if (own !== undefined && own !== sha256) return "another document has this hash";
   }
   return own === undefined ? "this side has no routine for it" : undefined;
 }
 
-/** The SHA-256 of what is known by a hash here: a document as it is, or without white space around it, as the library hashes it. */
+/** The SHA-256 of the document with this hash: exact, or trimmed, as the Python library hashes it. */
 async function ownBy(hash: string, catalogue: readonly CatalogueDocument[]): Promise<Maybe<string>> {
   const exact = catalogue.find((each) => each.hash === hash);
   if (exact !== undefined) return exact.sha256;
@@ -70,11 +73,11 @@ async function ownBy(hash: string, catalogue: readonly CatalogueDocument[]): Pro
 
 async function answerToAccept(hash: string, catalogue: readonly CatalogueDocument[]): Promise<string> {
   const known = (await ownBy(hash, catalogue)) !== undefined;
-  return known ? writeAccept(hash, NO_MODEL) : writeReject(hash, `this side never offered it (${NO_MODEL})`, undefined);
+  return known ? writeAccept(hash, NO_MODEL) : writeReject(hash, `it was not offered by this agent (${NO_MODEL})`, undefined);
 }
 
 /** The reply to prose without a model: the list of supported documents. */
-function inWords(catalogue: readonly CatalogueDocument[]): string {
+function proseOf(catalogue: readonly CatalogueDocument[]): string {
   if (catalogue.length === 0) {
     return "No language model is configured on this side, so it cannot discuss a protocol, and it has none in its catalogue.";
   }

@@ -4,7 +4,7 @@ import type { CatalogueDocument } from "./catalogue.js";
 import { latestTurns, type NegotiationState } from "./state.js";
 import { asData, DATA_RULE } from "./untrusted.js";
 
-/** The longest prose of either side; ten rounds of it are remembered. */
+/** Limit of the prose of one message; ten rounds of it are remembered. */
 export const PROSE_CHARACTERS = 8_000;
 
 const TASK = `You negotiate on behalf of a service with somebody who wants to use it. Together you settle how one request and one reply of a certain kind are written, so exactly that a program can be made from it: a text comes in, a text goes out.
@@ -27,13 +27,13 @@ export async function modelReply(
   if (text.length > PROSE_CHARACTERS) {
     throw new AgentError("too_large", `a message of a negotiation in prose has at most ${PROSE_CHARACTERS} characters`);
   }
-  const asked = { role: "user", content: asData("THE OTHER SIDE", text) } as const;
-  const body = await model.complete({ system: systemFor(catalogue, about), messages: [...state.turns, asked] }, cancel);
+  const prompt = { role: "user", content: asData("THE OTHER SIDE", text) } as const;
+  const body = await model.complete({ system: systemFor(catalogue, about), messages: [...state.turns, prompt] }, cancel);
   if (body.length > PROSE_CHARACTERS) throw new AgentError("internal", "the language model of this side could not be brief");
-  return { state: { ...state, turns: latestTurns([...state.turns, asked, { role: "assistant", content: body }]) }, body };
+  return { state: { ...state, turns: latestTurns([...state.turns, prompt, { role: "assistant", content: body }]) }, body };
 }
 
-/** Names and descriptions only: the texts are the documents' own, and long. */
+/** Names and descriptions only, to keep the prompt short. */
 function systemFor(catalogue: readonly CatalogueDocument[], about: Maybe<string>): string {
   const documents = catalogue.map(({ hash, name, description }) => `${hash} ${name}: ${description}`).join("\n");
   const service = asData("THE SERVICE", about ?? "nothing more is known about it");

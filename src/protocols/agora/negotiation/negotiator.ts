@@ -6,26 +6,28 @@ import { modelReply } from "./model-reply.js";
 import { type NegotiationState, NO_ROUNDS, ROUNDS, readState } from "./state.js";
 
 export interface NegotiatorOptions {
-  /** The documents this side has chosen or has a routine for. Nothing else is ever accepted. */
+  /** The documents that are chosen by the operator or have a routine. No other document is accepted. */
   catalogue(): readonly CatalogueDocument[] | Promise<readonly CatalogueDocument[]>;
   /** Negotiates with peers that use prose. Default: none; the reply then lists the catalogue. */
   readonly model?: Maybe<LanguageModel>;
-  /** What this side can do, in its own words, for the model. */
+  /** What this agent can do, as text for the model. */
   readonly about?: Maybe<string>;
 }
 
-/** The answering side of a negotiation. The state is JSON, so that a conversation survives restarts and moves between replicas. */
-export interface Negotiator {
+/**
+ * The answering side of a negotiation. The state is JSON, so that a conversation survives restarts and moves between replicas.
+ */
+interface Negotiator {
   open(caller: Principal): NegotiationState;
   reply(state: JsonObject, text: string, cancel: Cancel): Promise<{ readonly state: NegotiationState; readonly body: string }>;
 }
 
-/** The longest message of a negotiation that is read, in characters. */
+/** Limit of one negotiation message, in characters. */
 const MESSAGE_CHARACTERS = 80_000;
 
 /**
- * Offers by catalogue are answered by catalogue, whoever is configured: it costs nothing and cannot be talked into anything.
- * Everything else goes to the model, or is answered with the catalogue and the sentence that nobody here can discuss.
+ * Catalogue offers are always answered from the catalogue: it is free and cannot be manipulated. Everything else goes to the
+ * model; without one, the reply lists the catalogue.
  */
 export function negotiatorFor(options: NegotiatorOptions): Negotiator {
   return {

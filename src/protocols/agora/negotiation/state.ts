@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject } from "../../../envelope/index.js";
 
-/** The library's number, on both sides. */
+/** The round limit of the Python library, for both sides. */
 export const ROUNDS = 10;
 
-/** One turn of a talk with a model, as it is kept between two messages. */
+/** One stored turn of a conversation with a model. */
 export interface Turn {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
-/** As much of a talk as is remembered, in characters: it is kept in one record, and sent to the model with every message. */
+/** Limit of remembered text, in characters: it is stored in one record and sent to the model with every message. */
 const REMEMBERED_CHARACTERS = 40_000;
 
-/** The newest turns that are remembered together. */
+/** The newest turns within the limit. */
 export function latestTurns<T extends Turn>(turns: readonly T[]): readonly T[] {
   let room = REMEMBERED_CHARACTERS;
   const tooOld = turns.findLastIndex(({ content }) => {
@@ -22,10 +22,10 @@ export function latestTurns<T extends Turn>(turns: readonly T[]): readonly T[] {
   return turns.slice(tooOld + 1);
 }
 
-/** All an answering side remembers of a negotiation. */
+/** The stored state of the answering side. */
 export interface NegotiationState extends JsonObject {
   readonly round: number;
-  /** The documents that were proposed from here already. */
+  /** The documents proposed by this side so far. */
   readonly countered: readonly string[];
   readonly turns: readonly (Turn & JsonObject)[];
 }

@@ -1,33 +1,38 @@
-import type { Got } from "../../ask.js";
-import { demand, show } from "../../duty.js";
-import { type AgoraDuty, demandRefused, natural, type Probe, post, postText, stillServes } from "./probe.js";
+import type { RawResponse } from "../../ask.js";
+import { demand, show } from "../../check.js";
+import { type AgoraRequirement, demandRefused, natural, type Probe, post, postText, stillServes } from "./probe.js";
 import { isReply, readReply } from "./reply.js";
 
 const SERVER = "agora-protocol 0.2.0, receiver/server.py";
 const SPEC = "Agora specification (specs.html, 2024), transport";
 const DEPTH = 5_000;
 
-/** A duty to refuse what is no message. */
-function refuses(key: string, what: string, level: "must" | "should", send: (probe: Probe) => Promise<Got>): AgoraDuty {
+/** A requirement to reject an invalid message. */
+function refuses(
+  key: string,
+  what: string,
+  level: "must" | "should",
+  send: (probe: Probe) => Promise<RawResponse>,
+): AgoraRequirement {
   return {
     key: `input:${key}`,
     capability: "edge-cases",
     level,
     source: level === "must" ? SERVER : SPEC,
-    behaviour: `${what} is refused in the form of Agora's errors.`,
+    behaviour: `${what} is rejected with an Agora error.`,
     async run(probe) {
       demandRefused(await send(probe));
     },
   };
 }
 
-/** What is wrong in itself. The answer is a refusal in Agora's own form, and the server goes on. */
-export const badInputDuties: readonly AgoraDuty[] = [
-  refuses("no-json", "A body that is no JSON", "must", (probe) => postText(probe, "no JSON")),
-  refuses("cut-off", "JSON that ends too early", "must", (probe) => postText(probe, '{"protocolHash":null,"body":"he')),
+/** Invalid input. The server must answer with an Agora error and stay available. */
+export const badInputRequirements: readonly AgoraRequirement[] = [
+  refuses("no-json", "A body that is not JSON", "must", (probe) => postText(probe, "no JSON")),
+  refuses("cut-off", "Truncated JSON", "must", (probe) => postText(probe, '{"protocolHash":null,"body":"he')),
   refuses("empty", "An empty body", "must", (probe) => postText(probe, "")),
   refuses("list", "A list", "must", (probe) => postText(probe, "[]")),
-  refuses("text", "JSON that is only a text", "must", (probe) => postText(probe, '"hello"')),
+  refuses("text", "A JSON string", "must", (probe) => postText(probe, '"hello"')),
   refuses("null", "null", "must", (probe) => postText(probe, "null")),
   refuses("nothing", "A message without members", "must", (probe) => post(probe, {})),
   refuses("body-absent", "A message without a body", "must", (probe) => post(probe, { protocolHash: null, protocolSources: [] })),
@@ -38,18 +43,18 @@ export const badInputDuties: readonly AgoraDuty[] = [
     post(probe, natural("hello", { multiround: "yes" })),
   ),
   {
-    ...refuses("metadata-text", "Metadata that is no object", "should", (probe) =>
+    ...refuses("metadata-text", "Metadata that is not an object", "should", (probe) =>
       post(probe, natural("hello", { metadata: "x" })),
     ),
     needs: ["koine"],
   },
-  refuses("invalid-utf8", "A body that is no UTF-8", "should", (probe) =>
+  refuses("invalid-utf8", "A body that is not UTF-8", "should", (probe) =>
     postText(
       probe,
       new Uint8Array([...new TextEncoder().encode('{"protocolHash":null,"protocolSources":[],"body":"'), 0xc3, 0x28, 0x22, 0x7d]),
     ),
   ),
-  refuses("other-type", "A body that says it is plain text", "must", (probe) =>
+  refuses("other-type", "A body of type text/plain", "must", (probe) =>
     post(probe, natural("hello"), { headers: { "content-type": "text/plain" } }),
   ),
   {
@@ -57,7 +62,7 @@ export const badInputDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "RFC 9110 §15.5.16",
-    behaviour: "A body that says it is plain text, which any web page can send, is refused with 415 or 400.",
+    behaviour: "A body of type text/plain, which any web page can send, is rejected with 415 or 400.",
     async run(probe) {
       const { status } = await post(probe, natural("hello"), { headers: { "content-type": "text/plain" } });
       demand(status === 415 || status === 400, `answered ${status}`);
@@ -67,7 +72,7 @@ export const badInputDuties: readonly AgoraDuty[] = [
     key: "input:deep",
     capability: "edge-cases",
     source: "RFC 8259 §9",
-    behaviour: "JSON 5,000 levels deep is taken or refused, never a fault of the server.",
+    behaviour: "JSON 5,000 levels deep is accepted or rejected, never a server error.",
     async run(probe) {
       const deep = `${"[".repeat(DEPTH)}${"]".repeat(DEPTH)}`;
       const got = await postText(probe, `{"protocolHash":null,"protocolSources":[],"body":"hello","later":${deep}}`);
@@ -79,7 +84,7 @@ export const badInputDuties: readonly AgoraDuty[] = [
     key: "input:prototype",
     capability: "security",
     source: "CWE-1321",
-    behaviour: "Members named __proto__ and constructor change nothing.",
+    behaviour: "Members named __proto__ and constructor have no effect.",
     async run(probe) {
       const body = '{"__proto__":{"protocolHash":"x"},"constructor":{},"protocolHash":null,"protocolSources":[],"body":"hello"}';
       const got = await postText(probe, body);
@@ -91,7 +96,7 @@ export const badInputDuties: readonly AgoraDuty[] = [
     key: "input:surrogates",
     capability: "edge-cases",
     source: "RFC 8259 §8.2",
-    behaviour: "Half a surrogate pair and a NUL in a text are taken or refused, never a fault of the server.",
+    behaviour: "Half a surrogate pair and a NUL in a text are accepted or rejected, never a server error.",
     async run(probe) {
       for (const text of ["\\ud800", "\\u0000"]) {
         const got = await postText(probe, `{"protocolHash":null,"protocolSources":[],"body":"${text}"}`);

@@ -1,7 +1,7 @@
-import { demand, demandObject, show } from "../../duty.js";
+import { demand, demandObject, show } from "../../check.js";
 import { newDocument } from "./documents.js";
 import {
-  type AgoraDuty,
+  type AgoraRequirement,
   conversationUrl,
   demandRefused,
   further,
@@ -17,8 +17,8 @@ const SERVER = "agora-protocol 0.2.0, receiver/server.py";
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const TALKS = 10;
 
-/** Several messages that belong together. */
-export const conversationDuties: readonly AgoraDuty[] = [
+/** Conversations of several messages. */
+export const conversationRequirements: readonly AgoraRequirement[] = [
   {
     key: "conversation:opened",
     capability: "round-trip",
@@ -33,10 +33,10 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:id",
     capability: "security",
     source: SERVER,
-    behaviour: "The id is a UUID of version 4, another one each time: nobody can guess it.",
+    behaviour: "The id is a random UUID of version 4.",
     async run(probe) {
       const ids = [(await openConversation(probe)).id, (await openConversation(probe)).id];
-      for (const id of ids) demand(UUID_4.test(id), `${show(id)} is no UUID of version 4`);
+      for (const id of ids) demand(UUID_4.test(id), `${show(id)} is not a UUID of version 4`);
       demand(ids[0] !== ids[1], "two conversations have one id");
     },
   },
@@ -44,7 +44,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:continued",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "Further messages go to /conversations/{id} and are answered, as often as one likes.",
+    behaviour: "Further messages to /conversations/{id} are answered.",
     async run(probe) {
       const { id } = await openConversation(probe);
       for (const text of ["two", "three", "four"]) {
@@ -57,7 +57,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:same-id",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "A further answer names no other conversation.",
+    behaviour: "Further replies name no other conversation.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const { conversationId } = await further(probe, id, "two");
@@ -68,7 +68,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:body-is-enough",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "A further message needs nothing but its body.",
+    behaviour: "A further message needs only its body.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const reply = await say(probe, { body: "two" }, { url: conversationUrl(probe.subject, id) });
@@ -82,9 +82,9 @@ export const conversationDuties: readonly AgoraDuty[] = [
     behaviour: "A question of the agent is the answer of its message, and the next message of the conversation answers it.",
     needs: ["commands"],
     async run(probe) {
-      const asked = await openConversation(probe, "conform: ask");
-      demand(asked.text.includes("what is the answer?"), `the question is ${show(asked.text)}`);
-      const answered = await further(probe, asked.id, "42");
+      const question = await openConversation(probe, "conform: ask");
+      demand(question.text.includes("what is the answer?"), `the question is ${show(question.text)}`);
+      const answered = await further(probe, question.id, "42");
       demand(answered.text.includes("the answer was: 42"), `the answer is ${show(answered.text)}`);
     },
   },
@@ -92,7 +92,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:goes-on-after-an-answer",
     capability: "long-running",
     source: SERVER,
-    behaviour: "A conversation goes on when a piece of work in it is done.",
+    behaviour: "A conversation continues after a task in it has ended.",
     needs: ["commands"],
     async run(probe) {
       const { id } = await openConversation(probe, "conform: task");
@@ -104,14 +104,17 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:apart",
     capability: "security",
     source: SERVER,
-    behaviour: "Two conversations know nothing of each other.",
+    behaviour: "Conversations are isolated from each other.",
     needs: ["commands"],
     async run(probe) {
       const [one, other] = [await openConversation(probe, "conform: ask"), await openConversation(probe, "conform: ask")];
       const second = await further(probe, other.id, "second");
       const first = await further(probe, one.id, "first");
-      demand(first.text.includes("first") && !first.text.includes("second"), `the first heard ${show(first.text)}`);
-      demand(second.text.includes("second"), `the second heard ${show(second.text)}`);
+      demand(
+        first.text.includes("first") && !first.text.includes("second"),
+        `the first conversation received ${show(first.text)}`,
+      );
+      demand(second.text.includes("second"), `the second conversation received ${show(second.text)}`);
     },
   },
   {
@@ -143,7 +146,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:delete-is-idempotent",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "DELETE of a conversation that is closed already is a success as well.",
+    behaviour: "DELETE of a closed conversation succeeds.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const [first, second] = [await remove(probe, id), await remove(probe, id)];
@@ -155,7 +158,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:delete-unknown",
     capability: "security",
     source: SERVER,
-    behaviour: "DELETE of an unknown conversation is answered exactly as of a known one: it tells nobody which ids exist.",
+    behaviour: "DELETE of an unknown conversation is answered exactly as of a known one, so that ids are not disclosed.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const [known, unknown] = [await remove(probe, id), await remove(probe, probe.subject.newId())];
@@ -178,7 +181,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:over",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "A message for a closed conversation is refused.",
+    behaviour: "A message for a closed conversation is rejected.",
     async run(probe) {
       const { id } = await openConversation(probe);
       await remove(probe, id);
@@ -189,7 +192,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:unknown",
     capability: "round-trip",
     source: SERVER,
-    behaviour: 'A message for an unknown conversation is refused with "Conversation not found.", the words of the library.',
+    behaviour: 'A message for an unknown conversation is rejected with "Conversation not found.", the text of the library.',
     dialects: ["python"],
     async run(probe) {
       const { text } = demandRefused((await further(probe, probe.subject.newId(), "two")).got);
@@ -200,7 +203,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     key: "conversation:odd-ids",
     capability: "edge-cases",
     source: SERVER,
-    behaviour: "Ids that are no UUID are unknown ones, and break nothing.",
+    behaviour: "Ids that are not UUIDs are unknown.",
     async run(probe) {
       for (const id of ["x", "%00", "..%2f..", "__proto__", "constructor", "a".repeat(1_000), "%ff"]) {
         const got = await post(probe, natural("two"), { url: conversationUrl(probe.subject, id) });
@@ -214,7 +217,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "Koine: a conversation has one document",
-    behaviour: "A conversation keeps to its document: a message under another hash is refused, not answered under the first.",
+    behaviour: "A conversation keeps its document: a message with another hash is rejected.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const { hash, uri } = await newDocument(probe);
@@ -226,7 +229,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: "RFC 9110 §15.5.1",
-    behaviour: "A message nobody can read is refused, and the conversation goes on.",
+    behaviour: "An invalid message is rejected, and the conversation continues.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const url = conversationUrl(probe.subject, id);
@@ -240,7 +243,7 @@ export const conversationDuties: readonly AgoraDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: SERVER,
-    behaviour: "GET of a conversation is refused: nothing is read this way.",
+    behaviour: "GET of a conversation is rejected.",
     async run(probe) {
       const { id } = await openConversation(probe);
       const got = await remove(probe, id, { method: "GET" });

@@ -1,9 +1,9 @@
 import { ask } from "../../ask.js";
-import { demand, demandObject, demandString, show, skip } from "../../duty.js";
+import { demand, demandObject, demandString, show, skip } from "../../check.js";
 import { isHash, protocolHash } from "../documents/hash.js";
 import { textInDataUri } from "../documents/sources.js";
 import { DIALECTS } from "../wire.js";
-import { type AgoraDuty, conversationUrl, DEMO_PATH, listedIn, OWN_PATH, type Probe, SPEC_PATH } from "./probe.js";
+import { type AgoraRequirement, conversationUrl, DEMO_PATH, listedIn, OWN_PATH, type Probe, SPEC_PATH } from "./probe.js";
 
 const SPEC = "Agora specification (specs.html, 2024), discovery";
 const DEMO = "paper-demo, GET /wellknown";
@@ -17,14 +17,13 @@ async function get(probe: Probe, path: string): Promise<unknown> {
   return got.json;
 }
 
-/** How a stranger finds out what is served. */
-export const discoveryDuties: readonly AgoraDuty[] = [
+/** Discovery by anonymous callers. */
+export const discoveryRequirements: readonly AgoraRequirement[] = [
   {
     key: "discovery:delete-proves-it",
     capability: "connectivity",
     source: "agora-protocol 0.2.0, receiver/server.py",
-    behaviour:
-      "DELETE of a conversation that never was is a success, which shows the library's protocol without sending a message.",
+    behaviour: "DELETE of an unknown conversation succeeds, which identifies the protocol without sending a message.",
     dialects: ["python"],
     async run({ subject }) {
       const got = await ask(subject, { method: "DELETE", url: conversationUrl(subject, subject.newId()) });
@@ -52,7 +51,7 @@ export const discoveryDuties: readonly AgoraDuty[] = [
     behaviour: "Every listed hash is the padded base64 of a SHA-1.",
     needs: ["listed"],
     async run({ listed }) {
-      for (const hash of listed.keys()) demand(isHash(hash), `${show(hash)} is no such hash`);
+      for (const hash of listed.keys()) demand(isHash(hash), `${show(hash)} is not such a hash`);
     },
   },
   {
@@ -120,7 +119,7 @@ export const discoveryDuties: readonly AgoraDuty[] = [
     capability: "connectivity",
     level: "should",
     source: "RFC 9110 §9.3.2",
-    behaviour: "HEAD of a discovery document is answered as GET is, without a body.",
+    behaviour: "HEAD of a discovery document is answered like GET, without a body.",
     async run(probe) {
       await get(probe, SPEC_PATH);
       const got = await ask(probe.subject, { method: "HEAD", url: probe.subject.url + SPEC_PATH });
@@ -161,7 +160,7 @@ export const discoveryDuties: readonly AgoraDuty[] = [
     key: "discovery:document-unknown",
     capability: "connectivity",
     source: "Koine: GET /protocols/{hash}",
-    behaviour: "A document nobody has, and a name that leads out of the folder, are not found.",
+    behaviour: "An unknown document, and a name outside of the folder, are not found.",
     needs: ["koine"],
     async run(probe) {
       for (const name of ["2jmj7l5rSw0yVb/vlWAYkK/YBwk=", "../../etc/passwd", "%", ""]) {
@@ -177,16 +176,16 @@ function documentUrl({ subject }: Probe, name: string): string {
 }
 
 async function demandMatch(probe: Probe, hash: string, source: string): Promise<void> {
-  const text = await textBehind(probe, source);
+  const text = await textAt(probe, source);
   if (text === undefined) return;
   demand((await protocolHash(text)) === hash, `${source.slice(0, 80)} holds a text with another hash than ${hash}`);
 }
 
-/** Undefined for an address elsewhere: a check of one server asks no other. */
-async function textBehind({ subject }: Probe, source: string): Promise<string | undefined> {
+/** Undefined for other hosts: a check sends no requests to third parties. */
+async function textAt({ subject }: Probe, source: string): Promise<string | undefined> {
   if (source.startsWith("data:")) {
     const text = textInDataUri(source);
-    demand(text !== undefined, `${source.slice(0, 80)} is none of the two forms of data URI that peers read`);
+    demand(text !== undefined, `${source.slice(0, 80)} is not one of the two supported forms of data URI`);
     return text;
   }
   if (!URL.canParse(source) || new URL(source).origin !== new URL(subject.url).origin) return undefined;

@@ -3,7 +3,7 @@ import { protocolHash } from "../documents/hash.js";
 import { dataUriOf } from "../documents/sources.js";
 import type { Probe } from "./probe.js";
 
-/** A text, what it is called on the wire, and where it can be had from. */
+/** A text with its hash and sources. */
 export interface Sample {
   readonly hash: string;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface Sample {
 
 const LINES = ["---", "name: Echo", "description: ECHO protocol", "multiround: false", "---", "ECHO the JSON body back.", ""];
 
-/** Texts with the hashes that the library's own function gives them. */
+/** Texts with the hashes that the Python library computes. */
 export const VECTORS: readonly Sample[] = [
   sample(LINES.join("\n"), "L9xl1shodRYEKdIIT3ydYkazG8M="),
   sample(LINES.join("\r\n"), "mISFfEZtoAejB7NFWfE64yt4VR8="),
@@ -26,7 +26,7 @@ function sample(text: string, hash: string): Sample {
   return { hash, text, uri: dataUriOf(text), base64 };
 }
 
-/** A document that the subject cannot know yet. Nobody can do what it asks for. */
+/** A new document that the subject cannot know. No agent can do what it requires. */
 export async function newDocument({ subject }: Probe, name = "Unknown"): Promise<Sample> {
   const text = `---\nname: ${name}\ndescription: for a check\nmultiround: false\n---\nWord ${subject.newId()}: nobody can serve this.\n`;
   return sample(text, await protocolHash(text));

@@ -1,21 +1,21 @@
 import { begin } from "../../ask.js";
-import { demand, show } from "../../duty.js";
-import { type AgoraDuty, natural, post, stillServes, talk } from "./probe.js";
+import { demand, show } from "../../check.js";
+import { type AgoraRequirement, natural, post, sendMessage, stillServes } from "./probe.js";
 import { isReply, readReply } from "./reply.js";
 
 const PARALLEL = 30;
 const LARGE_CHARACTERS = 256 * 1024;
-/** More than servers are expected to take, little enough to send. */
+/** Above the expected limit of servers, but cheap to send. */
 const OVERSIZED_CHARACTERS = 20 * 1024 * 1024;
 
-/** Size, number, bad lines: what a server meets on a bad day. */
-export const edgeDuties: readonly AgoraDuty[] = [
+/** Limits: size, number, malformed lines. */
+export const edgeRequirements: readonly AgoraRequirement[] = [
   {
     key: "edge:large",
     capability: "edge-cases",
     level: "should",
     source: "seed G.6, capability 6",
-    behaviour: "A message of 256 KiB is answered, or refused for its size.",
+    behaviour: "A message of 256 KiB is answered, or rejected because of its size.",
     async run(probe) {
       const got = await post(probe, natural("x".repeat(LARGE_CHARACTERS)));
       demand(isReply(got), `answered ${got.status} ${show(got.text)}`);
@@ -26,9 +26,9 @@ export const edgeDuties: readonly AgoraDuty[] = [
     key: "edge:oversized",
     capability: "edge-cases",
     source: "RFC 9110 §15.5.14",
-    behaviour: "A message of 20 MB is taken or refused, and the server goes on serving.",
+    behaviour: "A message of 20 MB is accepted or rejected, and the server stays available.",
     async run(probe) {
-      // Cutting the connection while the body is still coming is a refusal, too.
+      // Closing the connection while the body is being sent is also a rejection.
       const got = await post(probe, natural("x".repeat(OVERSIZED_CHARACTERS))).catch(() => undefined);
       demand(got === undefined || got.status < 500, `answered ${got?.status}`);
       await stillServes(probe);
@@ -40,7 +40,7 @@ export const edgeDuties: readonly AgoraDuty[] = [
     source: "seed G.6, capability 6",
     behaviour: "30 messages at once are all answered.",
     async run(probe) {
-      const all = await Promise.all(Array.from({ length: PARALLEL }, (_, index) => talk(probe, `number ${index}`)));
+      const all = await Promise.all(Array.from({ length: PARALLEL }, (_, index) => sendMessage(probe, `number ${index}`)));
       for (const [index, { text }] of all.entries())
         demand(!probe.commands || text.includes(`number ${index}`), `number ${index} was answered ${show(text)}`);
     },
@@ -49,7 +49,7 @@ export const edgeDuties: readonly AgoraDuty[] = [
     key: "edge:hang-up",
     capability: "edge-cases",
     source: "seed G.6, capability 6",
-    behaviour: "A caller that hangs up before the answer does no harm.",
+    behaviour: "A caller that disconnects before the answer has no effect on others.",
     async run(probe) {
       const body = JSON.stringify(natural("hello"));
       const request = begin(probe.subject, {

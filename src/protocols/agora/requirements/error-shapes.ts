@@ -1,6 +1,6 @@
-import type { Got } from "../../ask.js";
-import { demand, demandString, show } from "../../duty.js";
-import { type AgoraDuty, further, natural, openConversation, type Probe, post, remove, say } from "./probe.js";
+import type { RawResponse } from "../../ask.js";
+import { demand, demandString, show } from "../../check.js";
+import { type AgoraRequirement, further, natural, openConversation, type Probe, post, remove, say } from "./probe.js";
 import { readReply } from "./reply.js";
 
 const SERVER = "agora-protocol 0.2.0, receiver/server.py";
@@ -8,25 +8,25 @@ const SENDER = "agora-protocol 0.2.0, sender/components/transporter.py";
 const SPEC = "Agora specification (specs.html, 2024), replies";
 const NO_DOCUMENT = "2jmj7l5rSw0yVb/vlWAYkK/YBwk=";
 
-/** One error that every server has: a document that cannot be found. */
-function anError(probe: Probe): Promise<Got> {
+/** An error that every server can produce: a document that cannot be found. */
+function anError(probe: Probe): Promise<RawResponse> {
   return post(probe, { protocolHash: NO_DOCUMENT, protocolSources: [], body: "x" });
 }
 
-/** Work of the agent that ends badly. */
+/** A failing task of the agent. */
 async function badEnd(probe: Probe, command: string): Promise<ReturnType<typeof readReply>> {
   const reply = await say(probe, natural(command));
   demand(reply.status !== "success", `${command} was answered as a success: ${show(reply.json)}`);
   return reply;
 }
 
-/** How an error looks, so that it is never taken for an answer. */
-export const errorDuties: readonly AgoraDuty[] = [
+/** The format of errors: never mistakable for an answer. */
+export const errorRequirements: readonly AgoraRequirement[] = [
   {
     key: "error:status-error",
     capability: "round-trip",
     source: SERVER,
-    behaviour: 'An error has the status "error" and a message in words.',
+    behaviour: 'An error has the status "error" and a message text.',
     dialects: ["python", "demo"],
     async run(probe) {
       const { json } = readReply(await anError(probe));
@@ -38,7 +38,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:status-failure",
     capability: "round-trip",
     source: SPEC,
-    behaviour: 'An error has the status "failure" and its words in the body.',
+    behaviour: 'An error has the status "failure" and its text in the body.',
     dialects: ["spec"],
     async run(probe) {
       const { json } = readReply(await anError(probe));
@@ -50,7 +50,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:json",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "An error is JSON, and says so.",
+    behaviour: "An error is JSON by its content type.",
     async run(probe) {
       const got = await anError(probe);
       demand(/^application\/json\b/i.test(got.headers["content-type"] ?? ""), `it is ${show(got.headers["content-type"])}`);
@@ -62,7 +62,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     capability: "round-trip",
     level: "should",
     source: `${SENDER}: it reads body from every reply`,
-    behaviour: "An error has its words in the body as well, for readers that look nowhere else.",
+    behaviour: "The text of an error is also in the body, for readers that use only the body.",
     async run(probe) {
       demandString(readReply(await anError(probe)).json["body"], "body");
     },
@@ -71,8 +71,8 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:not-200",
     capability: "security",
     level: "should",
-    source: `${SENDER}: it never looks at status, and a routine would take the words for the answer`,
-    behaviour: "An error is not answered with 200, so that the library's sender raises instead of believing it.",
+    source: `${SENDER}: it ignores status, and a routine would take the text for the answer`,
+    behaviour: "An error is not answered with 200, so that the library's sender raises instead of taking it for an answer.",
     async run(probe) {
       const { status } = await anError(probe);
       demand(status >= 400 && status < 500, `answered ${status}`);
@@ -82,7 +82,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:no-conversation",
     capability: "round-trip",
     source: SERVER,
-    behaviour: "A message that was refused opens no conversation.",
+    behaviour: "A rejected message opens no conversation.",
     async run(probe) {
       const members = { protocolHash: NO_DOCUMENT, protocolSources: [], body: "x", multiround: true };
       const { conversationId } = await say(probe, members);
@@ -94,7 +94,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "CWE-209",
-    behaviour: "The words of an error are for the caller: they show nothing of the program behind it.",
+    behaviour: "The text of an error discloses nothing internal.",
     async run(probe) {
       const wrong = [
         { protocolHash: null, body: "x" },
@@ -125,7 +125,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:agent-fails",
     capability: "long-running",
     source: SPEC,
-    behaviour: "Work that failed is answered as an error with the agent's own words.",
+    behaviour: "A failed task is answered as an error with the agent's message.",
     needs: ["commands"],
     async run(probe) {
       const { text } = await badEnd(probe, "conform: fail");
@@ -136,7 +136,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:agent-rejects",
     capability: "long-running",
     source: SPEC,
-    behaviour: "Work that the agent rejected is answered as an error with the agent's own words.",
+    behaviour: "A rejected task is answered as an error with the agent's message.",
     needs: ["commands"],
     async run(probe) {
       const { text } = await badEnd(probe, "conform: reject");
@@ -147,7 +147,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:agent-throws",
     capability: "security",
     source: "CWE-209",
-    behaviour: "What an agent throws inside does not leave the process.",
+    behaviour: "Internal errors of an agent are not disclosed.",
     needs: ["commands"],
     async run(probe) {
       const { text, got } = await badEnd(probe, "conform: throw");
@@ -158,7 +158,7 @@ export const errorDuties: readonly AgoraDuty[] = [
     key: "error:in-a-conversation",
     capability: "long-running",
     source: SERVER,
-    behaviour: "Work that failed is an error of its message; the conversation can still be closed.",
+    behaviour: "After a failed task the conversation can still be closed.",
     needs: ["commands"],
     async run(probe) {
       const { id } = await openConversation(probe);

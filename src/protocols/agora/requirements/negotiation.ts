@@ -1,12 +1,12 @@
-import { demand, demandString, show, skip } from "../../duty.js";
+import { demand, demandString, show, skip } from "../../check.js";
 import { NEGOTIATION } from "../wire.js";
 import { newDocument } from "./documents.js";
-import { type AgoraDuty, conversationUrl, demandRefused, type Probe, remove, say } from "./probe.js";
+import { type AgoraRequirement, conversationUrl, demandRefused, type Probe, remove, say } from "./probe.js";
 import { isRejected, type Reply } from "./reply.js";
 
 const SENDER = "agora-protocol 0.2.0, sender/core.py, _negotiate_protocol";
 const RECEIVER = "agora-protocol 0.2.0, receiver/components/negotiator.py";
-/** As many as the library's sender tries. */
+/** The round limit of the Python library. */
 const ROUNDS = 10;
 const WISH = "I would like to ask for the temperature of a city. Which document shall we use?";
 
@@ -22,13 +22,13 @@ async function opened(probe: Probe, body = WISH): Promise<Reply & { readonly id:
   return { ...reply, id: demandString(reply.conversationId, "conversationId") };
 }
 
-/** Talks about which document to use. */
-export const negotiationDuties: readonly AgoraDuty[] = [
+/** Negotiation of a document. */
+export const negotiationRequirements: readonly AgoraRequirement[] = [
   {
     key: "negotiation:opened",
     capability: "round-trip",
     source: SENDER,
-    behaviour: 'protocolHash "negotiation" with sources null opens a conversation and is answered in words.',
+    behaviour: 'protocolHash "negotiation" with sources null opens a conversation and is answered with text.',
     async run(probe) {
       demandString((await opened(probe)).text, "body");
     },
@@ -37,7 +37,7 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     key: "negotiation:ten-rounds",
     capability: "round-trip",
     source: "agora-protocol 0.2.0, sender/components/negotiator.py, max_rounds",
-    behaviour: "Ten rounds are answered, each in words.",
+    behaviour: "Ten rounds are answered, each with text.",
     async run(probe) {
       const { id } = await opened(probe);
       for (let round = 2; round <= ROUNDS; round++) {
@@ -50,7 +50,7 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     key: "negotiation:closed",
     capability: "round-trip",
     source: SENDER,
-    behaviour: "A negotiation is closed by DELETE, and is over then.",
+    behaviour: "DELETE ends a negotiation.",
     async run(probe) {
       const { id } = await opened(probe);
       const got = await remove(probe, id);
@@ -74,21 +74,21 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     key: "negotiation:any-words",
     capability: "edge-cases",
     source: RECEIVER,
-    behaviour: "Whatever the other side says is answered: prose, broken JSON, an empty text, the tags of a final document.",
+    behaviour: "Any text is answered: prose, broken JSON, an empty text, the tags of a final document.",
     async run(probe) {
       const { id } = await opened(probe);
-      for (const words of ["}{", '{"accept": 7}', "", "<FINALPROTOCOL>---\nname: x\n---\nx</FINALPROTOCOL>", "\u0000"]) {
-        const reply = await negotiate(probe, words, id);
-        demand(reply.got.status < 500, `${show(words)} was answered ${reply.got.status}`);
+      for (const prose of ["}{", '{"accept": 7}', "", "<FINALPROTOCOL>---\nname: x\n---\nx</FINALPROTOCOL>", "\u0000"]) {
+        const reply = await negotiate(probe, prose, id);
+        demand(reply.got.status < 500, `${show(prose)} was answered ${reply.got.status}`);
       }
-      demand((await negotiate(probe, WISH, id)).status === "success", "it does not go on");
+      demand((await negotiate(probe, WISH, id)).status === "success", "the negotiation does not continue");
     },
   },
   {
     key: "negotiation:promises-nothing",
     capability: "security",
     source: "agora-protocol 0.2.0, receiver/core.py: the document is checked when it is used",
-    behaviour: "What was said in a negotiation binds nobody: a document that nobody can serve is still rejected afterwards.",
+    behaviour: "A negotiation is not binding: an unsupported document is still rejected afterwards.",
     async run(probe) {
       const sample = await newDocument(probe);
       const { id } = await opened(probe, JSON.stringify({ offer: { hash: sample.hash, document: sample.text } }));
@@ -102,7 +102,7 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     key: "negotiation:does-not-accept-all",
     capability: "security",
     source: "Koine: catalogue negotiation",
-    behaviour: "A catalogue that cannot serve the document offered does not accept it.",
+    behaviour: "A catalogue without the offered document does not accept it.",
     needs: ["koine"],
     async run(probe) {
       const sample = await newDocument(probe);
@@ -114,7 +114,7 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     key: "negotiation:offers-what-is-listed",
     capability: "round-trip",
     source: "Koine: catalogue negotiation",
-    behaviour: "Who asks in prose is told which documents there are, by hash.",
+    behaviour: "A request in prose is answered with the hashes of the documents.",
     needs: ["koine", "listed"],
     async run(probe) {
       const { text } = await opened(probe);
@@ -127,7 +127,7 @@ export const negotiationDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "Koine: a conversation has one document",
-    behaviour: "A negotiation does not turn into a message for the agent on the way.",
+    behaviour: "A negotiation cannot continue as a message to the agent.",
     async run(probe) {
       const { id } = await opened(probe);
       const url = conversationUrl(probe.subject, id);

@@ -1,12 +1,12 @@
-import { demand, show, skip } from "../../duty.js";
+import { demand, show, skip } from "../../check.js";
 import { newDocument, type Sample, VECTORS } from "./documents.js";
-import { type AgoraDuty, type Change, demandRefused, type Probe, post, say, stillServes } from "./probe.js";
+import { type AgoraRequirement, type Change, demandRefused, type Probe, post, say, stillServes } from "./probe.js";
 import { isRejected, type Reply } from "./reply.js";
 
 const HASH = "agora-protocol 0.2.0, utils.py, compute_hash";
 const SOURCES = "agora-protocol 0.2.0, utils.py, download_and_verify_protocol";
 const RECEIVER = "agora-protocol 0.2.0, receiver/core.py";
-/** Nobody listens there. */
+/** A closed port. */
 const DEAD = "http://127.0.0.1:9/protocol.txt";
 
 function ask(probe: Probe, hash: unknown, protocolSources: unknown, change: Change = {}): ReturnType<typeof post> {
@@ -18,19 +18,19 @@ function offer(probe: Probe, { hash }: Sample, sources: readonly string[]): Prom
   return say(probe, { protocolHash: hash, protocolSources: sources, body: "{}" });
 }
 
-/** The text was found and believed: it is served, or rejected for what it says. */
+/** The text was found and verified: it is used, or rejected because of its content. */
 function demandRead(reply: Reply, what: string): void {
   demand(reply.status === "success" || isRejected(reply), `${what}: answered ${show(reply.json)}`);
 }
 
-/** The text was not found, whatever else might be said of it. */
+/** The text was not found. */
 function demandNotFound(reply: Reply, what: string): void {
   demand(reply.status !== "success", `${what} was taken: ${show(reply.json)}`);
   demand(!isRejected(reply), `${what} was believed: ${show(reply.json)}`);
 }
 
-/** Documents by hash and source. Which ones an agent serves is its own affair; that it reads them right is not. */
-export const documentDuties: readonly AgoraDuty[] = [
+/** Documents by hash and source. Which documents an agent supports is optional; reading them correctly is not. */
+export const documentRequirements: readonly AgoraRequirement[] = [
   {
     key: "document:hash-of-the-exact-bytes",
     capability: "round-trip",
@@ -64,7 +64,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:any-source",
     capability: "round-trip",
     source: SOURCES,
-    behaviour: "The first source that holds the document counts; others before it do no harm.",
+    behaviour: "The first source with the document is used; earlier ones are skipped.",
     async run(probe) {
       const [sample, other] = await Promise.all([newDocument(probe), newDocument(probe)]);
       demandRead(await offer(probe, sample, ["data:,nothing", other.uri, sample.uri]), "the document");
@@ -75,7 +75,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: `${SOURCES}: they are tried in order`,
-    behaviour: "An address where nobody answers does not keep a server from the next source.",
+    behaviour: "An unreachable source does not prevent the next one from being used.",
     async run(probe) {
       const sample = await newDocument(probe);
       demandRead(await offer(probe, sample, [DEAD, sample.uri]), "the document");
@@ -85,7 +85,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:tampered",
     capability: "security",
     source: SOURCES,
-    behaviour: "A text with another hash than the message says is not taken.",
+    behaviour: "A text whose hash differs from that of the message is rejected.",
     async run(probe) {
       const [sample, other] = await Promise.all([newDocument(probe), newDocument(probe)]);
       demandNotFound(await offer(probe, sample, [other.uri, other.base64]), "another text");
@@ -107,7 +107,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:no-source",
     capability: "edge-cases",
     source: RECEIVER,
-    behaviour: "A document that nobody knows, without a source, is refused.",
+    behaviour: "An unknown document without a source is rejected.",
     async run(probe) {
       const { hash } = await newDocument(probe);
       for (const sources of [[], null]) demandRefused(await ask(probe, hash, sources));
@@ -117,7 +117,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:other-data-uri",
     capability: "edge-cases",
     source: SOURCES,
-    behaviour: "Data URIs of other forms are passed over.",
+    behaviour: "Data URIs of other forms are skipped.",
     async run(probe) {
       const { hash, text } = await newDocument(probe);
       const encoded = encodeURIComponent(text);
@@ -129,7 +129,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:broken-base64",
     capability: "edge-cases",
     source: SOURCES,
-    behaviour: "A data URI with broken base64 or bytes that are no UTF-8 is refused and breaks nothing.",
+    behaviour: "A data URI with broken base64 or bytes that are not UTF-8 is rejected.",
     async run(probe) {
       const { hash } = await newDocument(probe);
       for (const broken of ["%%%", "/w==", "AA=A"])
@@ -142,7 +142,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     capability: "round-trip",
     source: RECEIVER,
     behaviour:
-      "A document nobody serves is rejected in the words of the library: its hash, and that it is not suitable for execution.",
+      "An unsupported document is rejected with the text of the library: its hash, and that it is not suitable for execution.",
     dialects: ["python", "demo"],
     async run(probe) {
       const sample = await newDocument(probe);
@@ -156,7 +156,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:rejected-exactly",
     capability: "round-trip",
     source: "Agora specification (specs.html, 2024), unsupported protocols",
-    behaviour: 'A document nobody serves is answered with exactly {"status":"rejected"}.',
+    behaviour: 'An unsupported document is answered with exactly {"status":"rejected"}.',
     dialects: ["spec"],
     async run(probe) {
       const sample = await newDocument(probe);
@@ -169,7 +169,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:rejected-again",
     capability: "round-trip",
     source: RECEIVER,
-    behaviour: "What was rejected is rejected again, with a source and without: the text is known by then.",
+    behaviour: "A rejected document is rejected again, with and without a source.",
     async run(probe) {
       const sample = await newDocument(probe);
       const first = await offer(probe, sample, [sample.uri]);
@@ -185,7 +185,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     capability: "round-trip",
     level: "should",
     source: "Agora specification (specs.html, 2024): a document is any text",
-    behaviour: "A document without front matter is a document: it is served or rejected for what it says.",
+    behaviour: "A document without front matter is valid: it is used, or rejected because of its content.",
     async run(probe) {
       const text = `Word ${probe.subject.newId()}: nobody can serve this.`;
       const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
@@ -227,7 +227,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: HASH,
-    behaviour: "What cannot be a hash is refused as the caller's mistake, whatever type it has.",
+    behaviour: "An invalid hash of any type is rejected as a client error.",
     async run(probe) {
       for (const hash of ["", "no hash", "a".repeat(100_000), 7, true, {}, []]) demandRefused(await ask(probe, hash, []));
     },
@@ -237,7 +237,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     capability: "edge-cases",
     level: "should",
     source: "Agora specification (specs.html, 2024), transport",
-    behaviour: "Sources that are no list of texts are refused as the caller's mistake.",
+    behaviour: "Sources that are not a list of strings are rejected as a client error.",
     async run(probe) {
       const { hash } = await newDocument(probe);
       for (const sources of ["data:", 7, {}, [7], [null]]) demandRefused(await ask(probe, hash, sources));
@@ -247,7 +247,7 @@ export const documentDuties: readonly AgoraDuty[] = [
     key: "document:many-sources",
     capability: "edge-cases",
     source: "CWE-400",
-    behaviour: "A thousand sources are refused or passed over, and the server goes on.",
+    behaviour: "A thousand sources are rejected or skipped, and the server stays available.",
     async run(probe) {
       const { hash } = await newDocument(probe);
       demandRefused(

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { demand, demandObject, demandString, show } from "../../duty.js";
-import { type AgoraDuty, demandRefused, further, natural, openConversation, type Probe, say } from "./probe.js";
+import { demand, demandObject, demandString, show } from "../../check.js";
+import { type AgoraRequirement, demandRefused, further, natural, openConversation, type Probe, say } from "./probe.js";
 import type { Reply } from "./reply.js";
 
 const SEED = "seed G.7: task-level receipts";
 
-/** The work behind a reply, which only a Koine server tells, and only to who speaks its metadata. */
+/** The task of a reply. Only Koine servers send it, and only to callers that send Koine metadata. */
 function receiptOf({ json }: Reply): { readonly id: string; readonly state: unknown } {
   const receipt = demandObject(demandObject(json["metadata"], "metadata")["receipt"], "metadata.receipt");
   return { id: demandString(receipt["id"], "metadata.receipt.id"), state: receipt["state"] };
@@ -14,7 +14,7 @@ function receiptOf({ json }: Reply): { readonly id: string; readonly state: unkn
 const atOnce = (more: JsonObject = {}): JsonObject => ({ metadata: { koine: 1, prefer: "receipt", ...more } });
 const about = (id: string): JsonObject => ({ metadata: { koine: 1, receipt: { id } } });
 
-/** A conversation with work in it that goes on until it is cancelled. */
+/** A conversation with a task that runs until it is cancelled. */
 async function longWork(probe: Probe): Promise<{ readonly conversation: string; readonly id: string }> {
   const reply = await openConversation(probe, "conform: wait", atOnce());
   return { conversation: reply.id, id: receiptOf(reply).id };
@@ -24,13 +24,13 @@ function stop(probe: Probe, conversation: string, id: string): Promise<Reply> {
   return further(probe, conversation, "", { metadata: { koine: 1, cancel: id } });
 }
 
-/** Work that outlives a reply. All of it is an extension of ours. */
-export const receiptDuties: readonly AgoraDuty[] = [
+/** Tasks that outlive a reply: a Koine extension. */
+export const receiptRequirements: readonly AgoraRequirement[] = [
   {
     key: "receipt:at-once",
     capability: "long-running",
     source: SEED,
-    behaviour: "Who prefers a receipt gets one at once, as a success, with the id and the state of the work.",
+    behaviour: "A request that prefers a receipt gets one at once, with the id and the state of the task.",
     needs: ["koine", "commands"],
     async run(probe) {
       const reply = await openConversation(probe, "conform: wait", atOnce());
@@ -44,16 +44,16 @@ export const receiptDuties: readonly AgoraDuty[] = [
     key: "receipt:collected",
     capability: "long-running",
     source: SEED,
-    behaviour: "The receipt's id asks for the work as often as one likes; finished work is answered with its result.",
+    behaviour: "The id of a receipt can be queried repeatedly; a finished task is answered with its result.",
     needs: ["koine", "commands"],
     async run(probe) {
       const reply = await openConversation(probe, "conform: task", atOnce());
       const { id } = receiptOf(reply);
       const texts: string[] = [];
       for (let turn = 0; turn < 50 && texts.length < 2; turn++) {
-        const seen = await further(probe, reply.id, "", about(id));
-        demand(seen.status === "success", `answered ${show(seen.json)}`);
-        if (receiptOf(seen).state === "completed") texts.push(seen.text);
+        const observed = await further(probe, reply.id, "", about(id));
+        demand(observed.status === "success", `answered ${show(observed.json)}`);
+        if (receiptOf(observed).state === "completed") texts.push(observed.text);
       }
       demand(texts.length === 2 && texts.every((text) => text.includes("done")), `collected ${show(texts)}`);
     },
@@ -62,7 +62,7 @@ export const receiptDuties: readonly AgoraDuty[] = [
     key: "receipt:again",
     capability: "long-running",
     source: SEED,
-    behaviour: "Work that is not done is answered with its receipt again.",
+    behaviour: "An unfinished task is answered with its receipt again.",
     needs: ["koine", "commands"],
     async run(probe) {
       const { conversation, id } = await longWork(probe);
@@ -75,7 +75,7 @@ export const receiptDuties: readonly AgoraDuty[] = [
     key: "receipt:cancelled",
     capability: "long-running",
     source: SEED,
-    behaviour: "Work is cancelled by its receipt.",
+    behaviour: "A task is cancelled by its receipt.",
     needs: ["koine", "commands"],
     async run(probe) {
       const { conversation, id } = await longWork(probe);
@@ -87,7 +87,7 @@ export const receiptDuties: readonly AgoraDuty[] = [
     key: "receipt:unknown",
     capability: "security",
     source: SEED,
-    behaviour: "A receipt that nobody gave is refused.",
+    behaviour: "An unknown receipt is rejected.",
     needs: ["koine", "commands"],
     async run(probe) {
       const { id } = await openConversation(probe);
@@ -98,13 +98,13 @@ export const receiptDuties: readonly AgoraDuty[] = [
     key: "receipt:idempotent",
     capability: "long-running",
     source: "seed 000, Table 8: idempotency_key",
-    behaviour: "The same message with the same idempotency key is done once: both replies name the same work.",
+    behaviour: "The same message with the same idempotency key is executed once: both replies name the same task.",
     needs: ["koine", "commands"],
     async run(probe) {
       const key = { metadata: { koine: 1, idempotency_key: probe.subject.newId() } };
       const ids: string[] = [];
       for (let turn = 0; turn < 2; turn++) ids.push(receiptOf(await say(probe, natural("conform: task", key))).id);
-      demand(ids[0] === ids[1], `the work is ${show(ids)}`);
+      demand(ids[0] === ids[1], `the tasks are ${show(ids)}`);
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { isLoopbackAddress } from "../../../transport/loopback.js";
-import { demand, demandString, show, skip } from "../../duty.js";
+import { demand, demandString, show, skip } from "../../check.js";
 import { NEGOTIATION } from "../wire.js";
 import { newDocument } from "./documents.js";
 import {
-  type AgoraDuty,
+  type AgoraRequirement,
   type Change,
   conversationUrl,
   demandRefused,
@@ -19,24 +19,23 @@ import {
 const SEED = "seed G.6, capability 5: Bearer";
 const ANONYMOUS: Change = { anonymous: true };
 
-/** Ends the check of a server that lets strangers in. */
+/** Skips servers that admit anonymous callers. */
 async function demandCredentials(probe: Probe): Promise<void> {
   const got = await post(probe, natural("hello"), ANONYMOUS);
-  if (got.status === 200) skip("the server asks for no credentials");
+  if (got.status === 200) skip("the server requires no credentials");
 }
 
 function demandStopped(status: number, what: string): void {
   demand(status === 401 || status === 403, `${what} was answered ${status}`);
 }
 
-/** Who may speak, and what a stranger can make a server do. */
-export const securityDuties: readonly AgoraDuty[] = [
+/** Authentication, and what anonymous callers can make a server do. */
+export const securityRequirements: readonly AgoraRequirement[] = [
   {
     key: "auth:message",
     capability: "security",
     source: SEED,
-    behaviour:
-      "A message without credentials is refused with 401 or 403, in the form of Agora's errors, and tells how to do better.",
+    behaviour: "A message without credentials is rejected with 401 or 403 as an Agora error that names the scheme.",
     needs: ["credentials"],
     async run(probe) {
       await demandCredentials(probe);
@@ -50,7 +49,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     key: "auth:wrong",
     capability: "security",
     source: SEED,
-    behaviour: "A message with wrong credentials is refused.",
+    behaviour: "A message with wrong credentials is rejected.",
     needs: ["credentials"],
     async run(probe) {
       await demandCredentials(probe);
@@ -62,7 +61,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     key: "auth:negotiation",
     capability: "security",
     source: SEED,
-    behaviour: "A negotiation needs the credentials that a message needs.",
+    behaviour: "A negotiation requires the same credentials as a message.",
     needs: ["credentials"],
     async run(probe) {
       await demandCredentials(probe);
@@ -74,7 +73,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     key: "auth:conversation",
     capability: "security",
     source: SEED,
-    behaviour: "Knowing the id of a conversation is not enough to speak in it.",
+    behaviour: "The id of a conversation alone does not allow sending messages to it.",
     needs: ["credentials"],
     async run(probe) {
       await demandCredentials(probe);
@@ -87,7 +86,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     key: "auth:delete",
     capability: "security",
     source: SEED,
-    behaviour: "Knowing the id of a conversation is not enough to close it.",
+    behaviour: "The id of a conversation alone does not allow closing it.",
     needs: ["credentials"],
     async run(probe) {
       await demandCredentials(probe);
@@ -102,11 +101,11 @@ export const securityDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "CWE-918",
-    behaviour: "A source on the server's own machine is not fetched: a stranger wrote that address.",
+    behaviour: "A source on the server's own machine is not fetched: the caller chose the address.",
     async run(probe) {
       const { openHook, url } = probe.subject;
-      const neighbours = probe.own !== undefined && isLoopbackAddress(new URL(url).hostname);
-      if (neighbours) return skip("a Koine server that only its own machine reaches lets its neighbours name addresses there");
+      const neighbours = probe.koine !== undefined && isLoopbackAddress(new URL(url).hostname);
+      if (neighbours) return skip("a Koine server on loopback may fetch loopback addresses");
       if (openHook === undefined) return skip("the subject could not reach an address of ours");
       const hook = await openHook();
       const { hash } = await newDocument(probe);
@@ -119,7 +118,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     key: "ssrf:other-schemes",
     capability: "security",
     source: "CWE-918",
-    behaviour: "Sources that are no http addresses lead nowhere.",
+    behaviour: "Sources that are not http URLs are not fetched.",
     async run(probe) {
       const { hash } = await newDocument(probe);
       for (const source of ["file:///etc/hostname", "ftp://127.0.0.1/x", "javascript:1", "//127.0.0.1/", ""])
@@ -131,7 +130,7 @@ export const securityDuties: readonly AgoraDuty[] = [
     capability: "security",
     level: "should",
     source: "CWE-918",
-    behaviour: "The refusal of a source does not tell what is behind its address.",
+    behaviour: "The rejection of a source discloses nothing about its address.",
     async run(probe) {
       const texts: string[] = [];
       for (const source of ["http://127.0.0.1:9/", "http://127.0.0.1:1/", "http://no-such-host.invalid/"]) {

@@ -1,32 +1,29 @@
-import { type JsonObject, type Maybe, RecentMap } from "../../../envelope/index.js";
+import type { Maybe } from "../../../envelope/index.js";
 import type { SenderOptions } from "./options.js";
 
 type Kept = NonNullable<SenderOptions["records"]>;
 
-/** The in-memory fallback if no record store is configured. */
-const REMEMBERED = 10_000;
-
-/** How often, with whom and by which document: what a sender learns over time. */
+/** Counters and agreements of a sender, by peer and document. */
 export class SenderMemory {
   readonly #records: Kept;
   readonly #target: string;
 
-  constructor(records: Maybe<Kept>, target: string) {
-    this.#records = records ?? recentRecords();
+  constructor(records: Kept, target: string) {
+    this.#records = records;
     this.#target = target;
   }
 
-  /** One more task of this kind for this peer: the new count. */
+  /** Counts one task of this kind for this peer. Returns the new count. */
   countTask(task: string): Promise<number> {
     return this.#records.count(this.#key("tasks", task));
   }
 
-  /** One more use of a document, at whatever peer, as the library counts. */
+  /** Counts one use of a document, at any peer, as the Python library counts. Returns the new count. */
   countUse(hash: string): Promise<number> {
     return this.#records.count(`sender/uses/${encodeURIComponent(hash)}`);
   }
 
-  /** The text of the document by which this task is done at this peer. */
+  /** The text of the document used for this task at this peer. */
   async agreed(task: string): Promise<Maybe<string>> {
     const text = (await this.#records.get(this.#key("agreed", task)))?.["text"];
     return typeof text === "string" ? text : undefined;
@@ -36,7 +33,7 @@ export class SenderMemory {
     return this.#records.put(this.#key("agreed", task), { text });
   }
 
-  /** The peer does not take the document after all. */
+  /** The peer rejected the document. */
   async reject(task: string, hash: string): Promise<void> {
     await this.#records.put(this.#key("rejected", hash), { task });
     await this.#records.delete(this.#key("agreed", task));
@@ -46,7 +43,7 @@ export class SenderMemory {
     return (await this.#records.get(this.#key("rejected", hash))) !== undefined;
   }
 
-  /** With which task the last negotiation came to nothing; 0 where none did. */
+  /** The task count of the last failed negotiation; 0 if none failed. */
   async failedAt(task: string): Promise<number> {
     const at = (await this.#records.get(this.#key("failed", task)))?.["at"];
     return typeof at === "number" ? at : 0;
@@ -59,25 +56,4 @@ export class SenderMemory {
   #key(what: string, name: string): string {
     return `sender/${what}/${encodeURIComponent(name)}/${encodeURIComponent(this.#target)}`;
   }
-}
-
-function recentRecords(): Kept {
-  const kept = new RecentMap<JsonObject>(REMEMBERED);
-  return {
-    get: async (key) => kept.get(key),
-    async put(key, value) {
-      kept.set(key, value);
-    },
-    async delete(key) {
-      const had = kept.get(key) !== undefined;
-      kept.delete(key);
-      return had;
-    },
-    async count(key) {
-      const before = kept.get(key)?.["count"];
-      const count = (typeof before === "number" ? before : 0) + 1;
-      kept.set(key, { count });
-      return count;
-    },
-  };
 }

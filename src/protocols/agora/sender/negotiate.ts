@@ -4,31 +4,29 @@ import { fingerprintOf } from "../documents/hash.js";
 import { DOCUMENT_BYTES } from "../documents/library.js";
 import { textInDataUri } from "../documents/sources.js";
 import { type CatalogueMessage, type Offer, readCatalogueMessage, writeOffer } from "../negotiation/catalogue-message.js";
-import { finalProtocol } from "../negotiation/final-protocol.js";
 import { ROUNDS } from "../negotiation/state.js";
 import { asData, DATA_RULE } from "../negotiation/untrusted.js";
 import type { SenderTask } from "./options.js";
 
-/** What the asking side of a negotiation works with. */
+/** The inputs of the proposing side of a negotiation. */
 export interface Negotiation {
   readonly task: SenderTask;
   /** The documents available for the task, best first. */
   readonly offers: readonly Offer[];
   readonly model: Maybe<LanguageModel>;
   /** Sends one message of the negotiation. */
-  say(body: string): Promise<string>;
+  send(body: string): Promise<string>;
   readonly cancel: Cancel;
 }
 
 /**
- * The text of the document agreed on; undefined where nothing was within the rounds, and the task goes on in natural
- * language. What this side has is offered first, document by document; where the other side does not speak by catalogue, or
- * has nothing that fits, the model talks on.
+ * The text of the agreed document; undefined if there was no agreement within the rounds. Known documents are offered first. If
+ * the peer does not use the catalogue format, or has no match, the model negotiates in prose.
  */
 export async function negotiate(negotiation: Negotiation): Promise<Maybe<string>> {
   const offered = await offerAll(negotiation);
   if (offered.agreed !== undefined || negotiation.model === undefined) return offered.agreed;
-  return talkItOver(negotiation, negotiation.model, offered);
+  return negotiateInProse(negotiation, negotiation.model, offered);
 }
 
 interface Offered {
@@ -38,11 +36,11 @@ interface Offered {
   readonly prose?: Maybe<string>;
 }
 
-async function offerAll({ offers, say }: Negotiation): Promise<Offered> {
+async function offerAll({ offers, send }: Negotiation): Promise<Offered> {
   let rounds = 0;
   for (const offer of offers.slice(0, ROUNDS)) {
     rounds++;
-    const reply = await say(writeOffer(offer));
+    const reply = await send(writeOffer(offer));
     const message = readCatalogueMessage(reply);
     if (message === undefined) return { rounds, prose: reply };
     const agreed = await agreedBy(message, offer, offers);
@@ -51,14 +49,14 @@ async function offerAll({ offers, say }: Negotiation): Promise<Offered> {
   return { rounds };
 }
 
-/** The offer that was accepted, or what was proposed instead if this side has it in its own list. */
+/** The accepted offer, or the counter-proposal if this side knows that document. */
 async function agreedBy(message: CatalogueMessage, offer: Offer, offers: readonly Offer[]): Promise<Maybe<string>> {
   if (message.kind === "accept") return message.hash === offer.hash ? offer.document : undefined;
   const proposed = message.kind === "offer" ? message.offer : message.counter;
   const own = offers.find(({ hash }) => hash === proposed?.hash)?.document;
   const theirs = proposed?.document ?? proposed?.sources?.map(textInDataUri).find((text) => text !== undefined);
   if (own === undefined || theirs === undefined) return own;
-  // One name, two texts: neither is used.
+  // A hash collision: neither text is used.
   return (await fingerprintOf(own)).sha256 === (await fingerprintOf(theirs)).sha256 ? own : undefined;
 }
 
@@ -67,22 +65,26 @@ Keep it short and simple; take what the other side proposes if it can carry the 
 When both sides agree, write nothing but the whole document between <FINALPROTOCOL> and </FINALPROTOCOL>. It begins with a section between two lines of --- that has the lines "name: …", "description: …" and "multiround: false" (true only if one request needs several messages); then purpose, form of the request, form of the reply, errors, an example.
 ${DATA_RULE}`;
 
-/** As much of one message of the other side as the model is shown. */
-const HEARD_CHARACTERS = 16_000;
+/** Limit of the peer's text that the model is shown per message. */
+const PEER_CHARACTERS = 16_000;
 /** The opening message of the Python library, before any reply of the peer. */
 const OPENING = "Hello! How may I help you?";
 
-async function talkItOver({ task, say, cancel }: Negotiation, model: LanguageModel, before: Offered): Promise<Maybe<string>> {
+async function negotiateInProse(
+  { task, send, cancel }: Negotiation,
+  model: LanguageModel,
+  before: Offered,
+): Promise<Maybe<string>> {
   const system = `${TASK}\n${asData("THE TASK", JSON.stringify({ description: task.description, input: task.input, output: task.output }))}`;
   const messages: ModelMessage[] = [];
-  let heard = before.prose ?? OPENING;
+  let peerText = before.prose ?? OPENING;
   for (let round = before.rounds; round < ROUNDS; round++) {
-    messages.push({ role: "user", content: asData("THE OTHER SIDE", heard.slice(0, HEARD_CHARACTERS)) });
-    const said = await model.complete({ system, messages }, cancel);
-    const document = finalProtocol(said);
+    messages.push({ role: "user", content: asData("THE OTHER SIDE", peerText.slice(0, PEER_CHARACTERS)) });
+    const modelText = await model.complete({ system, messages }, cancel);
+    const document = finalProtocol(modelText);
     if (document !== undefined) return withinLimits(document);
-    messages.push({ role: "assistant", content: said });
-    heard = await say(said);
+    messages.push({ role: "assistant", content: modelText });
+    peerText = await send(modelText);
   }
   return undefined;
 }
@@ -90,4 +92,13 @@ async function talkItOver({ task, say, cancel }: Negotiation, model: LanguageMod
 function withinLimits(document: string): string {
   if (new TextEncoder().encode(document).byteLength <= DOCUMENT_BYTES) return document;
   throw new AgentError("too_large", `the document that was negotiated has more than ${DOCUMENT_BYTES} bytes`);
+}
+
+/** The document between the tags, in any letter case, trimmed as the Python library trims it before hashing. */
+export function finalProtocol(text: string): Maybe<string> {
+  const open = /<finalprotocol>/i.exec(text);
+  if (open === null) return undefined;
+  const rest = text.slice(open.index + open[0].length);
+  const close = rest.search(/<\/finalprotocol>/i);
+  return close === -1 ? undefined : rest.slice(0, close).trim() || undefined;
 }

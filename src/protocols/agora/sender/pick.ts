@@ -1,11 +1,11 @@
-import type { SpokenDocument } from "../client/documents.js";
+import type { ClientDocument } from "../client/documents.js";
 import type { SenderTask } from "./options.js";
 
-/** What there is to choose from. */
+/** The candidates. */
 export interface Choice {
   readonly task: SenderTask;
   /** The documents that the peer advertises. */
-  readonly listed: readonly SpokenDocument[];
+  readonly listed: readonly ClientDocument[];
   /** Hashes of documents this side has a routine for, for this task. */
   readonly routines: ReadonlySet<string>;
   /** Hashes of other documents this side was given. */
@@ -15,12 +15,11 @@ export interface Choice {
 }
 
 /**
- * Picks by rules, and reads nothing: only what the peer lists; first what this side has code for, then what it knows and
- * that has the task's name, then what only the peer has and that has the task's name. The last two need a model to follow
- * them. That a text fits which nobody has read is never claimed.
+ * Selects by rules, without reading texts, among the documents that the peer lists: first those with a routine, then known ones
+ * named like the task, then the peer's own named like the task. The last two need a model.
  */
-export function pickDocument({ task, listed, routines, known, reads }: Choice): SpokenDocument | undefined {
-  const named = (each: SpokenDocument): boolean => each.skill === task.id || sameName(each.name, task.id);
+export function pickDocument({ task, listed, routines, known, reads }: Choice): ClientDocument | undefined {
+  const named = (each: ClientDocument): boolean => each.skill === task.id || sameName(each.name, task.id);
   return (
     listed.find(({ hash }) => routines.has(hash)) ??
     (reads ? (listed.find((each) => known.has(each.hash) && named(each)) ?? listed.find(named)) : undefined)

@@ -15,14 +15,16 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import type { LanguageModel } from "../../../router/models/index.js";
+import { createMemoryStore } from "../../../tasks/index.js";
 import type { HttpResponse, Link } from "../../../transport/exchange.js";
-import { unknownCard } from "../../unknown-card.js";
+import { createClientContext } from "../../client-context.js";
+import { unknownCard } from "../../discovery.js";
 import { connectWith } from "../client.js";
 import type { SenderOptions, SenderRoutine } from "./options.js";
 
 const TASK = { id: "temperature", description: "Tell the temperature of a city." };
 const DOCUMENT = "---\nname: Temperature\nmultiround: false\n---\nSend a city.";
-/** By the library's own function. */
+/** Computed by the library. */
 const HASH = "jein5VUykvj2Qn2YV0phhvwteLI=";
 const ids = { now: () => 0, newId: () => crypto.randomUUID() };
 
@@ -31,24 +33,26 @@ interface Peer {
   reply?(body: JsonObject): JsonObject | HttpResponse;
 }
 
-/** A peer that answers as it is told, and one sender that does the same task again and again. */
+/** A scripted peer, and one sender that repeats a task. */
 function sending(
   options: Partial<SenderOptions>,
   { card = unknownCard("http://peer.example", { streaming: false }), reply }: Peer = {},
 ) {
-  const heard: JsonObject[] = [];
+  const received: JsonObject[] = [];
   const link: Link = {
     async exchange(request) {
       if (request.method === "DELETE") return json({ status: "success" });
       const body = request.json() as JsonObject; // our own client wrote it
-      heard.push(body);
+      received.push(body);
       const given = reply?.(body) ?? { status: "success", body: `got ${String(body["body"])}`, conversationId: "c" };
       return "headers" in given ? (given as HttpResponse) : json(given); // only responses have headers
     },
     close: async () => undefined,
   };
   const peer = { url: "http://peer.example", card, version: "0.2", binding: "HTTP" };
-  const handler = connectWith({ sender: { tasks: [TASK], ...options } })(link, peer, ids);
+  const { records } = createMemoryStore({ now: ids.now });
+  const context = createClientContext({ link, ids, records: () => records });
+  const { handler } = connectWith({ sender: { tasks: [TASK], ...options } })({ ...context, peer });
   async function send(
     start: Pick<EnvelopeStart, "content" | "intent" | "context">,
     cancel = new CancelSource(),
@@ -62,8 +66,8 @@ function sending(
     const [part] = event.kind === "message" ? event.message.content : [];
     return part?.kind === "data" ? part.data : part?.kind === "text" ? part.text : null;
   }
-  const hashes = (): readonly Json[] => heard.map((body) => (body["protocolHash"] as Json) ?? "words");
-  return { task, send, heard, hashes };
+  const hashes = (): readonly Json[] => received.map((body) => (body["protocolHash"] as Json) ?? "words");
+  return { task, send, heard: received, hashes };
 }
 
 function json(body: JsonObject): HttpResponse {
@@ -93,34 +97,34 @@ const accepting = (body: JsonObject): JsonObject =>
     : { status: "success", body: "21", conversationId: "c" };
 
 describe("a sender without a model", () => {
-  it("asks in the task's own words with the data behind them, and leaves words alone", async () => {
-    const { task, heard } = sending({});
+  it("sends the description of the task with the data, and text unchanged", async () => {
+    const { task, heard: received } = sending({});
     await task();
     await task("How warm is it?");
-    expect(heard.map(({ body }) => body)).toEqual(['Tell the temperature of a city.\n{"city":"Bern"}', "How warm is it?"]);
+    expect(received.map(({ body }) => body)).toEqual(['Tell the temperature of a city.\n{"city":"Bern"}', "How warm is it?"]);
   });
 
-  it("picks what both sides have with the sixth task, and uses the routine at once", async () => {
+  it("picks a common document from the sixth task on, and uses the routine at once", async () => {
     const { task, hashes } = sending({ routines: [routine()] }, { card: listing(DOCUMENT) });
     const answers = await times(7, task);
     expect(hashes()).toEqual(["words", "words", "words", "words", "words", HASH, HASH]);
     expect(answers.slice(5)).toEqual([{ made: 'got {"city":"Bern"}' }, { made: 'got {"city":"Bern"}' }]);
   });
 
-  it("picks nothing that it has no code for, and nothing of another task", async () => {
+  it("picks no document without a routine, and none of another task", async () => {
     const elsewhere = routine({ task: "another" });
     const { task, hashes } = sending({ routines: [elsewhere], thresholds: { negotiation: 99 } }, { card: listing(DOCUMENT) });
     await times(8, task);
     expect(new Set(hashes())).toEqual(new Set(["words"]));
   });
 
-  it("negotiates with the eleventh task, by catalogue", async () => {
+  it("negotiates by catalogue from the eleventh task on", async () => {
     const { task, hashes } = sending({ routines: [routine()] }, { reply: accepting });
     await times(12, task);
     expect(hashes().slice(9)).toEqual(["words", "negotiation", HASH, HASH]);
   });
 
-  it("takes what the other side proposes only if it has code for it", async () => {
+  it("accepts a counter-proposal only if it has a routine for it", async () => {
     const other = "---\nname: Other\n---\nAlso good.";
     const counter = (body: JsonObject): JsonObject =>
       body["protocolHash"] === "negotiation"
@@ -141,11 +145,11 @@ describe("a sender without a model", () => {
     expect(one.hashes()).toEqual(["negotiation", "words"]);
   });
 
-  it("is not deceived by the acceptance of something it did not offer, nor by prose", async () => {
+  it("ignores the acceptance of a document it did not offer, and prose", async () => {
     for (const body of [JSON.stringify({ accept: "2jmj7l5rSw0yVb/vlWAYkK/YBwk=" }), "I accept everything!"]) {
-      const reply = (asked: JsonObject): JsonObject => ({
+      const reply = (requests: JsonObject): JsonObject => ({
         status: "success",
-        body: asked["protocolHash"] === "negotiation" ? body : "21",
+        body: requests["protocolHash"] === "negotiation" ? body : "21",
         conversationId: "c",
       });
       const { task, hashes } = sending({ routines: [routine()], thresholds: { negotiation: 0 } }, { reply });
@@ -154,7 +158,7 @@ describe("a sender without a model", () => {
     }
   });
 
-  it("goes on in words when the peer cannot negotiate, and when it turns the document down", async () => {
+  it("falls back to natural language if negotiation fails or the document is rejected", async () => {
     const refusing = (body: JsonObject): JsonObject => {
       if (body["protocolHash"] === "negotiation") return { status: "error", message: "what?" };
       return { status: "success", body: "21", conversationId: "c" };
@@ -180,7 +184,7 @@ describe("a sender without a model", () => {
     expect(hashes()).toEqual([HASH]);
   });
 
-  it("refuses a routine that never asks, and a second message without a conversation", async () => {
+  it("rejects a routine that sends nothing, and a second message without a conversation", async () => {
     const idle = sending(
       { routines: [routine({ send: () => "made up" })], thresholds: { protocol: 0 } },
       { card: listing(DOCUMENT) },
@@ -191,7 +195,7 @@ describe("a sender without a model", () => {
     await expect(single.task()).rejects.toMatchObject({ code: "unsupported" });
   });
 
-  it("keeps what it has learned where it is told to", async () => {
+  it("stores counters and agreements in the given records", async () => {
     const kept = new Map<string, JsonObject>();
     const records: NonNullable<SenderOptions["records"]> = {
       get: async (key) => kept.get(key),
@@ -210,14 +214,14 @@ describe("a sender without a model", () => {
     expect(restarted.hashes()).toEqual([HASH]);
   });
 
-  it("leaves sessions, answers to questions, files and other intents alone", async () => {
-    const { send, heard } = sending({});
+  it("does not handle sessions, answers to questions, files and other intents", async () => {
+    const { send, heard: received } = sending({});
     await send({ content: "hi", intent: "other", context: {} });
     await send({ content: { a: 1 }, intent: TASK.id, context: { sessionId: "s" } });
     await send({ content: { a: 1 }, intent: TASK.id, context: { taskId: "t" } });
     await send({ content: [textPart("look"), { kind: "url", url: "https://files.example/x" }], intent: TASK.id, context: {} });
-    expect(heard.map(({ body }) => body)).toEqual(["hi", '{"a":1}', '{"a":1}', "look"]);
-    expect(heard.map(({ multiround }) => multiround === true)).toEqual([false, true, false, false]);
+    expect(received.map(({ body }) => body)).toEqual(["hi", '{"a":1}', '{"a":1}', "look"]);
+    expect(received.map(({ multiround }) => multiround === true)).toEqual([false, true, false, false]);
   });
 });
 
@@ -226,27 +230,34 @@ describe("a sender with a model", () => {
     complete: async ({ system }) => (system?.includes("document") === true ? "by model" : "in words"),
   };
 
-  it("follows a document by the model until its routine takes over with the sixth use", async () => {
-    const { task, heard } = sending({ model, routines: [routine()], thresholds: { protocol: 0 } }, { card: listing(DOCUMENT) });
+  it("follows a document with the model until its routine takes over at the sixth use", async () => {
+    const { task, heard: received } = sending(
+      { model, routines: [routine()], thresholds: { protocol: 0 } },
+      { card: listing(DOCUMENT) },
+    );
     await times(7, task);
-    expect(heard.map(({ body }) => body)).toEqual([...Array<string>(5).fill("by model"), '{"city":"Bern"}', '{"city":"Bern"}']);
+    expect(received.map(({ body }) => body)).toEqual([
+      ...Array<string>(5).fill("by model"),
+      '{"city":"Bern"}',
+      '{"city":"Bern"}',
+    ]);
   });
 
-  it("falls back to the model when a routine fails before anything was sent", async () => {
+  it("falls back to the model if a routine fails before sending", async () => {
     const clumsy = routine({ send: () => Promise.reject(new TypeError("a bug")) });
     const thresholds = { protocol: 0, implementation: 0 };
-    const { task, heard } = sending({ model, routines: [clumsy], thresholds }, { card: listing(DOCUMENT) });
+    const { task, heard: received } = sending({ model, routines: [clumsy], thresholds }, { card: listing(DOCUMENT) });
     await expect(task()).resolves.toBe("got by model");
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
-  it("picks a listed document by the task's name though it has no code for it", async () => {
+  it("picks a listed document by the task's name even without a routine", async () => {
     const { task, hashes } = sending({ model, thresholds: { protocol: 0 } }, { card: listing(DOCUMENT, "some-skill") });
     await task();
     expect(hashes()).toEqual([HASH]);
   });
 
-  it("does not fall back once the peer has got something to act on", async () => {
+  it("does not fall back once the peer has received a message", async () => {
     const broken = routine({
       async send(data, ask) {
         await ask(JSON.stringify(data));
@@ -254,23 +265,23 @@ describe("a sender with a model", () => {
       },
     });
     const thresholds = { protocol: 0, implementation: 0 };
-    const { task, heard } = sending({ model, routines: [broken], thresholds }, { card: listing(DOCUMENT) });
+    const { task, heard: received } = sending({ model, routines: [broken], thresholds }, { card: listing(DOCUMENT) });
     await expect(task()).rejects.toMatchObject({ code: "internal" });
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
-  it("stops with its call in the middle of a negotiation, and does not go on in words", async () => {
+  it("is cancelled with its call during a negotiation", async () => {
     const cancel = new CancelSource();
-    let asked = 0;
+    let requests = 0;
     const stopping: LanguageModel = {
       async complete() {
-        if (++asked > 1) return "in words";
+        if (++requests > 1) return "in words";
         cancel.cancel(new AgentError("cancelled", "enough"));
         throw cancel.reason;
       },
     };
-    const { task, heard } = sending({ model: stopping, thresholds: { negotiation: 0 } });
+    const { task, heard: received } = sending({ model: stopping, thresholds: { negotiation: 0 } });
     await expect(task({ city: "Bern" }, cancel)).rejects.toMatchObject({ message: "enough" });
-    expect([asked, heard.length]).toEqual([1, 0]);
+    expect([requests, received.length]).toEqual([1, 0]);
   });
 });

@@ -12,16 +12,22 @@ import {
   textOf,
 } from "../../../envelope/index.js";
 import { answerTo, messageIn } from "../client/answer.js";
-import { type SpokenDocument, type SpokenDocuments, spoken } from "../client/documents.js";
+import { type ClientDocument, type ClientDocuments, documentOf } from "../client/documents.js";
 import type { Wire } from "../client/post.js";
-import { notSuitable } from "../errors.js";
+import { unsuitable } from "../errors.js";
 import { NEGOTIATION } from "../wire.js";
 import { SenderMemory } from "./memory.js";
 import { negotiate } from "./negotiate.js";
-import { SENDER_THRESHOLDS, type SenderOptions, type SenderRoutine, type SenderTask, type SenderThresholds } from "./options.js";
+import {
+  type ResolvedSenderOptions,
+  SENDER_THRESHOLDS,
+  type SenderRoutine,
+  type SenderTask,
+  type SenderThresholds,
+} from "./options.js";
 import { pickDocument } from "./pick.js";
-import { Talk, type TalkForm } from "./talk.js";
-import { byDocument, inWords, type Wanted } from "./write.js";
+import { type ConversationForm, SenderConversation } from "./sender-conversation.js";
+import { byDocument, naturalLanguage, type Wanted } from "./write.js";
 
 /** Sends known tasks by the cheapest means: a routine, else a document, else natural language. */
 export interface Sender {
@@ -30,7 +36,7 @@ export interface Sender {
   run(operation: OperationOf<"send">, call: Call): Promise<AgentEvent>;
 }
 
-export function senderFor(wire: Wire, documents: SpokenDocuments, options: SenderOptions): Sender {
+export function senderFor(wire: Wire, documents: ClientDocuments, options: ResolvedSenderOptions): Sender {
   const tasks = new Map(options.tasks.map((task) => [task.id, task]));
   const doer = new TaskDoer(wire, documents, options);
   return {
@@ -42,7 +48,7 @@ export function senderFor(wire: Wire, documents: SpokenDocuments, options: Sende
       tasks.has(envelope.intent),
     async run(operation, call) {
       const task = tasks.get(operation.envelope.intent);
-      if (task === undefined) throw new AgentError("internal", "a task that is not known cannot be done");
+      if (task === undefined) throw new AgentError("internal", "unknown task");
       return doer.do({ task, data: dataOf(operation), operation, call });
     },
   };
@@ -66,19 +72,19 @@ interface Job extends Wanted {
   readonly call: Call;
 }
 
-const IN_WORDS: TalkForm = { hash: null, sources: [], multiround: true };
-const ABOUT_DOCUMENTS: TalkForm = { hash: NEGOTIATION, sources: null, multiround: true };
+const NATURAL_LANGUAGE: ConversationForm = { hash: null, sources: [], multiround: true };
+const ABOUT_DOCUMENTS: ConversationForm = { hash: NEGOTIATION, sources: null, multiround: true };
 
-/** The library's decision (§6.2 of its flow), with routines that were registered instead of ones that were generated. */
+/** The decision of the Python library (§6.2 of its flow), with registered instead of generated routines. */
 class TaskDoer {
   readonly #wire: Wire;
-  readonly #documents: SpokenDocuments;
-  readonly #options: SenderOptions;
+  readonly #documents: ClientDocuments;
+  readonly #options: ResolvedSenderOptions;
   readonly #thresholds: SenderThresholds;
   readonly #memory: SenderMemory;
   #routines: Maybe<Promise<ReadonlyMap<string, SenderRoutine>>>;
 
-  constructor(wire: Wire, documents: SpokenDocuments, options: SenderOptions) {
+  constructor(wire: Wire, documents: ClientDocuments, options: ResolvedSenderOptions) {
     this.#wire = wire;
     this.#documents = documents;
     this.#options = options;
@@ -89,35 +95,35 @@ class TaskDoer {
   async do(job: Job): Promise<AgentEvent> {
     const count = await this.#memory.countTask(job.task.id);
     const document = await this.#documentFor(job, count);
-    if (document === undefined) return this.#inWords(job);
+    if (document === undefined) return this.#inNaturalLanguage(job);
     try {
       return await this.#byDocument(job, document);
     } catch (thrown) {
       if (!isRejection(thrown, document.hash)) throw thrown;
       // Rejected before execution, so the task can be sent again in natural language.
       await this.#memory.reject(job.task.id, document.hash);
-      return this.#inWords(job);
+      return this.#inNaturalLanguage(job);
     }
   }
 
-  async #documentFor(job: Job, count: number): Promise<Maybe<SpokenDocument>> {
+  async #documentFor(job: Job, count: number): Promise<Maybe<ClientDocument>> {
     const { task } = job;
     const { protocol, negotiation } = this.#thresholds;
     const agreed = await this.#memory.agreed(task.id);
-    if (agreed !== undefined) return spoken(agreed, undefined);
+    if (agreed !== undefined) return documentOf(agreed, undefined);
     const picked = count > protocol ? await this.#pick(task) : undefined;
     if (picked !== undefined) return this.#settle(task, picked);
     if (count <= negotiation || !(await this.#mayNegotiate(task, count))) return undefined;
     const text = await this.#negotiate(job, count);
-    return text === undefined ? undefined : this.#settle(task, await spoken(text, undefined));
+    return text === undefined ? undefined : this.#settle(task, await documentOf(text, undefined));
   }
 
-  async #settle(task: SenderTask, document: SpokenDocument): Promise<SpokenDocument> {
+  async #settle(task: SenderTask, document: ClientDocument): Promise<ClientDocument> {
     await this.#memory.agree(task.id, document.text);
     return document;
   }
 
-  async #pick(task: SenderTask): Promise<Maybe<SpokenDocument>> {
+  async #pick(task: SenderTask): Promise<Maybe<ClientDocument>> {
     const all = await this.#fresh(await this.#documents.all());
     const routines = await this.#routinesFor(task);
     const own = all.filter(({ skill }) => skill === undefined);
@@ -130,7 +136,7 @@ class TaskDoer {
     });
   }
 
-  /** A failed negotiation is retried only after as many further tasks. */
+  /** A failed negotiation is retried only after as many further tasks again. */
   async #mayNegotiate(task: SenderTask, count: number): Promise<boolean> {
     const failedAt = await this.#memory.failedAt(task.id);
     return failedAt === 0 || count > failedAt + this.#thresholds.negotiation;
@@ -139,63 +145,69 @@ class TaskDoer {
   async #negotiate({ task, operation, call }: Job, count: number): Promise<Maybe<string>> {
     const { model } = this.#options;
     const routines = [...(await this.#routinesFor(task)).values()];
-    const offers = await this.#fresh(await Promise.all(routines.map(({ document }) => spoken(document, undefined))));
+    const offers = await this.#fresh(await Promise.all(routines.map(({ document }) => documentOf(document, undefined))));
     const { src, dst, context } = operation.envelope;
     // A separate message: only the trace of the task is carried over.
     const envelope = newEnvelope({ content: "", src, dst, context: { traceId: context.traceId } }, this.#wire.ids);
-    const talk = new Talk(this.#wire, ABOUT_DOCUMENTS, envelope, call);
-    const say = (body: string): Promise<string> => talk.say(body);
+    const conversation = new SenderConversation(this.#wire, ABOUT_DOCUMENTS, envelope, call);
+    const send = (body: string): Promise<string> => conversation.send(body);
     let text: Maybe<string>;
     try {
       const described = offers.map(({ hash, name, description, text: document }) => ({ hash, name, description, document }));
-      text = await negotiate({ task, offers: described, model, say, cancel: call.cancel });
+      text = await negotiate({ task, offers: described, model, send, cancel: call.cancel });
     } catch (thrown) {
       if (call.cancel.reason !== undefined) throw thrown;
       // Negotiation is optional: continue in natural language.
     } finally {
-      await talk.close();
+      await conversation.close();
     }
     if (text === undefined) await this.#memory.fail(task.id, count);
     return text;
   }
 
-  async #inWords(job: Job): Promise<AgentEvent> {
+  async #inNaturalLanguage(job: Job): Promise<AgentEvent> {
     const { model } = this.#options;
-    return this.#talking(IN_WORDS, job, async (talk) => {
-      await talk.say(await inWords(job, model, job.call.cancel));
+    return this.#converse(NATURAL_LANGUAGE, job, async (conversation) => {
+      await conversation.send(await naturalLanguage(job, model, job.call.cancel));
       return undefined;
     });
   }
 
-  async #byDocument(job: Job, document: SpokenDocument): Promise<AgentEvent> {
+  async #byDocument(job: Job, document: ClientDocument): Promise<AgentEvent> {
     const { hash, sources, multiround } = document;
     const uses = await this.#memory.countUse(hash);
     const routine = (await this.#routinesFor(job.task)).get(hash);
     const { model } = this.#options;
-    return this.#talking({ hash, sources, multiround }, job, async (talk) => {
+    return this.#converse({ hash, sources, multiround }, job, async (conversation) => {
       if (routine !== undefined && (uses > this.#thresholds.implementation || model === undefined)) {
-        const done = await runRoutine(routine, job, talk, model !== undefined);
+        const done = await runRoutine(routine, job, conversation, model !== undefined);
         if (done !== undefined) return done;
       }
-      if (model === undefined) throw new AgentError("unsupported", "nobody on this side can follow the document", { sent: "no" });
-      await talk.say(await byDocument(job, document, model, job.call.cancel));
+      if (model === undefined)
+        throw new AgentError("unsupported", "no routine or language model on this side can follow the document", { sent: "no" });
+      await conversation.send(await byDocument(job, document, model, job.call.cancel));
       return undefined;
     });
   }
 
   /** The last reply is the answer, unless the routine returned one. */
-  async #talking(form: TalkForm, job: Job, hold: (talk: Talk) => Promise<Maybe<Content>>): Promise<AgentEvent> {
+  async #converse(
+    form: ConversationForm,
+    job: Job,
+    exchange: (conversation: SenderConversation) => Promise<Maybe<Content>>,
+  ): Promise<AgentEvent> {
     const { operation, call } = job;
     const { envelope } = operation;
-    const talk = new Talk(this.#wire, form, envelope, call);
+    const conversation = new SenderConversation(this.#wire, form, envelope, call);
     try {
-      const made = await hold(talk);
-      if (talk.last === undefined) throw new AgentError("internal", "a routine has ended without asking the peer");
-      const asked = { wire: this.#wire, call, envelope };
-      if (made === undefined) return answerTo(talk.last, asked);
-      return { kind: "message", message: { ...messageIn(talk.last.reply, asked), content: partsOf(made) } };
+      const made = await exchange(conversation);
+      if (conversation.last === undefined)
+        throw new AgentError("internal", "the routine ended without sending a message to the peer");
+      const replyContext = { wire: this.#wire, call, envelope };
+      if (made === undefined) return answerTo(conversation.last, replyContext);
+      return { kind: "message", message: { ...messageIn(conversation.last.reply, replyContext), content: partsOf(made) } };
     } finally {
-      await talk.close();
+      await conversation.close();
     }
   }
 
@@ -205,7 +217,7 @@ class TaskDoer {
     return new Map([...all].filter(([, routine]) => routine.task === task.id));
   }
 
-  async #fresh(documents: readonly SpokenDocument[]): Promise<readonly SpokenDocument[]> {
+  async #fresh(documents: readonly ClientDocument[]): Promise<readonly ClientDocument[]> {
     const rejected = await Promise.all(documents.map(({ hash }) => this.#memory.isRejected(hash)));
     return documents.filter((_document, index) => rejected[index] === false);
   }
@@ -213,20 +225,25 @@ class TaskDoer {
 
 async function byHash(routines: readonly SenderRoutine[]): Promise<ReadonlyMap<string, SenderRoutine>> {
   const hashed = await Promise.all(
-    routines.map(async (routine) => [(await spoken(routine.document, undefined)).hash, routine] as const),
+    routines.map(async (routine) => [(await documentOf(routine.document, undefined)).hash, routine] as const),
   );
   return new Map(hashed);
 }
 
 /**
- * Undefined where the routine failed and the model may do it instead: only as long as the peer has got nothing to act on, or
- * one task would be done twice.
+ * Undefined if the routine failed and the model may take over: only while the peer has received nothing to act on, so that no
+ * task is done twice.
  */
-async function runRoutine(routine: SenderRoutine, { data, call }: Job, talk: Talk, orElse: boolean): Promise<Maybe<Content>> {
+async function runRoutine(
+  routine: SenderRoutine,
+  { data, call }: Job,
+  conversation: SenderConversation,
+  orElse: boolean,
+): Promise<Maybe<Content>> {
   try {
-    return await routine.send(data, (body) => talk.say(body), call.cancel);
+    return await routine.send(data, (body) => conversation.send(body), call.cancel);
   } catch (thrown) {
-    if (talk.begun || !orElse) throw AgentError.from(thrown);
+    if (conversation.started || !orElse) throw AgentError.from(thrown);
     return undefined;
   }
 }
@@ -234,5 +251,5 @@ async function runRoutine(routine: SenderRoutine, { data, call }: Job, talk: Tal
 /** Recognizes the rejection of a document by the library and by the specification. */
 function isRejection(thrown: unknown, hash: string): boolean {
   if (!(thrown instanceof AgentError) || thrown.code !== "unsupported") return false;
-  return thrown.facts.field === "protocolHash" || thrown.message === notSuitable(hash).message;
+  return thrown.facts.field === "protocolHash" || thrown.message === unsuitable(hash).message;
 }

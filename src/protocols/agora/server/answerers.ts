@@ -5,14 +5,14 @@ import { isHash } from "../documents/hash.js";
 import type { DocumentLibrary, KnownDocument } from "../documents/library.js";
 import { NO_PROGRAMMER, type Programmer, type Routine } from "../documents/programmer.js";
 import { findDocument } from "../documents/sources.js";
-import { DOWNLOAD_FAILED, notSuitable } from "../errors.js";
+import { DOWNLOAD_FAILED, unsuitable } from "../errors.js";
 import type { AgoraSettings } from "../settings.js";
 import { NEGOTIATION } from "../wire.js";
-import type { Answerer, Asked, Talker } from "./asked.js";
+import type { Answerer, IncomingMessage, Responder } from "./incoming-message.js";
 import type { KeywordResponder } from "./keywords.js";
 import type { Routines } from "./routines.js";
 
-/** What a server may be given beside its settings. */
+/** Options of a server beyond its settings. */
 export interface ServerOptions {
   /** Answers natural language and documents without a routine, if enabled in the settings, and negotiates. */
   readonly model?: Maybe<LanguageModel>;
@@ -27,7 +27,7 @@ export interface AnswererTools extends ServerOptions {
   /** Undefined if the host has no record store. */
   library(): Maybe<DocumentLibrary>;
   /** The supported documents, with the URLs of their texts. */
-  supported(asked: Asked): Promise<readonly KnownDocument[]>;
+  supported(incoming: IncomingMessage): Promise<readonly KnownDocument[]>;
 }
 
 /** The maximum number of cached routines from the programmer. */
@@ -50,53 +50,56 @@ export class Answerers {
     this.#tools = tools;
   }
 
-  async find(asked: Asked, card: Card, hash: string | null): Promise<Answerer> {
-    if (hash === null) return this.#natural(asked, card);
-    if (hash === NEGOTIATION) return { kind: "talker", talker: this.#negotiator(card) };
+  async find(incoming: IncomingMessage, card: Card, hash: string | null): Promise<Answerer> {
+    if (hash === null) return this.#natural(incoming, card);
+    if (hash === NEGOTIATION) return { kind: "talker", responder: this.#negotiator(card) };
     const routine = await this.#tools.routines.find(hash, card.name);
     if (routine !== undefined) return { kind: "agent", intent: routine.skill, json: routine.json };
     if (!isHash(hash))
       throw new AgentError("invalid_message", "protocolHash must be null, negotiation, or a SHA-1 in base64", {
         field: "protocolHash",
       });
-    return this.#byDocument(asked, card, await this.#document(hash, asked));
+    return this.#byDocument(incoming, card, await this.#document(hash, incoming));
   }
 
-  async #natural({ wire }: Asked, card: Card): Promise<Answerer> {
+  async #natural({ wire }: IncomingMessage, card: Card): Promise<Answerer> {
     const { keywords, settings, model } = this.#tools;
     const fired = keywords?.answerTo(wire.body ?? "");
-    if (fired !== undefined) return { kind: "talker", talker: fired };
+    if (fired !== undefined) return { kind: "talker", responder: fired };
     switch (settings.naturalLanguage) {
       case "agent":
         return { kind: "agent", intent: undefined, json: "never" };
       case "model": {
         if (model === undefined) throw new AgentError("unsupported", "no language model is configured");
-        const { modelTalker } = await import("./model-talker.js");
-        return { kind: "talker", talker: modelTalker(model, card, undefined) };
+        const { modelResponder: modelTalker } = await import("./model-responder.js");
+        return { kind: "talker", responder: modelTalker(model, card, undefined) };
       }
       case "refuse":
-        throw new AgentError("unsupported", "natural language is not answered here; use one of the supported protocol documents");
+        throw new AgentError(
+          "unsupported",
+          "natural language is not supported here; use one of the supported protocol documents",
+        );
       default:
         return settings.naturalLanguage satisfies never;
     }
   }
 
-  #negotiator(card: Card): Talker {
+  #negotiator(card: Card): Responder {
     const { model, supported } = this.#tools;
     return {
-      async reply(state, text, asked) {
+      async reply(state, text, incoming) {
         const [{ negotiatorFor }, { aboutAgent }] = await Promise.all([
-          import("../negotiation/index.js"),
-          import("./model-talker.js"),
+          import("../negotiation/negotiator.js"),
+          import("./model-responder.js"),
         ]);
-        const negotiator = negotiatorFor({ catalogue: () => supported(asked), model, about: aboutAgent(card) });
-        return negotiator.reply(state ?? negotiator.open(asked.caller), text, asked.call.cancel);
+        const negotiator = negotiatorFor({ catalogue: () => supported(incoming), model, about: aboutAgent(card) });
+        return negotiator.reply(state ?? negotiator.open(incoming.caller), text, incoming.call.cancel);
       },
     };
   }
 
   /** A document from the library, or one that the message brings. Only a text with exactly this hash is accepted. */
-  async #document(hash: string, { wire, caller }: Asked): Promise<KnownDocument> {
+  async #document(hash: string, { wire, caller }: IncomingMessage): Promise<KnownDocument> {
     const { host, settings } = this.#tools;
     const library = this.#tools.library();
     const known = await library?.get(hash);
@@ -104,7 +107,7 @@ export class Answerers {
     const follow: Maybe<Host["follow"]> = settings.followSources ? (url, limits) => host.follow(url, limits) : undefined;
     const text = await this.#searching(() => findDocument(hash, wire.sources, follow));
     if (text === undefined) throw new AgentError("invalid_message", DOWNLOAD_FAILED, { field: "protocolSources" });
-    if (library === undefined) throw notSuitable(hash);
+    if (library === undefined) throw unsuitable(hash);
     const sources = wire.sources.filter((source) => /^https?:/i.test(source) && source.length <= SOURCE_CHARACTERS);
     return library.add(text, { sources, learned: true, from: caller.owner });
   }
@@ -122,25 +125,25 @@ export class Answerers {
   }
 
   /** No routine is registered: a model can follow the document, if one is configured and judged it suitable. */
-  async #byDocument(asked: Asked, card: Card, document: KnownDocument): Promise<Answerer> {
+  async #byDocument(incoming: IncomingMessage, card: Card, document: KnownDocument): Promise<Answerer> {
     const { model, settings } = this.#tools;
     const library = this.#tools.library();
-    if (model === undefined || settings.naturalLanguage !== "model" || library === undefined) throw notSuitable(document.hash);
-    const { judgedByModel, modelTalker } = await import("./model-talker.js");
+    if (model === undefined || settings.naturalLanguage !== "model" || library === undefined) throw unsuitable(document.hash);
+    const { isJudgedSuitable: judgedByModel, modelResponder: modelTalker } = await import("./model-responder.js");
     let suitability = await library.suitability(document);
     if (suitability === "unknown") {
-      suitability = (await judgedByModel(model, card, document, asked)) ? "adequate" : "inadequate";
+      suitability = (await judgedByModel(model, card, document, incoming)) ? "adequate" : "inadequate";
       await library.judge(document, suitability);
     }
-    if (suitability !== "adequate") throw notSuitable(document.hash);
+    if (suitability !== "adequate") throw unsuitable(document.hash);
     // Uses by anonymous callers count too: the host has admitted them.
-    const uses = asked.conversation === undefined ? await library.use(document) : await library.uses(document.hash);
-    const routine = uses >= settings.implementationThreshold ? await this.#routine(document, asked) : undefined;
-    return { kind: "talker", talker: routine === undefined ? modelTalker(model, card, document) : routineTalker(routine) };
+    const uses = incoming.conversation === undefined ? await library.use(document) : await library.uses(document.hash);
+    const routine = uses >= settings.implementationThreshold ? await this.#routine(document, incoming) : undefined;
+    return { kind: "talker", responder: routine === undefined ? modelTalker(model, card, document) : routineResponder(routine) };
   }
 
   /** Undefined if no routine is available: the model continues to answer. Requested once per document text. */
-  #routine(document: KnownDocument, { call }: Asked): Promise<Maybe<Routine>> {
+  #routine(document: KnownDocument, { call }: IncomingMessage): Promise<Maybe<Routine>> {
     const known = this.#written.get(document.sha256);
     if (known !== undefined) return known;
     const writing = (this.#tools.programmer ?? NO_PROGRAMMER).write(document, call.cancel).catch(() => undefined);
@@ -149,7 +152,7 @@ export class Answerers {
   }
 }
 
-function routineTalker(routine: Routine): Talker {
+function routineResponder(routine: Routine): Responder {
   return {
     async reply(state: Maybe<JsonObject>, text, { call }) {
       const { body, memory } = await routine.run(text, state ?? {}, call.cancel);

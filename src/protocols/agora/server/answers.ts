@@ -13,20 +13,20 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import { loseTask, shownParts } from "../codec.js";
-import type { Asked } from "./asked.js";
+import type { IncomingMessage } from "./incoming-message.js";
 
-/** What came of a message, before it is written. */
+/** The outcome of a message, before encoding. */
 export interface Outcome {
   readonly message: Envelope;
   /** The task that produced the answer. */
   readonly task: Maybe<Task>;
-  /** The work is not over: it waits for the caller's answer, or goes on and is to be collected. */
+  /** The task is not finished: it waits for input, or continues and its result can be collected. */
   readonly open: Maybe<"asks" | "works">;
-  /** The document wants JSON. */
+  /** The document requires JSON. */
   readonly json: boolean;
 }
 
-/** A piece of work that ended badly. It goes along, so that a caller of ours sees which, and what came of it. */
+/** A failed task. Carries the task, so that a Koine caller receives it. */
 export class WorkFailed extends AgentError {
   readonly task: Task;
 
@@ -36,19 +36,19 @@ export class WorkFailed extends AgentError {
   }
 }
 
-/** What an answering event means. Throws WorkFailed for work that failed, was refused or canceled. */
-export function outcomeOf(event: AgentEvent, asked: Asked, json: boolean, newId: () => string): Outcome {
+/** Converts the final event. Throws WorkFailed if the task failed, was rejected or canceled. */
+export function outcomeOf(event: AgentEvent, incoming: IncomingMessage, json: boolean, newId: () => string): Outcome {
   if (event.kind === "message") return { message: event.message, task: undefined, open: undefined, json };
   if (event.kind !== "task") throw new AgentError("internal", `a ${event.kind} does not answer a message`);
   const { task } = event;
   const { state } = task.status;
   if (isTerminal(state) && state !== "completed") {
-    if (asked.wire.metadata.koine !== 1) loseTask(task, false, (loss) => asked.call.reportLoss(loss));
+    if (incoming.wire.metadata.koine !== 1) loseTask(task, false, (loss) => incoming.call.reportLoss(loss));
     throw new WorkFailed(failureOf(task), task);
   }
   const open = isInterrupted(state) ? "asks" : state === "completed" ? undefined : "works";
   const content = open === "works" ? [textPart(receiptText(task.id))] : shownParts(task);
-  return { message: said(task, content, asked, newId), task, open, json };
+  return { message: taskMessage(task, content, incoming, newId), task, open, json };
 }
 
 function receiptText(id: string): string {
@@ -56,26 +56,26 @@ function receiptText(id: string): string {
 }
 
 function failureOf({ status }: Task): AgentError {
-  const words = status.message === undefined ? "" : textOf(status.message.content);
+  const text = status.message === undefined ? "" : textOf(status.message.content);
   switch (status.state) {
     case "failed":
-      return new AgentError(status.error?.code ?? "internal", (words || status.error?.message) ?? "the work failed");
+      return new AgentError(status.error?.code ?? "internal", (text || status.error?.message) ?? "the work failed");
     case "canceled":
-      return new AgentError("cancelled", words || "the work was canceled");
+      return new AgentError("cancelled", text || "the work was canceled");
     default:
-      return new AgentError("unsupported", words || "the agent does not take this");
+      return new AgentError("unsupported", text || "the agent rejected the task");
   }
 }
 
-/** Words of the agent about a task. */
-function said(task: Task, content: readonly Part[], asked: Asked, newId: () => string): Envelope {
+/** A message of the agent about a task. */
+function taskMessage(task: Task, content: readonly Part[], incoming: IncomingMessage, newId: () => string): Envelope {
   const parts = content.length === 0 ? [textPart("")] : content;
-  return agentMessage(asked, parts, { sessionId: task.contextId, taskId: task.id }, { now: () => task.status.at, newId });
+  return agentMessage(incoming, parts, { sessionId: task.contextId, taskId: task.id }, { now: () => task.status.at, newId });
 }
 
 /** A message from the agent to the caller. */
 export function agentMessage(
-  { agent, caller }: Asked,
+  { agent, caller }: IncomingMessage,
   content: readonly Part[],
   context: Context,
   ids: Parameters<typeof newEnvelope>[1],

@@ -2,25 +2,25 @@ import { AgentError, type Cancel, isObject, type JsonObject, type Maybe, type Re
 import type { Host } from "../../protocol.js";
 import { CONVERSATION_NOT_FOUND } from "../errors.js";
 import type { AgoraSettings } from "../settings.js";
-import { InTurn, tooMany } from "./in-turn.js";
+import { SerialQueue, tooMany } from "./serial-queue.js";
 import { Slots } from "./slots.js";
 
-/** One conversation as it is between two messages. */
+/** A stored conversation. */
 export interface Conversation {
   readonly id: string;
   readonly agent: string;
-  /** What all its messages follow: a document, a negotiation, or null for natural language. */
+  /** The document of all its messages, a negotiation, or null for natural language. */
   readonly hash: string | null;
-  /** The session of everything sent in it: as its caller calls it, else by its own id. */
+  /** The session id of its messages: the caller's, else the conversation id. */
   readonly session: string;
-  /** Its place among those of its caller. */
+  /** The slot it occupies among the conversations of its caller. */
   readonly slot: number;
-  /** Milliseconds since the epoch: until then it is kept. */
+  /** Expiry, in milliseconds since the epoch. */
   readonly until: number;
-  /** The work it goes on with: a question that waits for its answer, or work that the next message collects. */
+  /** The task it continues: waiting for an answer, or running with a result to collect. */
   readonly taskId: Maybe<string>;
   readonly collects: boolean;
-  /** The question that was answered last, and the key of the answer: it may come again. */
+  /** The last answered question and the key of the answer, which may be repeated. */
   readonly answered: Maybe<Answered>;
   /** The state of a responder that runs without a task. */
   readonly state: Maybe<JsonObject>;
@@ -30,9 +30,9 @@ type Answered = { readonly key: string; readonly taskId: string };
 
 /** The properties of a conversation that its first message determines. */
 export interface Opening extends Pick<Conversation, "agent" | "hash"> {
-  /** What its caller calls it. */
+  /** The caller's session id. */
   readonly session: Maybe<string>;
-  /** A message that comes a second time under its key opens nothing: it belongs where it was sent first. */
+  /** A repeated message with the same key opens no second conversation. */
   readonly key: Maybe<string>;
 }
 
@@ -42,7 +42,7 @@ export interface Change extends Pick<Conversation, "taskId" | "collects"> {
   readonly state?: Maybe<JsonObject>;
 }
 
-/** The longest id that is looked for. */
+/** Limit of id length. */
 const ID_LENGTH = 128;
 /** The maximum number of concurrent messages of one conversation, including those that wait. */
 const WAITING = 16;
@@ -50,15 +50,15 @@ const WAITING = 16;
 const TURN_SLACK_MS = 60_000;
 
 /**
- * Open conversations, in records: they survive a restart and are shared by replicas. The owner is part of the key, so
- * that nobody's id opens another's conversation.
+ * Open conversations, in records: they survive a restart and are shared by replicas. The owner is part of the key, so that an id
+ * never opens the conversation of another caller.
  */
 export class Conversations {
   readonly #host: Host;
   readonly #settings: AgoraSettings;
   readonly #records: () => Records;
   readonly #slots: Slots;
-  readonly #line = new InTurn(WAITING);
+  readonly #line = new SerialQueue(WAITING);
 
   constructor(host: Host, settings: AgoraSettings, records: () => Records) {
     this.#host = host;
@@ -67,7 +67,7 @@ export class Conversations {
     this.#slots = new Slots(records, settings.maxConversations);
   }
 
-  /** A new one, or that of the same message before. */
+  /** Opens a new conversation, or returns that of the same message sent before. */
   async open(owner: string, opening: Opening): Promise<{ readonly conversation: Conversation; readonly again: boolean }> {
     const id = this.#host.newId();
     const first = await this.#openedUnder(owner, opening.key, id);
@@ -97,7 +97,7 @@ export class Conversations {
     return { conversation, again: false };
   }
 
-  /** The id under which a message with this key opened a conversation before; undefined for the first. */
+  /** The id of the conversation that a message with this key opened before; undefined for the first. */
   async #openedUnder(owner: string, key: Maybe<string>, id: string): Promise<Maybe<string>> {
     if (key === undefined) return undefined;
     const before = await this.#records().add(nameOf("opening", owner, key), { id }, this.#settings.conversationMs);
@@ -105,9 +105,9 @@ export class Conversations {
   }
 
   /**
-   * One message after the other. In this process those that come meanwhile wait; where another process answers one, they are
-   * told to come back. Throws `session_expired` in the library's words where there is no such conversation, or no longer, or
-   * it is somebody else's.
+   * Runs the messages of a conversation one after the other. Within this process they wait; if another process holds the
+   * conversation, they are rejected with a retry delay. Throws `session_expired`, with the text of the Python library, if the
+   * conversation is unknown, expired or owned by another caller.
    */
   async inTurn<T>(
     owner: string,
@@ -130,7 +130,7 @@ export class Conversations {
     });
   }
 
-  /** The same conversation with what is new; nothing is written where nothing is. */
+  /** Stores what changed; writes nothing if nothing did. */
   async keep(owner: string, before: Conversation, change: Change): Promise<void> {
     const { conversationIdle, conversationMs } = this.#settings;
     const { taskId, collects, state = before.state, answered = before.answered } = change;
@@ -144,7 +144,7 @@ export class Conversations {
     await this.#write(owner, { ...before, taskId, collects, answered, state, until });
   }
 
-  /** The one that was closed; undefined where there was none, or it is another agent's. */
+  /** The closed conversation; undefined if there was none, or it belongs to another agent. */
   async close(owner: string, id: string, agent: Maybe<string>): Promise<Maybe<Conversation>> {
     const found = id.length > ID_LENGTH ? undefined : await this.#find(owner, id);
     if (found === undefined || (agent !== undefined && agent !== found.agent)) return undefined;
@@ -168,12 +168,12 @@ export function notFound(): AgentError {
   return new AgentError("session_expired", CONVERSATION_NOT_FOUND);
 }
 
-/** The length keeps owner and id apart, whatever characters they have. */
+/** The length prefix makes the key unambiguous. */
 function nameOf(what: "conversation" | "opening" | "turn", owner: string, id: string): string {
   return `${what}/${owner.length}:${owner}/${id}`;
 }
 
-/** Undefined for a record that is none of ours. */
+/** Undefined if the record has another format. */
 function conversationIn(id: string, value: JsonObject): Maybe<Conversation> {
   const { agent, hash = null, session, slot, until, taskId, collects, answered, state } = value;
   if (typeof agent !== "string" || typeof until !== "number" || (hash !== null && typeof hash !== "string")) return undefined;

@@ -6,16 +6,16 @@ import { DOCUMENT_BYTES, type DocumentLibrary, type KnownDocument } from "../doc
 import { MOST_SOURCES } from "../documents/sources.js";
 import type { AgoraSettings } from "../settings.js";
 import type { KeywordResponder } from "./keywords.js";
+import { PROTOCOLS } from "./paths.js";
 import type { Routines } from "./routines.js";
-import { PROTOCOLS } from "./where.js";
 
-/** What discovery looks at. */
+/** The inputs of discovery. */
 export interface DiscoveryTools {
   readonly host: Host;
   readonly settings: AgoraSettings;
   readonly routines: Routines;
   readonly keywords?: Maybe<KeywordResponder>;
-  /** A model follows documents here, so chosen ones it found adequate are supported, too. */
+  /** A model follows documents here, so chosen ones that it rated adequate are supported too. */
   readonly followsDocuments: boolean;
   library(): Maybe<DocumentLibrary>;
 }
@@ -24,8 +24,8 @@ export interface DiscoveryTools {
 type Supported = KnownDocument & { readonly skill?: Maybe<string> };
 
 /**
- * The documents this side stands behind: those with a routine, and of those somebody here has chosen the ones that a model
- * was found able to follow. What only a message has brought is followed, but never told or offered to others.
+ * The supported documents: those with a routine, and those that the operator chose and a model was rated able to follow.
+ * Documents received in messages are followed, but never published or offered.
  */
 export async function supportedDocuments(
   tools: DiscoveryTools,
@@ -91,7 +91,7 @@ export function ownDocument(
   };
 }
 
-/** Each hash with its sources, as specification and demonstration have it. */
+/** Each hash with its sources, as in the specification and the demonstration. */
 export function sourcesByHash(documents: readonly Supported[]): JsonObject {
   return Object.fromEntries(documents.map(({ hash, sources }) => [hash, sources]));
 }

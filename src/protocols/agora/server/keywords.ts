@@ -1,20 +1,22 @@
 import type { Maybe } from "../../../envelope/index.js";
-import type { Talker } from "./asked.js";
+import type { Responder } from "./incoming-message.js";
 
-/** One line of the table: the first rule of which a word occurs in the message answers it. */
+/** A rule of the keyword table: the first with a keyword in the message answers it. */
 export interface KeywordRule {
+  /** Names the rule. */
   readonly name: string;
-  /** Compared whole, in any case. */
+  /** Compared as whole words, case-insensitively. */
   readonly words: readonly string[];
+  /** The reply. */
   readonly reply: string;
 }
 
-/** As much of a message as is looked at: every word of it is held while the table is gone through. */
+/** Limit of characters considered: all words of a message are kept in memory during the lookup. */
 const LOOKED_AT = 8_000;
 
 /**
- * Answers natural language by a table that everybody can read, for those who have neither an agent function for it nor a
- * model. It understands nothing, and every reply names the rule that fired.
+ * Answers natural language from a keyword table, for hosts with neither an agent function for it nor a model. Every reply names
+ * the matching rule.
  */
 export class KeywordResponder {
   readonly rules: readonly KeywordRule[];
@@ -25,14 +27,14 @@ export class KeywordResponder {
     this.#words = rules.map((rule) => ({ rule, words: new Set(rule.words.map((word) => word.toLowerCase())) }));
   }
 
-  /** Undefined where no rule fires. */
-  answerTo(text: string): Maybe<Talker> {
-    const said =
+  /** Undefined if no rule matches. */
+  answerTo(text: string): Maybe<Responder> {
+    const messageWords =
       text
         .slice(0, LOOKED_AT)
         .toLowerCase()
         .match(/[\p{L}\p{N}]+/gu) ?? [];
-    const fired = this.#words.find(({ words }) => said.some((word) => words.has(word)))?.rule;
+    const fired = this.#words.find(({ words }) => messageWords.some((word) => words.has(word)))?.rule;
     if (fired === undefined) return undefined;
     const body = `${fired.reply}\n(keyword rule: ${fired.name})`;
     return { reply: async (state) => ({ state, body }) };

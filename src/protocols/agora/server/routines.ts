@@ -4,7 +4,7 @@ import { readFrontMatter } from "../documents/front-matter.js";
 import { fingerprintOf } from "../documents/hash.js";
 import { checkSize } from "../documents/library.js";
 
-/** `always`: the body must hold JSON; `maybe`: it is read as JSON where it is an object or a list. */
+/** `always`: the body must be JSON; `maybe`: it is parsed as JSON if it is an object or a list. */
 export type JsonBodies = "always" | "maybe" | "never";
 
 /** A skill that implements a protocol document in code. */
@@ -22,7 +22,7 @@ export interface RegisteredRoutine {
   readonly json: JsonBodies;
 }
 
-/** By agent, those of the first agent first. */
+/** By agent; the first agent has precedence. */
 type ByAgent = ReadonlyMap<string, RegisteredRoutine>;
 
 interface Table {
@@ -45,7 +45,7 @@ export class Routines {
     return this.#current().routines;
   }
 
-  /** The one with this name; of one agent, or else of the first that has it. */
+  /** The routine with this hash, of the given agent or else of the first that has it. */
   async find(hash: string, agent: Maybe<string>): Promise<Maybe<RegisteredRoutine>> {
     const found = (await this.#current().byHash).get(hash);
     return agent === undefined ? found?.values().next().value : found?.get(agent);
@@ -65,13 +65,13 @@ export class Routines {
     for (const { text } of documents) checkSize(text);
     const padded = documents.filter(({ text }) => text.trim() !== text);
     const routines = Promise.all(documents.map(({ card, skill, text }) => registered(card, skill, text)));
-    // The library's negotiator trims what was agreed on before it is hashed, so every routine answers to that hash, too.
+    // The Python library hashes the trimmed text after a negotiation, so every routine answers to that hash too.
     const trimmed = Promise.all(padded.map(({ card, skill, text }) => registered(card, skill, text.trim())));
     return { cards, routines, byHash: Promise.all([routines, trimmed]).then(([exact, also]) => byHash([...exact, ...also])) };
   }
 }
 
-/** Of two with one hash at one agent, the first. */
+/** If an agent has two routines with one hash, the first wins. */
 function byHash(routines: readonly RegisteredRoutine[]): ReadonlyMap<string, ByAgent> {
   const all = new Map<string, Map<string, RegisteredRoutine>>();
   for (const routine of routines) {

@@ -1,13 +1,13 @@
 import { AgentError, type Records } from "../../../envelope/index.js";
 
 /**
- * Numbered places, so many per owner. One is taken by a step that only one can win, so however many try at once, on however
- * many machines, no more are taken than there are, and nobody is refused while one is free.
+ * Numbered slots, a fixed number per owner. Taking one is atomic across replicas: the limit holds, and no caller is rejected
+ * while a slot is free.
  */
 export class Slots {
   readonly #records: () => Records;
   readonly #limit: number;
-  /** Where the search begins: two at once rarely want the same. */
+  /** Where the search begins: concurrent callers rarely start at the same slot. */
   #next = 0;
 
   constructor(records: () => Records, limit: number) {
@@ -36,7 +36,7 @@ export class Slots {
   }
 }
 
-/** The length keeps owner and number apart, whatever characters the owner has. */
+/** The length prefix makes the key unambiguous. */
 function prefixOf(owner: string): string {
   return `slot/${owner.length}:${owner}/`;
 }

@@ -11,18 +11,18 @@ import {
 import type { Host } from "../../protocol.js";
 import { bodyOf, decodeRequest, taskNamedIn } from "../codec.js";
 import type { AgoraSettings } from "../settings.js";
+import type { AnswerCache, ResponderAnswer } from "./answer-cache.js";
 import { agentMessage, type Outcome, outcomeOf } from "./answers.js";
-import type { Answerer, Asked, Talker } from "./asked.js";
 import type { Conversation } from "./conversations.js";
-import type { KeptAnswers, Talked } from "./kept-answers.js";
+import type { Answerer, IncomingMessage, Responder } from "./incoming-message.js";
 import { holdsJson, type JsonBodies } from "./routines.js";
 import { ask, isCode, taskOfMessage, taskWithin } from "./work.js";
 
-/** What every turn needs. */
+/** The context of every turn. */
 export interface TurnTools {
   readonly host: Host;
   readonly settings: AgoraSettings;
-  readonly kept: KeptAnswers;
+  readonly answers: AnswerCache;
   /** Throws `not_found`. */
   cardNamed(name: Maybe<string>): Card;
 }
@@ -30,28 +30,36 @@ export interface TurnTools {
 const SESSION = "message.context.sessionId";
 
 /** Answers one message. */
-export function takeTurn(tools: TurnTools, asked: Asked, answerer: Answerer): Promise<Outcome & Partial<Pick<Talked, "state">>> {
-  return answerer.kind === "agent" ? askAgent(tools, asked, answerer) : talk(tools, asked, answerer.talker);
+export function takeTurn(
+  tools: TurnTools,
+  incoming: IncomingMessage,
+  answerer: Answerer,
+): Promise<Outcome & Partial<Pick<ResponderAnswer, "state">>> {
+  return answerer.kind === "agent" ? askAgent(tools, incoming, answerer) : respond(tools, incoming, answerer.responder);
 }
 
-async function talk(tools: TurnTools, asked: Asked, talker: Talker): Promise<Outcome & Pick<Talked, "state">> {
-  const { host, kept, cardNamed } = tools;
-  const { wire, conversation, caller, agent, call } = asked;
+async function respond(
+  tools: TurnTools,
+  incoming: IncomingMessage,
+  responder: Responder,
+): Promise<Outcome & Pick<ResponderAnswer, "state">> {
+  const { host, answers, cardNamed } = tools;
+  const { wire, conversation, caller, agent, call } = incoming;
   const text = wire.body ?? bodyOf(wire.seed ?? []);
-  const key = keyOf(asked);
-  const answer = (): Promise<Talked> => talker.reply(conversation?.state, text, asked);
-  const said = [agent, conversation?.id ?? null, wire.hash ?? null, text];
+  const key = keyOf(incoming);
+  const answer = (): Promise<ResponderAnswer> => responder.reply(conversation?.state, text, incoming);
+  const identity = [agent, conversation?.id ?? null, wire.hash ?? null, text];
   const keepMs = cardNamed(agent).capabilities.idempotencyWindowMs;
   const { state, body } = await (key === undefined
     ? answer()
-    : kept.once({ owner: caller.owner, key, said, keepMs, cancel: call.cancel }, answer));
+    : answers.once({ owner: caller.owner, key, identity, keepMs, cancel: call.cancel }, answer));
   const sessionId = conversation?.session ?? wire.metadata.session;
-  const message = agentMessage(asked, [textPart(body)], { sessionId }, host);
+  const message = agentMessage(incoming, [textPart(body)], { sessionId }, host);
   return { message, task: undefined, open: undefined, json: false, state };
 }
 
 /** The idempotency key of a message. Throws `invalid_message` if header and body disagree. */
-export function keyOf({ request, wire }: Asked): Maybe<string> {
+export function keyOf({ request, wire }: IncomingMessage): Maybe<string> {
   const header = request.headers["idempotency-key"];
   const { idempotency_key: member = header } = wire.metadata;
   if (header !== undefined && member !== header)
@@ -61,35 +69,35 @@ export function keyOf({ request, wire }: Asked): Maybe<string> {
   return member;
 }
 
-/** One turn of the agent: a new message, the answer to its question, or the result of what it still worked on. */
+/** One turn of the agent: a new message, the answer to its question, or the result of a running task. */
 async function askAgent(
   tools: TurnTools,
-  asked: Asked,
+  incoming: IncomingMessage,
   { intent, json }: { readonly intent: Maybe<string>; readonly json: JsonBodies },
 ): Promise<Outcome> {
   const { host, settings } = tools;
-  const { call, conversation, wire } = asked;
+  const { call, conversation, wire } = incoming;
   const newId = (): string => host.newId();
   if (conversation?.collects === true && conversation.taskId !== undefined && taskNamedIn(wire) === undefined) {
     const waitMs = wire.metadata.prefer === "receipt" ? 0 : settings.replyWithinMs;
-    return outcomeOf(await taskWithin(host, conversation.taskId, call, waitMs), asked, false, newId);
+    return outcomeOf(await taskWithin(host, conversation.taskId, call, waitMs), incoming, false, newId);
   }
   const asJson = holdsJson(json, wire.body);
-  const envelope = envelopeOf(host, asked, intent, asJson);
-  return outcomeOf(await send(tools, asked, envelope), asked, asJson, newId);
+  const envelope = envelopeOf(host, incoming, intent, asJson);
+  return outcomeOf(await send(tools, incoming, envelope), incoming, asJson, newId);
 }
 
-function envelopeOf(host: Host, asked: Asked, intent: Maybe<string>, json: boolean): Envelope {
-  const { request, wire, caller, agent, conversation, call } = asked;
+function envelopeOf(host: Host, incoming: IncomingMessage, intent: Maybe<string>, json: boolean): Envelope {
+  const { request, wire, caller, agent, conversation, call } = incoming;
   const { session } = wire.metadata;
   if (conversation !== undefined && session !== undefined && session !== conversation.session)
     call.reportLoss({
       protocol: "agora",
       path: SESSION,
       valueKind: "string",
-      reason: "a conversation keeps the name it began with",
+      reason: "a conversation keeps its first session id",
     });
-  const idempotencyKey = keyOf(asked);
+  const idempotencyKey = keyOf(incoming);
   const envelope = decodeRequest(wire, {
     now: host.now(),
     newId: () => host.newId(),
@@ -112,10 +120,14 @@ function taskOf(conversation: Maybe<Conversation>, key: Maybe<string>): Maybe<st
 }
 
 /**
- * In a conversation the work is a task: it goes on when the caller hangs up, and when the answer takes too long the caller
- * gets a receipt. A single message has nothing to come back by, so it waits.
+ * In a conversation the work is a task: it continues if the caller disconnects, and a slow answer is replaced by a receipt. A
+ * single message has no conversation to collect it with, so it waits.
  */
-async function send({ host, settings }: TurnTools, { call, conversation, wire }: Asked, envelope: Envelope): Promise<AgentEvent> {
+async function send(
+  { host, settings }: TurnTools,
+  { call, conversation, wire }: IncomingMessage,
+  envelope: Envelope,
+): Promise<AgentEvent> {
   const delivery = wire.metadata.prefer === "receipt" ? "accepted" : "answer";
   const operation: Operation = { kind: "send", envelope, delivery, task: conversation === undefined ? "auto" : "always" };
   if (conversation === undefined || delivery === "accepted") return ask(host, operation, call);

@@ -9,13 +9,13 @@ import {
 } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
 
-/** How many tasks of one conversation are looked through for the one that a message has started. */
+/** Limit of tasks of a conversation searched for the one that a message started. */
 const LOOKED_THROUGH = 20;
 
-/** One operation that has one answer. */
+/** An operation with a single result event. */
 export async function ask(host: Host, operation: Operation, call: Call): Promise<AgentEvent> {
   const reply = host.handler(operation, call);
-  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
   return reply;
 }
 
@@ -25,7 +25,7 @@ export async function taskNow(host: Host, taskId: string, call: Call): Promise<A
   return event;
 }
 
-/** The task when it is over or asks something, or as it is after so many milliseconds. */
+/** The task once it has ended or needs input, or its snapshot after the timeout. */
 export async function taskWithin(
   host: Host,
   taskId: string,

@@ -18,7 +18,7 @@ const CONNECT_MS = 3_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MOST_MS = 1_000;
 const DEFAULT_PORT = "6379";
-/** How often Redis is asked for its time: the clocks of two machines drift apart. */
+/** How often the time of Redis is read: the clocks of two machines drift apart. */
 const ASK_TIME_MS = 60_000;
 
 type Value = string | number;
@@ -72,7 +72,7 @@ export class RedisConnection {
     return this.#testClock?.() ?? "";
   }
 
-  /** About the time Redis has. Good enough to say when something should be looked at, never to decide. */
+  /** The approximate time of Redis. Good enough to schedule a check, never to decide. */
   get nowMs(): number {
     if (this.#testClock !== undefined) return this.#testClock();
     const elapsedMs = performance.now();
@@ -103,13 +103,13 @@ export class RedisConnection {
     }
   }
 
-  /** What was asked before is still answered. */
+  /** Commands already sent are still answered. */
   async close(): Promise<void> {
     await this.client.quit().catch(() => undefined);
     this.client.disconnect();
   }
 
-  /** What is asked for in one turn of the event loop goes out in one write. */
+  /** Commands of one tick of the event loop are sent in one write. */
   #send(name: string, values: Value[]): Promise<unknown> {
     const { stream } = this.client;
     if (!this.#corked && stream !== undefined) {
@@ -123,7 +123,7 @@ export class RedisConnection {
     return this.client.call(name, values);
   }
 
-  /** A Redis that was started anew knows no scripts, and one that took over has a clock of its own. */
+  /** A restarted Redis has no scripts, and a new primary has its own clock. */
   async #becomeReady(): Promise<void> {
     await Promise.all([this.#askTime(), ...Object.values(this.#scripts).map(({ lua }) => this.client.script("LOAD", lua))]);
   }
@@ -135,7 +135,7 @@ export class RedisConnection {
   }
 }
 
-/** The connection for wake-ups is a duplicate, so this holds for both. */
+/** The connection for wake-ups is a duplicate, so this applies to both. */
 function optionsFor(tls: Maybe<RedisTls>) {
   return {
     // The older form of answers, which every Redis speaks: one shape for each command.
@@ -154,7 +154,7 @@ function optionsFor(tls: Maybe<RedisTls>) {
 
 function whereOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  // The address itself is not shown: it may hold a password.
+  // The address is not shown: it may contain a password.
   if (parsed === undefined || !["redis:", "rediss:"].includes(parsed.protocol) || parsed.hostname === "") {
     throw new AgentError("invalid_message", "the address of Redis must look like redis://host:port", { field: "url" });
   }

@@ -14,7 +14,7 @@ import { storeFailure } from "./failures.js";
 const available = await redisAvailable();
 const WAIT_MS = 10_000;
 
-describe.skipIf(!available)("a Redis that goes away", () => {
+describe.skipIf(!available)("Redis outages", () => {
   let server: RedisServer;
   let opened: Store[] = [];
 
@@ -33,7 +33,7 @@ describe.skipIf(!available)("a Redis that goes away", () => {
     return store;
   }
 
-  test("killed: clear errors meanwhile, then the same store goes on with all that was acknowledged", async () => {
+  test("killed: clear errors meanwhile, then the same store continues with all acknowledged data", async () => {
     const store = await open();
     await store.create({ ...start("t"), lease: { holder: "h-1", leaseMs: 60_000 } });
     let acknowledged = 1;
@@ -67,7 +67,7 @@ describe.skipIf(!available)("a Redis that goes away", () => {
     expect(texts).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1));
   });
 
-  test("the connection breaks: listeners are rung once more, and hear of what follows", async () => {
+  test("connection lost: listeners are called once more, and notified of later changes", async () => {
     const [writer, reader] = [await open(), await open()];
     await writer.create(start("u"));
     let notified = 0;
@@ -138,7 +138,7 @@ describe.skipIf(!available)("a Redis that goes away", () => {
     expect((await store.create(start("v"))).made).toBe(true);
   });
 
-  test("Redis is stuck: what waits fails after a named time, and works when it moves again", async () => {
+  test("Redis hangs: queued commands fail after a named time, and recover", async () => {
     const store = await open();
     process.kill(server.pid, "SIGSTOP");
     const begun = performance.now();
@@ -155,7 +155,7 @@ describe.skipIf(!available)("a Redis that goes away", () => {
     expect(await store.facts("none", OWNER)).toBeUndefined();
   });
 
-  test("never shows credentials: not in errors, not in words for the operator", async () => {
+  test("never shows credentials, in errors or in messages for the operator", async () => {
     const admin = new Redis(server.url);
     await admin.acl("SETUSER", "koine-test", "on", ">s3cret-word", "~*", "&*", "+@all");
     const url = (word: string) => `redis://koine-test:${word}@127.0.0.1:${server.port}`;
@@ -175,7 +175,7 @@ describe.skipIf(!available)("a Redis that goes away", () => {
 });
 
 describe("openRedisStore()", () => {
-  test("says at once that nobody answers", async () => {
+  test("reports at once that the connection is refused", async () => {
     const probe = createServer().listen(0, "127.0.0.1");
     await once(probe, "listening");
     const address = probe.address();

@@ -11,19 +11,19 @@ export interface Hint {
 }
 
 /**
- * A mark is a time in thousandths of a millisecond, the last three digits chosen by chance: they tell apart what was written
- * in the same millisecond. Whole numbers, because Redis is several times slower with others in a small index.
+ * A score is a time in thousandths of a millisecond with three random last digits, which distinguish writes of the same
+ * millisecond. Integers, because Redis is several times slower with fractions in a small index.
  */
 const MARKS_PER_MS = 1_000;
 
 const SCAN_COUNT = 1_000;
 const ROUNDS = 8;
-/** What could not be taken is tried again after this time. */
+/** Retry delay for hints that could not be processed. */
 const DAMAGED_LATER_MS = 60_000;
 
 /**
- * An index over all owners of tasks to be looked at, by time. It only says where to look: the task's own keys decide. A hint
- * is written before what it points at, so a crash in between leaves a hint that leads to nothing, never a task without one.
+ * An index by time over the tasks of all owners that need a check. It is only a hint: the keys of the task decide. A hint is
+ * written before what it refers to, so a crash in between leaves a stale hint, never a task without one.
  */
 export class HintIndex {
   readonly #redis: RedisConnection;
@@ -36,20 +36,20 @@ export class HintIndex {
     this.#key = key;
   }
 
-  /** To be looked at at this time. Gives the mark at once; it is written when `done`. */
+  /** Schedules a check. Returns the score at once; it is written when `done` resolves. */
   write({ tag, id }: TaskKeys, ms: number): { readonly mark: number; readonly done: Promise<unknown> } {
     const mark = markOf(ms);
     return { mark, done: this.#redis.command("ZADD", [this.#key, mark, nameOf(tag, id)]) };
   }
 
-  /** To be looked at no later than this. */
+  /** Schedules a check no later than this. */
   async hasten({ tag, id }: TaskKeys, ms: number): Promise<void> {
     await this.#redis.command("ZADD", [this.#key, "LT", markOf(ms), nameOf(tag, id)]);
   }
 
   /**
-   * Takes what is due, up to `limit`. Each round puts right the hints it has met, so that the next one meets others. What is
-   * damaged is put off, and keeps nobody from the rest.
+   * Takes what is due, up to `limit`. Each round corrects the hints it has read, so that the next one reads others. Damaged
+   * ones are postponed and do not block the rest.
    */
   async take<T>(limit: number, take: (hint: Hint) => Promise<Maybe<T>>): Promise<readonly T[]> {
     const taken: T[] = [];
@@ -102,7 +102,7 @@ export class HintIndex {
     return undefined;
   }
 
-  /** Answers come many at a time, and what they settle goes out together. */
+  /** Answers arrive in batches, and their corrections are written together. */
   async #settleAfterThisTick(): Promise<unknown> {
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const values = this.#unsettled;

@@ -13,12 +13,12 @@ const KNOWN_OWNERS = 1_000;
 
 /**
  * Names of keys. All keys of one owner share a hash tag, a digest of the owner, so that each operation is one script on one
- * node of a cluster. Tasks of two owners never share a key: an owner cannot name somebody else's task.
+ * node of a cluster. Tasks of two owners never share a key: an owner cannot name another owner's task.
  */
 export class KeyNames {
   readonly leases: string;
   readonly duePushes: string;
-  /** What is remembered beside tasks: values by name, names in order, when those end that do, and the bytes of all. */
+  /** The keys of records: values by name, ordered names, expiry times, and total bytes. */
   readonly records: readonly string[];
   readonly #prefix: string;
   readonly #tags = new Map<string, string>();
@@ -40,7 +40,7 @@ export class KeyNames {
     return { id, tag, all: [...task, ...this.indexes(tag)] };
   }
 
-  /** Of one owner: tasks by time, tasks nobody runs, and what tasks are looked for by. */
+  /** The indexes of one owner: tasks by time, idle tasks, and the columns of filters. */
   indexes(tag: string): readonly string[] {
     const own = `${this.#prefix}:{${tag}}`;
     return [`${own}:tasks`, `${own}:idle`, `${own}:rows`];

@@ -55,7 +55,7 @@ describe.skipIf(!available)("records in Redis", () => {
     await eventually(async () => expect(await store.records.get("k")).toEqual({ n: 1 }));
   });
 
-  test("end by Redis's own time, and leave nothing behind", async () => {
+  test("expire by Redis's own time, and leave no keys", async () => {
     const store = await open("ends");
     await store.records.put("far", { n: 1 }, 60_000);
     await store.records.put("ever", { n: 1 }, Number.POSITIVE_INFINITY);

@@ -50,7 +50,7 @@ const FIRST_KEPT = 1;
 const EVICTION_ROUNDS = 64;
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
 const STATUS_BYTES = eventSize({ kind: "status", taskId: "", contextId: "", status: { state: "working", at: 0 } });
-const ENQUEUE_RESULTS = new Set<unknown>(["heard", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
+const ENQUEUE_RESULTS = new Set<unknown>(["queued", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
 
 /** Every method is one script, and so one step and one round trip; hints go out before it, on the same connection. */
 export class RedisStore implements Store {
@@ -194,7 +194,7 @@ export class RedisStore implements Store {
     const answer = await this.#scripts.run("requestCancel", keys, [STATUS_BYTES]);
     if (answer === null) return undefined;
     const [outcome, which, pushDue] = listOf(answer);
-    if (outcome === "told") return { outcome, holder: textOf(which) };
+    if (outcome === "notified") return { outcome, holder: textOf(which) };
     if (pushDue === 1) this.#webhooks.note(keys);
     if (outcome !== "canceled") return { outcome: "closed", state: stateFrom(which) };
     this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
@@ -230,8 +230,8 @@ export class RedisStore implements Store {
   }
 
   wake(taskId: string, run: () => void): () => void {
-    return this.#wakeChannels.on(this.#names.wakeChannel(taskId), (said) => {
-      if (said !== this.#origin) run();
+    return this.#wakeChannels.on(this.#names.wakeChannel(taskId), (origin) => {
+      if (origin !== this.#origin) run();
     });
   }
 

@@ -40,7 +40,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     return store;
   }
 
-  test("a holder that comes back after its lease is refused, whatever it tries", async () => {
+  test("a holder that returns after its lease is rejected in every operation", async () => {
     const [zombie, heir] = [await open(), await open()];
     await zombie.create(start("t"));
     nowMs += 1_001;
@@ -52,7 +52,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await read(zombie, "t")).toEqual(["1 task submitted", "2 status failed"]);
   });
 
-  test("a resume that is refused does not put off the take-over of a lost task", async () => {
+  test("a rejected resume does not delay the take-over of a lost task", async () => {
     const store = await open();
     await store.create(start("t"));
     nowMs += 900;
@@ -68,7 +68,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await heir.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10)).toMatchObject([{ taskId: "t", epoch: 2 }]);
   });
 
-  test("a damaged task keeps no other from being taken over, nor a damaged webhook from being told", async () => {
+  test("a damaged task or webhook does not block others", async () => {
     const store = await open();
     for (const id of ["a", "b", "c"]) {
       await store.create({ ...start(id), push: { taskId: id, id: "p", url: "https://x.example" } });
@@ -121,19 +121,19 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await read(reader, "t", 1)).toEqual(["2 artifact"]);
   });
 
-  test("a cancel asked for elsewhere reaches the holder, written before it is told", async () => {
+  test("a cancel requested elsewhere is stored before the holder is notified", async () => {
     const [holder, other] = [await open(), await open()];
     const told = new Promise<string>((resolve) => {
       holder.listen?.("h-1", resolve);
     });
     await holder.create(start("t"));
     await subscribed(`${prefix}:h:h-1`);
-    expect(await other.requestCancel("t", OWNER)).toEqual({ outcome: "told", holder: "h-1" });
+    expect(await other.requestCancel("t", OWNER)).toEqual({ outcome: "notified", holder: "h-1" });
     expect(await told).toBe("t");
     expect(await holder.renew([{ taskId: "t", epoch: 1 }], 1_000)).toMatchObject([{ ok: true, cancelRequested: true }]);
   });
 
-  test("an append and a create whose answers were lost can be said again", async () => {
+  test("an append and a create with lost answers can be repeated", async () => {
     const [holder, other] = [await open(), await open()];
     expect(await holder.create(start("t"))).toEqual({ made: true, epoch: 1 });
     expect(await holder.create(start("t"))).toEqual({ made: true, epoch: 1 });
@@ -155,7 +155,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await writer.append("none", batch(1, 1, [chunk("a")]))).toEqual({ ok: false, because: "closed" });
   });
 
-  test("an owner with no room gives up what ended, however many ask at once", async () => {
+  test("an owner at its limit evicts finished tasks, with any concurrency", async () => {
     const store = await open({ limits: { keptTasks: 40 } });
     for (let task = 0; task < 40; task++) {
       await store.create(start(`old-${task}`));
@@ -207,7 +207,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect((await there.list(OWNER, { kind: "task.list" })).totalSize).toBe(0);
   });
 
-  test("a long task is folded from a snapshot, with all that was heard in its place", async () => {
+  test("a long task is folded from a snapshot, with all messages in place", async () => {
     const [writer, reader] = [
       await open({ limits: { entriesPerSnapshot: 4 } }),
       await open({ limits: { entriesPerSnapshot: 4 } }),
@@ -241,7 +241,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await store.recordPush(anew, { outcome: "accepted", seq: 2, leaseMs: 1_000 })).toBe(true);
   });
 
-  test("leaves nothing behind when its tasks have ended and their time is over", async () => {
+  test("leaves no keys when its tasks have ended and expired", async () => {
     const store = await open({ testClock: undefined, limits: { keptTasksMs: 300 } });
     const key = { key: "k", digest: "d", keepMs: 300 };
     const push = { taskId: "t", id: "p", url: "https://x.example" };

@@ -13,7 +13,7 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   [APPENDED.fenced]: "fenced",
   [APPENDED.sequence]: "sequence",
   [APPENDED.full]: "full",
-  [APPENDED.heard]: "heard",
+  [APPENDED.queued]: "queued",
 };
 const ANSWERS: readonly Appended[] = [0, 1, 2, 3].map((flags) => ({
   ok: true,

@@ -1,4 +1,4 @@
-/** What a column does not give back as it was put in: a NUL ends it early, half a surrogate pair becomes another character. */
+/** Text that a column does not return unchanged: a NUL ends it early, a lone surrogate becomes another character. */
 const UNSAFE = /[\0%\p{Surrogate}]/u;
 const EACH_UNSAFE = /[\0%\p{Surrogate}]/gu;
 const ESCAPED = /%([0-9a-f]+);/g;

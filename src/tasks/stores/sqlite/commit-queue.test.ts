@@ -42,7 +42,7 @@ describe("CommitQueue", () => {
     expect(rows()).toEqual(["a", "b", "c"]);
   });
 
-  test("a call that fails halfway leaves nothing behind and takes no other with it", async () => {
+  test("a call that fails halfway writes nothing and does not affect others", async () => {
     const { queue, insert, rows } = await makeQueue();
     const fails = () => {
       insert.run(["half"]);
@@ -69,7 +69,7 @@ describe("CommitQueue", () => {
     expect([rows(), seen.commits]).toEqual([["a"], 1]);
   });
 
-  test("a full disk is `unavailable`; what had room is written", async () => {
+  test("a full disk is `unavailable`; calls that had room are written", async () => {
     const { connection, queue, insert, rows } = await makeQueue();
     connection.exec("PRAGMA max_page_count = 8");
     const calls = ["a", "x".repeat(100_000), "b"].map((x) => queue.do("write", () => insert.run([x])));
@@ -98,7 +98,7 @@ describe("CommitQueue", () => {
     expect([rows(), connection.inTransaction]).toEqual([["a"], false]);
   });
 
-  test("answers what was asked before close, and refuses what comes after", async () => {
+  test("answers calls made before close, and rejects later ones", async () => {
     const { queue, insert, rows } = await makeQueue();
     const asked = queue.do("write", () => insert.run(["a"]));
     const closed = queue.close();
@@ -116,7 +116,7 @@ describe("a store over the queue", () => {
   const broken: unknown = { n: 1n };
   const bad = { ...batch(1, 1, [status("completed")]), state: broken as null };
 
-  test("what could not be written is not remembered in place of what another process wrote", async () => {
+  test("a failed write is not cached instead of another process's data", async () => {
     const options = { file: join(folder, "shared.db"), now: () => 1_000 };
     const store = await openSqliteStore(options);
     await store.create(start("t"));

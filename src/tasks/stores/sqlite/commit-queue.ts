@@ -145,7 +145,7 @@ export class CommitQueue {
     try {
       if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
     } catch {
-      // What broke the transaction is reported; the next one begins with the same words and finds out whether it can.
+      // The error that broke the transaction is reported; the next transaction fails by itself if it cannot start.
     }
   }
 

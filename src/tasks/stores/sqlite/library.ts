@@ -1,6 +1,6 @@
 import { AgentError } from "../../../envelope/index.js";
 
-/** What a column holds. */
+/** The value of a column. */
 export type Value = string | number | null;
 
 /** One prepared statement; its rows are tuples of the columns it names. */
@@ -12,7 +12,7 @@ export interface Statement<Row extends readonly Value[]> {
 
 /** The subset of the library used here. */
 export interface Connection {
-  /** The caller says what the rows of its own statement look like. */
+  /** The caller declares the row type of its own statement. */
   prepare<Row extends readonly Value[] = readonly []>(sql: string): Statement<Row>;
   exec(sql: string): void;
   readonly inTransaction: boolean;
@@ -44,7 +44,7 @@ export type Connect = (path: string) => Connection;
 /** Loaded when the first file is opened: other stores do not need the package. */
 export async function loadLibrary(load: () => Promise<unknown> = () => import("libsql")): Promise<Connect> {
   try {
-    // The library's own declarations leave rows and errors untyped; the ones above say what is used of it.
+    // The library's own declarations leave rows and errors untyped; those above declare what is used of it.
     const { default: Database } = (await load()) as Library;
     return (path) => connectionOf(new Database(path));
   } catch (cause) {
@@ -58,7 +58,7 @@ function connectionOf(database: LibraryDatabase): Connection {
   return {
     prepare<Row extends readonly Value[]>(sql: string) {
       const statement = database.prepare(sql);
-      // Only a statement that gives rows may be asked for tuples; the tuple's type is the caller's word for its own SQL.
+      // Only a statement that returns rows may use tuples; the tuple's type is declared by the caller for its own SQL.
       return (statement.reader ? statement.raw() : statement) as Statement<Row>;
     },
     exec: (sql) => database.exec(sql),

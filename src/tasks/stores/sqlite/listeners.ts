@@ -88,7 +88,7 @@ export class Listeners {
 
   #startLooking(): void {
     if (this.#timer !== undefined) return;
-    // Known from before the first read of whoever begins to listen: what is written after it is seen as new.
+    // Read before the listener's first read: everything written after it is seen as new.
     try {
       this.#seen = this.#versionNow();
     } catch {
@@ -113,7 +113,7 @@ export class Listeners {
       this.#notifyChanged();
       this.#tellHolders();
     } catch {
-      // Not fatal: the next read reports what is wrong with the file.
+      // Not fatal: the next read reports the problem of the file.
     }
   }
 

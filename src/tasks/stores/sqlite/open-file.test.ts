@@ -22,7 +22,7 @@ describe("openFile()", () => {
     expect(modes).toEqual([0o600, 0o600, 0o700]);
   });
 
-  test("what was written is there when the file is opened again", async () => {
+  test("data is there when the file is opened again", async () => {
     const file = at("again.db");
     const first = await open(file);
     await first.create({ ...start("t"), key: { key: "k", digest: "d", keepMs: 1_000 } });
@@ -45,7 +45,7 @@ describe("openFile()", () => {
     expect(statSync(at("log.db")).size).toBeGreaterThan(0);
   });
 
-  test("refuses what is no database, and leaves it as it is", async () => {
+  test("rejects a file that is no database, and leaves it unchanged", async () => {
     writeFileSync(at("letter.txt"), "Dear Ann, ".repeat(1_000));
     await expect(open(at("letter.txt"))).rejects.toMatchObject({ code: "unsupported", message: /is no task store/ });
     expect(readFileSync(at("letter.txt"), "utf8")).toBe("Dear Ann, ".repeat(1_000));
@@ -68,13 +68,13 @@ describe("openFile()", () => {
     await expect(open(at("newer.db"))).rejects.toMatchObject({ code: "unsupported_version", message: /newer version \(99/ });
   });
 
-  test("says what is wrong with a place that cannot be written", async () => {
+  test("reports the problem of an unwritable path", async () => {
     writeFileSync(at("file"), "");
     await expect(open(at("file/tasks.db"))).rejects.toMatchObject({ code: "unavailable" });
     await expect(open(folder)).rejects.toMatchObject({ code: "unavailable", message: /EISDIR/ });
   });
 
-  test("says which package is missing", async () => {
+  test("names the missing package", async () => {
     const missing = () => Promise.reject(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
     await expect(loadLibrary(missing)).rejects.toMatchObject({ code: "unsupported", message: /npm install libsql/ });
   });
@@ -99,7 +99,7 @@ describe("openFile()", () => {
     for (const failure of failures) expect(failure).toMatchObject({ code: "internal", message: /damaged\.db is damaged/ });
   });
 
-  test("says what survives what", async () => {
+  test("describes what survives a crash", async () => {
     const normal = await open(at("n.db"));
     const full = await openSqliteStore({ file: at("f.db"), now: () => 1_000, synchronous: "full" });
     expect(normal.durability).toBe(

@@ -11,7 +11,7 @@ const OPEN_WAIT_MS = 5_000;
 const LOCK_WAIT_MS = 5;
 /** Pages of a file kept in memory. */
 const CACHE_KIB = 16 * 1024;
-/** The log is taken into the file after this many pages: a page that changes often is written there once. */
+/** The write-ahead log is checkpointed after this many pages: a page that changes often is written once. */
 const PAGES_PER_CHECKPOINT = 4_000;
 /** A log that grew while a reader held it back is cut to this length. */
 const LONGEST_LOG_BYTES = 64 * 1024 * 1024;
@@ -24,7 +24,7 @@ export type Synchronous = "normal" | "full";
 
 /** Opens or creates a store file and migrates it to the newest version. Any other file is rejected and left unchanged. */
 export function openFile(connect: Connect, file: string, synchronous: Synchronous): Connection {
-  // Absolute, because the library takes some other texts for the address of a server.
+  // Absolute, because the library treats some other texts as server addresses.
   const path = resolve(file);
   makeFile(path, file);
   const connection = connectTo(connect, path, file);
@@ -83,7 +83,7 @@ function configure(connection: Connection, synchronous: Synchronous): void {
   connection.exec("PRAGMA trusted_schema = OFF");
 }
 
-/** One process migrates; another that waited for it finds nothing left to do. */
+/** One process migrates; others wait and find it done. */
 function migrate(connection: Connection, file: string): void {
   connection.exec("BEGIN IMMEDIATE");
   try {

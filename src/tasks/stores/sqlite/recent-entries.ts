@@ -22,7 +22,7 @@ export class RecentEntries {
   #old = new Map<string, TaskEvent[]>();
   #written: WrittenEntries[] = [];
 
-  /** A transaction begins. */
+  /** Called when a transaction begins. */
   forget(): void {
     this.#written = [];
   }

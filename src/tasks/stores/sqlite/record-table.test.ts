@@ -13,7 +13,7 @@ import { APPLICATION_ID, MIGRATIONS } from "./schema.js";
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-records-"));
 const at = (name: string) => join(folder, name);
 const open = (file: string, limits = {}) => openSqliteStore({ file, limits, now: () => 1_000 });
-const STORE = compiled("src/tasks/stores/sqlite.ts");
+const STORE = compiled("src/public/stores.ts");
 const PROCESS_MS = 30_000;
 const EACH = 100;
 
@@ -63,7 +63,7 @@ describe("records in a file", () => {
     await third.close?.();
   });
 
-  test("a file of the first version gets a place for them, and keeps its tasks", async () => {
+  test("a file of the first version is migrated, and keeps its tasks", async () => {
     const file = at("first.db");
     const old = (await loadLibrary())(file);
     old.exec(MIGRATIONS[0] ?? "");

@@ -114,7 +114,7 @@ class RecordTable {
   }
 }
 
-/** The table as others use it. A value is written down when it is given, not when its turn in the queue has come. */
+/** The table as `Records`. A value is serialized when it is passed in, not when its transaction runs. */
 export class SqliteRecords implements Records {
   readonly #table: RecordTable;
   readonly #queue: CommitQueue;

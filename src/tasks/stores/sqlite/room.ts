@@ -4,13 +4,16 @@ import type { Connection, Statement } from "./library.js";
 import type { TaskTable } from "./task-table.js";
 import type { Totals } from "./totals.js";
 
-/** Every so many tasks, those that ended too long ago are cleared away. */
+/** Expired tasks are removed after every this many new tasks. */
 const TASKS_PER_CLEANING = 32;
-/** At most so many at once: no call pays for all that others left. */
+/** Most tasks removed at once, which bounds the cost of one call. */
 const CLEARED_AT_ONCE = 64;
-/** When there is no room, a hundredth of what may be kept goes at once, within `CLEARED_AT_ONCE`: one by one costs several times as much. */
+/**
+ * When storage is full, a hundredth of the limit is evicted at once, within `CLEARED_AT_ONCE`: one by one costs several
+ * times as much.
+ */
 const SHARE_CLEARED = 100;
-/** Pages given back to the machine by one cleaning, and the share of the file that must be unused before. */
+/** Pages released to the file system by one cleaning, and the share of the file that must be unused before. */
 const PAGES_GIVEN_BACK = 256;
 const SHARE_UNUSED = 0.5;
 
@@ -51,7 +54,7 @@ export class Room {
     this.#giveBack = () => connection.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`);
   }
 
-  /** Room for `bytes` more in tasks that are there. `but`: a task that must not go for it. */
+  /** Makes room for `bytes` more in existing tasks. `but`: a task that must not be evicted. */
   hasRoom(bytes: number, but = 0): boolean {
     return this.#makeRoom(bytes, 0, but);
   }

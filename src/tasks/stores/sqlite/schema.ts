@@ -1,9 +1,9 @@
-/** Marks a file as ours: "Koin" in the header of the database. */
+/** The application id of the file: "Koin" in the header of the database. */
 export const APPLICATION_ID = 0x4b_6f_69_6e;
 
 /**
- * A row of `tasks` holds what every step looks at and is small, because it is written anew with every entry. What can be
- * long has tables of its own. `rest` numbers the tasks nobody runs in the order they came to rest.
+ * A row of `tasks` holds what every step reads and is small, because it is rewritten with every entry. Long values have
+ * their own tables. `rest` numbers the idle tasks in the order they became idle.
  */
 const FIRST = `
 CREATE TABLE tasks (

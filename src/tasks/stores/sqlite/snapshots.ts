@@ -5,7 +5,7 @@ import type { JournalTable } from "./journal-table.js";
 import type { Connection, Statement } from "./library.js";
 import type { TaskRow, TaskTable } from "./task-table.js";
 
-/** Tasks as their journals add up to. A long journal is not folded from its beginning: snapshots are kept on the way. */
+/** Tasks folded from their journals. A long journal is not folded from the beginning: intermediate snapshots are stored. */
 export class Snapshots {
   readonly #tasks: TaskTable;
   readonly #journal: JournalTable;
@@ -27,7 +27,7 @@ export class Snapshots {
     this.#write = connection.prepare("INSERT INTO snapshots (task, seq, heard, body) VALUES (?, ?, ?, ?)");
   }
 
-  /** The task at entry `at`, with all that was said before the next one. */
+  /** The task at entry `at`, with the messages before the next entry. */
   at(row: TaskRow, at: number): Maybe<Snapshot> {
     if (at < 1 || at > row.seq) return undefined;
     const kept = row.snapshotSeq === 0 ? undefined : this.#nearest.get([row.n, at]);
@@ -51,9 +51,9 @@ export class Snapshots {
   }
 
   /**
-   * Written when enough entries came since the last, and as many bytes as it holds: all snapshots of a task are then
-   * together about as long as its journal, however often something is added to a long artifact. The last one, of a closed
-   * task, is written for the entries alone: it is what everybody reads from then on.
+   * Writes a snapshot when enough entries, and as many bytes as it holds, were added since the last: all snapshots of a task
+   * together are about as long as its journal, however often a long artifact is appended to. The last one, of a closed task,
+   * is written for the entries alone: all later reads use it.
    */
   keepUp(row: TaskRow): void {
     if (row.seq - row.snapshotSeq < this.#entriesApart) return;

@@ -16,7 +16,7 @@ const FILTERS = {
   changedSince: "status_at >= ?",
 } as const;
 
-/** An owner's tasks in pages, newest status first. Everything a filter looks at stands in one index. */
+/** An owner's tasks in pages, newest status first. All filtered columns are in one index. */
 export class TaskList {
   readonly #connection: Connection;
   readonly #tasks: TaskTable;

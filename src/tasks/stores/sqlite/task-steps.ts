@@ -22,7 +22,7 @@ import type { Room } from "./room.js";
 import type { Snapshots } from "./snapshots.js";
 import { eventsSize, type TaskRow, type TaskTable } from "./task-table.js";
 
-/** The parts of the file that a step puts together. */
+/** The tables used by a step. */
 export interface Tables {
   readonly tasks: TaskTable;
   readonly journal: JournalTable;
@@ -32,7 +32,7 @@ export interface Tables {
   readonly room: Room;
 }
 
-/** What a step needs beside the tables. */
+/** Dependencies of a step besides the tables. */
 export interface StepRules {
   readonly limits: TaskLimits;
   now(): number;
@@ -40,7 +40,7 @@ export interface StepRules {
   changed(taskId: string): void;
 }
 
-/** The steps that change a task. Each looks first and then writes, and is called inside a transaction. */
+/** The steps that change a task. Each reads first and then writes, inside a transaction. */
 export class TaskSteps {
   readonly #in: Tables;
   readonly #limits: TaskLimits;
@@ -79,7 +79,7 @@ export class TaskSteps {
     if (row === undefined || isTerminal(row.state)) return { ok: false, because: "closed" };
     if (row.holder === undefined || row.epoch !== batch.epoch) return { ok: false, because: "fenced" };
     if (row.seq !== batch.after) return { ok: false, because: "sequence" };
-    if (batch.unlessQueued && row.waiting > 0) return { ok: false, because: "heard" };
+    if (batch.unlessQueued && row.waiting > 0) return { ok: false, because: "queued" };
     const { events } = batch;
     const bytes = eventsSize(events);
     if (!this.#fits(row, events, bytes)) return { ok: false, because: "full" };
@@ -99,7 +99,7 @@ export class TaskSteps {
     if (row.waiting >= this.#limits.inputsPerTask) return "busy";
     if (!this.#fitsMessage(row, message)) return "full";
     this.#addMessage(row, message, 1);
-    return "heard";
+    return "queued";
   }
 
   resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Resumed {
@@ -135,7 +135,7 @@ export class TaskSteps {
     if (row === undefined) return undefined;
     if (isTerminal(row.state)) return { outcome: "closed", state: row.state };
     tasks.requestCancel(row);
-    if (row.holder !== undefined) return { outcome: "told", holder: row.holder };
+    if (row.holder !== undefined) return { outcome: "notified", holder: row.holder };
     const events = [this.#statusEvent(row, "canceled")];
     const then = this.#write(row, events, eventsSize(events));
     pushes.note(then);

@@ -84,7 +84,7 @@ export class TaskTable {
       `INSERT INTO tasks (id, owner, agent, context, key, state, status_at, bytes, holder, lease_until, pushes)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
     );
-    // An index is written anew when one of its columns is named, changed or not: so each kind of change has its own words.
+    // An index is rewritten if one of its columns is named, changed or not: so each kind of change has its own statement.
     this.#grow = prepare("UPDATE tasks SET seq = ?, bytes = ? WHERE n = ?");
     this.#status = prepare("UPDATE tasks SET seq = ?, bytes = ?, state = ?, status_at = ? WHERE n = ?");
     this.#rest = prepare(
@@ -101,7 +101,7 @@ export class TaskTable {
     this.#snapshot = prepare("UPDATE tasks SET snapshot_seq = ?, snapshot_next = ? WHERE n = ?");
   }
 
-  /** A task that ended this long ago is gone, whether its rows were cleared away yet or not. */
+  /** A task that ended this long ago counts as deleted, whether its rows were removed yet or not. */
   get overBefore(): number {
     return this.#now() - this.#keptMs;
   }
@@ -119,7 +119,7 @@ export class TaskTable {
     return row?.owner === owner ? row : undefined;
   }
 
-  /** Tasks whose lease ran out, the longest first. */
+  /** Tasks with an expired lease, longest expired first. */
   lost(limit: number): readonly TaskRow[] {
     return this.#selectLost.all([this.#now(), limit]).map(rowOf);
   }
@@ -144,7 +144,7 @@ export class TaskTable {
     return inserted[0];
   }
 
-  /** What entries change in the columns. A state that ends the turn gives the lease back. Returns the row as it is then. */
+  /** Applies entries to the columns. A state that ends the turn releases the lease. Returns the new row. */
   apply(row: TaskRow, events: readonly TaskEvent[], bytes: number): TaskRow {
     const seq = row.seq + events.length;
     const total = row.bytes + bytes;
@@ -162,7 +162,7 @@ export class TaskTable {
     return { ...row, seq, bytes: total, state, statusAt: at, holder: closed || rests ? undefined : row.holder };
   }
 
-  /** `turns`: 1 when a new turn begins with it. */
+  /** `turns`: 1 if a new turn starts with it. */
   hold(row: TaskRow, { holder, leaseMs }: LeaseRequest, turns: 0 | 1): TaskRow {
     this.#hold.run([columnText(holder), this.#now() + leaseMs, turns, row.n]);
     return { ...row, epoch: row.epoch + 1, holder, turn: row.turn + turns };
@@ -182,7 +182,7 @@ export class TaskTable {
     return { ...row, messages: row.messages + 1, waiting: row.waiting + waits, bytes: row.bytes + bytes };
   }
 
-  /** The oldest queued message begins its turn. */
+  /** The oldest queued message starts its turn. */
   beginTurn(row: TaskRow): TaskRow {
     this.#turn.run([row.n]);
     return { ...row, turn: row.turn + 1, waiting: row.waiting - 1 };

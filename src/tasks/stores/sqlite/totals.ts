@@ -1,6 +1,6 @@
 import type { Connection, Statement } from "./library.js";
 
-/** How much is kept, counted in the file itself, so that no step has to look through it and several processes agree. */
+/** Totals, stored in the file itself, so that no step has to scan it and several processes agree. */
 export class Totals {
   readonly #read: Statement<readonly [number, number, number, number, number, number]>;
   readonly #write: Statement<readonly []>;
@@ -55,7 +55,7 @@ export class Totals {
     this.#recordBytes += more.recordBytes ?? 0;
   }
 
-  /** The place of a task that comes to rest now, behind all that rest already. */
+  /** The position of a task that becomes idle now, after all idle tasks. */
   nextRest(): number {
     this.#look();
     this.#changed = true;
@@ -63,13 +63,13 @@ export class Totals {
     return this.#rests;
   }
 
-  /** A transaction begins: what was known may be old. */
+  /** Called when a transaction begins: cached totals may be outdated. */
   forget(): void {
     this.#known = false;
     this.#changed = false;
   }
 
-  /** To be said before a transaction ends well. */
+  /** Called before a transaction commits. */
   write(): void {
     if (this.#changed) this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes]);
     this.#changed = false;

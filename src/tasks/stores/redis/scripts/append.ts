@@ -1,7 +1,7 @@
 import { IDLE, PENDING, TASK } from "./fragments.js";
 
 /** How a write went, as one number: small to send and quick to read. */
-export const APPENDED = { cancelRequested: 1, pushDue: 2, closed: -1, fenced: -2, sequence: -3, full: -4, heard: -5 } as const;
+export const APPENDED = { cancelRequested: 1, pushDue: 2, closed: -1, fenced: -2, sequence: -3, full: -4, queued: -5 } as const;
 
 /**
  * Entries into the journal, fenced by epoch and sequence. Arguments: epoch, after, bytes, "1" for a closing status alone,
@@ -31,7 +31,7 @@ if count > 0 and c[2] == epoch and seq == expected + count and is_there() then r
 if c[1] == 'end' then return ${APPENDED.closed} end
 if c[1] ~= 'run' or c[2] ~= epoch then return ${APPENDED.fenced} end
 if seq ~= expected then return ${APPENDED.sequence} end
-if unless_heard == '1' and c[4] and c[4] ~= '' then return ${APPENDED.heard} end
+if unless_heard == '1' and c[4] and c[4] ~= '' then return ${APPENDED.queued} end
 if closing ~= '1' and (seq + (c[6] or 0) + count > JOURNAL_ENTRIES or c[5] + bytes > JOURNAL_BYTES) then
   return ${APPENDED.full}
 end

@@ -1,10 +1,9 @@
 import { IDLE, TASK } from "./fragments.js";
 
 /**
- * A task, its key and its first webhook. `room`: these have to be evicted first, and their keys are not known here.
- * `there`: the id is taken.
- * Arguments: owner, agent, context, state, time of the state, bytes, holder, leaseMs, first entry, idempotency key or "",
- * digest, keepMs, expireMs of the key, webhook's id or "", webhook.
+ * Creates a task, its key and its first webhook. `room`: these tasks have to be evicted first, and their keys are not known
+ * here. `there`: the id is taken. Arguments: owner, agent, context, state, time of the state, bytes, holder, leaseMs, first
+ * entry, idempotency key or "", digest, keepMs, expireMs of the key, webhook's id or "", webhook.
  */
 export const CREATE = `${TASK}${IDLE}
 -- The last two keys are given only with an idempotency key.

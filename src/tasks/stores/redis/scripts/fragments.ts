@@ -10,10 +10,10 @@ local function int(number) return string.format('%d', number) end
 `;
 
 /**
- * Pieces that several scripts share. A script of a task is given all keys of that task and of its owner's indexes, always in
- * this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the
- * store that asks, the task's id, then what the operation needs. A column that is not there has its first value: most tasks
- * never have a message in the queue, a webhook or a request to cancel, and every write costs.
+ * Fragments that several scripts share. A task script gets all keys of the task and of its owner's indexes, always in this
+ * order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the calling
+ * store, the task's id, then those of the operation. A missing column has its initial value: most tasks never have a queued
+ * message, a webhook or a cancel request, and every write costs.
  */
 export const TASK = `${CLOCK}
 local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -24,7 +24,10 @@ local function is_over(gone) return gone and tonumber(gone) <= now end
 local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end
 `;
 
-/** Whether a webhook has pending entries. Its stored numbers: order, epoch, held until, told, failures, due, given up. */
+/**
+ * Whether a webhook has pending entries. Its stored numbers: order, epoch, lease expiry, last delivered entry, failures, due
+ * time, abandoned.
+ */
 export const PENDING = `
 local function numbers_of(text)
   local order, epoch, held, told, failures, due, gave = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d)$')
@@ -41,7 +44,7 @@ local function any_pending(seq)
 end
 `;
 
-/** Writing a webhook back. One counter for all of a task, so that no epoch comes again for an id that was deleted. */
+/** Writes a webhook back. One counter per task, so that no epoch is reused for an id that was deleted. */
 export const PUSH_NUMBERS = `
 local function next_number() return redis.call('HINCRBY', pushes, 'number', 1) + 1 end
 local function keep_numbers(push_id, push)
@@ -51,9 +54,8 @@ end
 `;
 
 /**
- * The end of a turn. The idle index is the order in which tasks make room for others: what ended, by the time it is gone;
- * then, behind RESTING, what waits for its caller. Places are whole numbers, several for each millisecond, so that tasks of
- * one millisecond keep their order.
+ * Ends a turn. The idle index is the order of eviction: finished tasks by their expiry; then, after RESTING, interrupted
+ * ones. Scores are integers, several per millisecond, so that tasks of one millisecond keep their order.
  */
 export const IDLE = `
 local PLACES, RESTING = 64, 4e15

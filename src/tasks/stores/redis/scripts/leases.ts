@@ -8,7 +8,7 @@ if c[1] == 'end' then return { 'closed', c[2] } end
 redis.call('HSET', columns, 'cancel', 1)
 if c[1] == 'run' then
   redis.call('PUBLISH', PREFIX .. ':h:' .. c[3], id)
-  return { 'told', c[3] }
+  return { 'notified', c[3] }
 end
 redis.call('RPUSH', journal, own_status(c[6], 'canceled'))
 local seq = c[4] + 1

@@ -17,7 +17,7 @@ if at < 1 or at > tonumber(c[1]) then return false end
 return material(at)
 `;
 
-/** A snapshot beside its journal; an older one never replaces a newer. Arguments: seq, messages heard, task. */
+/** Stores a snapshot next to its journal; an older one never replaces a newer. Arguments: seq, messages received, task. */
 export const KEEP_SNAPSHOT = `${TASK}
 local left = redis.call('PTTL', columns)
 if left == -2 then return 0 end
@@ -28,9 +28,9 @@ return 1
 `;
 
 /**
- * Which tasks are on a page, and how many there are, by the owner's small indexes alone. Keys: the three indexes. Arguments:
- * time, state, context, idempotency key, changed since, then time and id of the last task of the page before, page size.
- * A filter begins with "=", or is "" when there is none.
+ * The tasks of a page and their number, from the owner's small indexes alone. Keys: the three indexes. Arguments: time,
+ * state, context, idempotency key, changed since, then time and id of the last task of the previous page, page size. A
+ * filter begins with "=", or is "" if absent.
  */
 export const LIST = `${CLOCK}
 local tasks, idle, rows = KEYS[1], KEYS[2], KEYS[3]

@@ -2,8 +2,8 @@ import { CLEARED_AT_ONCE } from "../../record-limits.js";
 import { CLOCK } from "./fragments.js";
 
 /**
- * What is remembered beside tasks. Keys: values by name, names in order, the times of those that end, and the bytes of all
- * together. Arguments: the time, then what the operation needs; a name comes first, then a value, then for how long or "".
+ * Records other than tasks. Keys: values by name, ordered names, expiry times, and total bytes. Arguments: the time, then
+ * those of the operation: name, value, lifetime or "".
  */
 const RECORDS = `${CLOCK}
 local values, names, ends, total = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -35,7 +35,7 @@ local function live(name)
 end
 `;
 
-/** Only what has run out gives way. */
+/** Only expired records are evicted. */
 const WRITE = `
 local CLEARED_AT_ONCE = '${CLEARED_AT_ONCE}'
 local function clear()
@@ -101,7 +101,7 @@ write(name, value, keep)
 return count
 `;
 
-/** Names and values in turn. Those met on the way that are over go, so that nobody meets them again. Arguments: from, to, limit. */
+/** Names and values alternate. Expired records found on the way are removed. Arguments: from, to, limit. */
 export const LIST_RECORDS = `${RECORDS}
 local NAMES_AT_ONCE = 256
 local from, to, limit = ARGV[2], ARGV[3], tonumber(ARGV[4])

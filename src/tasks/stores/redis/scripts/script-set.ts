@@ -5,9 +5,24 @@ import { CREATE } from "./create.js";
 import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./leases.js";
 import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./read.js";
 import { ADD_RECORD, COUNT_RECORD, DELETE_RECORD, GET_RECORD, LIST_RECORDS, PUT_RECORD } from "./records.js";
-import { SETTLE_HINTS } from "./settle-hints.js";
 import { ENQUEUE_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
 import { DELETE_PUSH, DUE_PUSH, PUSHES, RECORD_PUSH, SET_PUSH } from "./webhooks.js";
+
+/**
+ * Moves or removes hints, unless they were rewritten since they were read. Keys: the index. Arguments, for each: hint, the
+ * score it was read with, its new score or "".
+ */
+const SETTLE_HINTS = `
+local index = KEYS[1]
+for i = 1, #ARGV, 3 do
+  local hint, read, next = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  local time = redis.call('ZSCORE', index, hint)
+  if time and tonumber(time) == tonumber(read) then
+    if next == '' then redis.call('ZREM', index, hint) else redis.call('ZADD', index, next, hint) end
+  end
+end
+return 1
+`;
 
 const SOURCES = {
   addRecord: ADD_RECORD,
@@ -39,7 +54,7 @@ const SOURCES = {
 
 export type ScriptName = keyof typeof SOURCES;
 
-/** A script as Redis knows it: by the digest of its text. */
+/** A script by the digest of its text, as Redis knows it. */
 export interface Script {
   readonly lua: string;
   readonly sha: string;
@@ -56,7 +71,7 @@ export interface ScriptSettings {
 
 /** Check interval of an idle webhook, in case the hint of an entry was lost. */
 const IDLE_LOOK_MS = 30_000;
-/** When an owner has no room left, this part of its tasks is evicted in one go. */
+/** When an owner's storage is full, this share of its tasks is evicted at once. */
 const EVICTED_PART = 100;
 /** Evicted in one go at most. */
 const EVICTED_MOST = 200;
@@ -84,7 +99,7 @@ local EVICTED_AT_ONCE = ${Math.min(EVICTED_MOST, Math.max(1, whole(keptTasks / E
   return Object.fromEntries(made) as ScriptSet;
 }
 
-/** A limit as the scripts can count with it: no limit is one that nobody reaches. */
+/** A limit as a number for scripts: no limit becomes one that is never reached. */
 function whole(limit: number): number {
   return Math.floor(Math.min(limit, UNREACHED));
 }

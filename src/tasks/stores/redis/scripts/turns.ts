@@ -27,10 +27,10 @@ if not fits(1, bytes) then return 'full' end
 hear(bytes)
 -- The queue holds places in the list of what was heard.
 redis.call('HSET', columns, 'queue', (c[5] or '') .. int(said) .. ',')
-return 'heard'
+return 'queued'
 `;
 
-/** A new turn of a task that rests. Arguments: message, its key or "", its bytes, bytes of a status, holder, leaseMs. */
+/** Starts a new turn of an interrupted task. Arguments: message, its key or "", its bytes, bytes of a status, holder, leaseMs. */
 export const RESUME = `${TASK}${IDLE}${PENDING}${MATERIAL}${OWN_STATUS}${ADD_MESSAGE}
 local event_bytes, holder, lease = ARGV[7], ARGV[8], ARGV[9]
 if is_missing then return { 'missing' } end

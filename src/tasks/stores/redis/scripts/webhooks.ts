@@ -1,6 +1,6 @@
 import { PENDING, PUSH_NUMBERS, TASK } from "./fragments.js";
 
-/** A webhook of a task: fields "s:id" numbers, "c:id" configuration, "e:id" what went wrong last. Arguments: id, configuration. */
+/** Sets a webhook of a task: fields "s:id" numbers, "c:id" configuration, "e:id" the last problem. Arguments: id, configuration. */
 export const SET_PUSH = `${TASK}${PENDING}${PUSH_NUMBERS}
 local push_id, config = ARGV[4], ARGV[5]
 local c = redis.call('HMGET', columns, 'seq', 'pushes', 'gone')
@@ -58,7 +58,7 @@ local function look_again(seq, phase)
 end
 `;
 
-/** Leases one due webhook, and says when to check again. Argument: leaseMs. */
+/** Leases one due webhook, and returns when to check again. Argument: leaseMs. */
 export const DUE_PUSH = `${TASK}${PENDING}${PUSH_NUMBERS}${LOOK_AGAIN}
 local c = redis.call('HMGET', columns, 'seq', 'phase', 'owner', 'agent', 'gone')
 if not c[1] or is_over(c[5]) then return { '' } end

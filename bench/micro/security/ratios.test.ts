@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { verdictOf } from "../../harness/conclude.js";
+import type { Row } from "../../harness/result.js";
+import { concludeSecurity, FLOORS, RATIOS, TARGETS, TITLES } from "./ratios.js";
+
+const CASES = ["session_echo_300b", "session_echo_300b_8", "session_echo_64kb", "session_echo_64kb_8"] as const;
+
+type Case = (typeof CASES)[number];
+
+function rowsOf(section: Case, cpuUs: Readonly<Record<string, number>>): readonly Row[] {
+  return Object.entries(cpuUs).map(([arm, each]) => ({
+    section,
+    arm,
+    series: Array.from({ length: 3 }, () => ({ cpuUs: each, perSecond: 1e6 / (2 * each) })),
+  }));
+}
+
+const GOOD = { ws: 16, "ws again": 16, session: 20 };
+
+function runWith(changed: Partial<Record<Case, Readonly<Record<string, number>>>> = {}): readonly Row[] {
+  return CASES.flatMap((section) => rowsOf(section, changed[section] ?? GOOD));
+}
+
+describe("the ratios of bench:security", () => {
+  test("the targets are the published ones", () => {
+    const got = Object.fromEntries(RATIOS.flatMap(({ key, target }) => (target === undefined ? [] : [[key, target]])));
+    expect(got).toEqual({
+      session_echo_300b_vs_ws: { atLeast: 0.8 },
+      session_echo_300b_8_vs_ws: { atLeast: 0.8 },
+      session_echo_64kb_vs_ws: { atLeast: 0.8 },
+      session_echo_64kb_8_vs_ws: { atLeast: 0.8 },
+    });
+    expect(TARGETS).toEqual(Object.keys(got));
+  });
+
+  test("no key is used twice, and each section has a title and a floor", () => {
+    const keys = [...FLOORS, ...RATIOS].map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(Object.keys(TITLES)).toEqual(CASES);
+    expect(FLOORS.map(({ section }) => section)).toEqual(CASES);
+  });
+});
+
+describe("concludeSecurity()", () => {
+  test("a session that takes longer has a ratio below one, of CPU time as of messages per second", () => {
+    const { ratios } = concludeSecurity(runWith());
+    expect(ratios).toMatchObject({
+      floor_vs_floor: 1,
+      ws_vs_ws: 1,
+      session_echo_300b_ws_vs_ws: 1,
+      session_echo_300b_vs_ws: 0.8,
+      session_echo_64kb_8_vs_ws: 0.8,
+      session_echo_300b_per_second_vs_ws: 0.8,
+    });
+  });
+
+  test("the floor that does not read its messages is compared where it ran, and decides nothing", () => {
+    const conclusion = concludeSecurity(runWith({ session_echo_64kb: { ...GOOD, "ws unread": 10 } }));
+    expect(conclusion.ratios["session_echo_64kb_vs_ws_unread"]).toBe(0.5);
+    expect(conclusion.ratios).not.toHaveProperty("session_echo_300b_vs_ws_unread");
+    expect(verdictOf(conclusion, TARGETS)).toBe("met");
+  });
+
+  test("0.8 is met, and less in one section misses", () => {
+    expect(verdictOf(concludeSecurity(runWith()), TARGETS)).toBe("met");
+    const slow = concludeSecurity(runWith({ session_echo_64kb: { ...GOOD, session: 20.1 } }));
+    expect(verdictOf(slow, TARGETS)).toBe("missed");
+    expect(slow.targets["session_echo_64kb_vs_ws"]).toEqual({ atLeast: 0.8, met: false });
+  });
+
+  test.each([
+    ["too slow", 17, 17 / 16],
+    ["too fast", 15, 15 / 16],
+  ])("a floor that is %s in one section makes the run inconclusive", (_, again, ratio) => {
+    const conclusion = concludeSecurity(runWith({ session_echo_300b_8: { ...GOOD, "ws again": again } }));
+    expect(conclusion.ratios["ws_vs_ws"]).toBeCloseTo(ratio);
+    expect(conclusion.ratios["floor_vs_floor"]).toBeCloseTo(ratio);
+    expect(verdictOf(conclusion, TARGETS)).toBe("inconclusive");
+  });
+
+  test("a section that is missing is noticed", () => {
+    expect(verdictOf(concludeSecurity(rowsOf("session_echo_300b", GOOD)), TARGETS)).toBe("incomplete");
+    expect(verdictOf(concludeSecurity([]), TARGETS)).toBe("inconclusive");
+  });
+});

@@ -1,0 +1,51 @@
+import { type Conclusion, conclude, type RatioDefinition, ratiosOf } from "../../harness/conclude.js";
+import type { Titles } from "../../harness/report.js";
+import type { Row } from "../../harness/result.js";
+import { median } from "../../harness/statistics.js";
+import { ECHO_CASES, type EchoCase } from "./workload.js";
+
+/** The published numbers of this benchmark and their targets. */
+
+const SESSION_AT_LEAST = 0.8;
+
+/** A floor measured twice: the second over the first. */
+function floorFor({ key }: EchoCase): RatioDefinition {
+  return { key: `${key}_ws_vs_ws`, section: key, of: "ws again", over: "ws", metric: "cpuUs" };
+}
+
+function ratiosFor({ key }: EchoCase): readonly RatioDefinition[] {
+  return [
+    // The floor's CPU time over ours: how many messages fit in the time that the floor needs for one.
+    { key: `${key}_vs_ws`, section: key, of: "ws", over: "session", metric: "cpuUs", target: { atLeast: SESSION_AT_LEAST } },
+    { key: `${key}_vs_ws_unread`, section: key, of: "ws unread", over: "session", metric: "cpuUs" },
+    { key: `${key}_per_second_vs_ws`, section: key, of: "session", over: "ws", metric: "perSecond" },
+  ];
+}
+
+export const FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(floorFor);
+export const RATIOS: readonly RatioDefinition[] = ECHO_CASES.flatMap(ratiosFor);
+
+/** The keys that every run must decide: all with a target. */
+export const TARGETS: readonly string[] = RATIOS.flatMap(({ key, target }) => (target === undefined ? [] : [key]));
+
+export const TITLES: Titles = Object.fromEntries(ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`]));
+
+/**
+ * All measurements. The floor that differs most from itself decides whether the machine was quiet enough: `ws_vs_ws` of the sessions,
+ * `floor_vs_floor` of the whole run.
+ */
+export function concludeSecurity(rows: readonly Row[]): Conclusion {
+  const conclusion = conclude([...FLOORS, ...RATIOS], rows);
+  const sessions = worstFloor(rows);
+  return { ...conclusion, ratios: { floor_vs_floor: sessions, ws_vs_ws: sessions, ...conclusion.ratios } };
+}
+
+/** Of the floors that were measured twice, the ratio furthest from 1; NaN if there are none. */
+export function worstFloor(rows: readonly Row[]): number {
+  const ratios = FLOORS.flatMap((floor) => {
+    const perRound = ratiosOf(floor, rows);
+    return perRound === undefined ? [] : [median(perRound)];
+  });
+  const [worst = Number.NaN] = ratios.toSorted((a, b) => Math.abs(Math.log(b)) - Math.abs(Math.log(a)));
+  return worst;
+}

@@ -1,0 +1,62 @@
+import { isConclusive } from "../../harness/conclude.js";
+import { type Cores, stopAllWorkers } from "../../harness/processes.js";
+import type { Progress } from "../../harness/progress.js";
+import type { Row } from "../../harness/result.js";
+import { runSection } from "../../harness/rounds.js";
+import type { Window } from "../../harness/tally.js";
+import type { PlacedArm } from "./placed-arm.js";
+import { worstFloor } from "./ratios.js";
+import { echoArms } from "./session-echo.js";
+
+export interface SecurityBench {
+  readonly dist: string;
+  readonly cores: Cores;
+  readonly progress: Progress;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly window: Window;
+  readonly warmUpMs: number;
+  /** Milliseconds since the epoch: rounds that do not fit are skipped, except the first. */
+  readonly endAtMs: number;
+}
+
+/** Arms that are interleaved with each other. */
+interface Group {
+  readonly name: string;
+  /** Starts the processes and warms them up. */
+  arms(bench: SecurityBench): Promise<readonly PlacedArm[]>;
+}
+
+/** Measured one after the other, in the order of the table. */
+const GROUPS: readonly Group[] = [{ name: "session echo", arms: echoArms }];
+
+/** Every group, each with an equal share of the time that is left. */
+export async function runSecurity(bench: SecurityBench): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [index, group] of GROUPS.entries()) {
+    const endAtMs = Date.now() + (bench.endAtMs - Date.now()) / (GROUPS.length - index);
+    rows.push(...(await runGroup({ ...bench, endAtMs }, group)));
+    // Each group starts fresh: idle servers with full heaps would disturb it.
+    stopAllWorkers();
+  }
+  return rows;
+}
+
+/** The planned rounds, and as many again while a floor differs from itself. */
+async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Promise<readonly Row[]> {
+  const { progress, rounds, endAtMs } = bench;
+  progress.show(`${name} warms up`);
+  const arms = await start(bench);
+  const placed = (rows: readonly Row[]) => arms.map(({ section, arm }, at) => ({ section, arm, series: rows[at]?.series ?? [] }));
+  const startedAtMs = Date.now();
+  const fits = (done: number) => Date.now() + (Date.now() - startedAtMs) / done < endAtMs;
+  const wanted = (done: number, rows: readonly Row[]) =>
+    done < rounds || (done < 2 * rounds && !isConclusive(worstFloor(placed(rows))));
+  const rows = await runSection({
+    name,
+    arms: arms.map(({ section, arm, measure }) => ({ name: `${section} ${arm}`, measure })),
+    again: (done, sofar) => done === 0 || (fits(done) && wanted(done, sofar)),
+    onStep: (round, arm) => progress.show(`${name} · round ${round + 1} of ${rounds} · ${arm}`),
+  });
+  return placed(rows);
+}

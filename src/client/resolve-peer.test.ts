@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { toy } from "../../test/toy/index.js";
+import type { Card } from "../envelope/index.js";
+import type { ClientContext, Protocol } from "../protocols/protocol.js";
+import type { LanguageModel } from "../router/models/index.js";
+import { createMemoryStore } from "../tasks/index.js";
+import { DEFAULT_LIMITS } from "../transport/limits.js";
+import { connect } from "./connect.js";
+import { DiscoveryCache } from "./discovery-cache.js";
+import { peerTargetOf } from "./resolve-peer.js";
+
+test("the key of a discovery result differs by credentials and holds none of them", () => {
+  const keyOf = (bearer: string): string => peerTargetOf("http://peer.example", { credentials: { bearer } }).key;
+  expect(keyOf("token-of-alice")).toBe(keyOf("token-of-alice"));
+  expect(keyOf("token-of-alice")).not.toBe(keyOf("token-of-bob"));
+  expect(keyOf("token-of-alice")).not.toContain("alice");
+});
+
+test("protocol clients get the limits, model, records and settings of the connection, and are closed with it", async () => {
+  const { records } = createMemoryStore({ now: () => 0 });
+  const limits = { ...DEFAULT_LIMITS, partsPerMessage: 7 };
+  const model: LanguageModel = { complete: () => Promise.reject(new Error("not asked")) };
+  const contexts: ClientContext[] = [];
+  let closed = 0;
+  const probe: Protocol = {
+    ...toy,
+    discover: async () => ({
+      peers: [{ url: "http://peer.example", card, version: "1", binding: "HTTP" }],
+      evidence: [],
+      proved: true,
+    }),
+    connect(context) {
+      contexts.push(context);
+      return { handler: async () => ({ kind: "done" }), close: async () => void closed++ };
+    },
+  };
+  const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
+  const settings = { [toy.id]: { loud: true } };
+  const options = { protocols: [probe], link, limits, model, records, settings, discoveryCache: new DiscoveryCache() };
+  const peer = await connect("http://peer.example", options);
+
+  expect(await peer.health()).toBe(true);
+  const [context] = contexts;
+  expect([context?.limits, context?.model, context?.settings(toy.id)]).toEqual([limits, model, { loud: true }]);
+  await context?.records(toy.id).put("agreed", { yes: true });
+  expect(await records.get(`${toy.id}/agreed`)).toEqual({ yes: true });
+
+  await peer.initialize();
+  expect(closed).toBe(1);
+  await peer.health();
+  await peer.close();
+  expect(closed).toBe(2);
+});
+
+const card: Card = {
+  name: "peer",
+  description: "",
+  version: "",
+  skills: [],
+  inputModes: [],
+  outputModes: [],
+  capabilities: { streaming: false, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+  security: { schemes: {}, anyOf: [] },
+  interfaces: [],
+};

@@ -1,0 +1,100 @@
+import { AgentError, type Awaitable, type Maybe } from "../envelope/index.js";
+import type { NeedsBody } from "../security/admission.js";
+import type { HttpRequest, HttpResponse, Intake, Taken, UnreadRequest } from "../transport/exchange.js";
+import { errorResponse } from "../transport/response.js";
+import { respondUnread } from "../transport/unread.js";
+import type { FrontHost } from "./host.js";
+import { refuse } from "./request-admission.js";
+import type { Claim, RouteTable } from "./route-table.js";
+import { type IntakeObserver, type SessionIntake, sessionIntake } from "./session-intake.js";
+
+/** Answers a complete request by one of the routes that match its head; without any it is refused. */
+export type Answer = (found: readonly Claim[], request: HttpRequest) => Awaitable<HttpResponse>;
+
+export interface FrontIntakeParts {
+  readonly host: FrontHost;
+  readonly table: RouteTable;
+  readonly answer: Answer;
+  readonly observer: IntakeObserver;
+}
+
+/** Decides about requests and sessions. */
+export interface FrontIntake extends SessionIntake {
+  readonly take: Intake["take"];
+}
+
+/** HTTP statuses of refusals, where the protocol does not choose another form. */
+const STATUS: { readonly [code: string]: number } = { forbidden: 403, unavailable: 503, overloaded: 503, too_large: 413 };
+
+/**
+ * Decides by the head of a request: its route, and who sends it. A body is read only from an admitted caller; where the protocol
+ * authenticates by the message, only a short one.
+ */
+export function frontIntake({ host, table, answer, observer }: FrontIntakeParts): FrontIntake {
+  const { admission, limits } = host;
+  const taken = new TakenByRoute(limits.bodyBytes, answer);
+
+  function take(request: UnreadRequest): Awaitable<Taken | HttpResponse> {
+    const found = table.find(request);
+    // Without a body there is nothing to protect: the protocol authenticates where it needs to know the caller.
+    if (found.length === 0 || !request.hasBody) return taken.of(found);
+    if (found.every(({ route }) => route.proves === true) && !admission.decidesByHead(request))
+      return { bodyBytes: limits.unprovenBytes, unadmitted: true, exchange: (complete) => answer(found, complete) };
+    let needs: Awaitable<Maybe<NeedsBody>>;
+    try {
+      needs = admission.decide(request);
+    } catch (thrown) {
+      return refuseUnread(found, request, thrown);
+    }
+    if (!(needs instanceof Promise)) return needs === undefined ? taken.of(found) : completing(found, request, needs);
+    return needs.then(
+      (late) => (late === undefined ? taken.of(found) : completing(found, request, late)),
+      (thrown: unknown) => refuseUnread(found, request, thrown),
+    );
+  }
+
+  /** The refusal in the format of the addressed protocol, which finds it when it asks for the caller or the body. */
+  function refuseUnread(found: readonly Claim[], request: UnreadRequest, thrown: unknown): Promise<HttpResponse> {
+    const error = AgentError.from(thrown);
+    void refuse(request, error);
+    return respondUnread((unread) => answer(found, unread), request, error, errorResponse(STATUS[error.code] ?? 401, error));
+  }
+
+  /** The body decides: it is checked before anything parses it. */
+  function completing(found: readonly Claim[], head: UnreadRequest, needs: NeedsBody): Taken {
+    return {
+      bodyBytes: Math.min(needs.bodyBytes ?? limits.bodyBytes, limits.bodyBytes),
+      unadmitted: true,
+      exchange(request) {
+        const admitted = admission.complete(head, needs, request.body);
+        if (!(admitted instanceof Promise)) return answer(found, request);
+        return admitted.then(
+          () => answer(found, request),
+          (thrown: unknown) => refuseUnread(found, head, thrown),
+        );
+      },
+    };
+  }
+
+  return { take, ...sessionIntake({ host, table, observer }) };
+}
+
+/** What happens with an admitted request, made once for each route. */
+class TakenByRoute {
+  readonly #bodyBytes: number;
+  readonly #answer: Answer;
+  readonly #taken = new WeakMap<readonly Claim[], Taken>();
+
+  constructor(bodyBytes: number, answer: Answer) {
+    this.#bodyBytes = bodyBytes;
+    this.#answer = answer;
+  }
+
+  of(found: readonly Claim[]): Taken {
+    const known = this.#taken.get(found);
+    if (known !== undefined) return known;
+    const made: Taken = { bodyBytes: this.#bodyBytes, unadmitted: false, exchange: (request) => this.#answer(found, request) };
+    this.#taken.set(found, made);
+    return made;
+  }
+}
