@@ -149,8 +149,11 @@ function tooSlow(): HttpResponse {
   return errorResponse(408, new AgentError("deadline", "the request did not arrive in time"));
 }
 
+/** One turn later: what was written is sent at the end of this one, and a reset before that discards it (Node 26). */
 function closeStream(this: ServerHttp2Stream): void {
-  this.close(http2().constants.NGHTTP2_NO_ERROR);
+  setImmediate(() => {
+    if (!this.destroyed) this.close(http2().constants.NGHTTP2_NO_ERROR);
+  });
 }
 
 function onData(this: Carrier, piece: Buffer): void {
