@@ -58,6 +58,16 @@ describe("a caller without credentials", () => {
     },
   );
 
+  test.each([
+    ["/nothing", "404"],
+    ["/health", "405"],
+  ])("is told that nothing takes a body at %s before it sends one", async (path, status) => {
+    const { port } = await serving({ admission: tokens() });
+    const answer = await exchangeRaw(port, head(port, path), /\r\n\r\n[\s\S]+/);
+    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
+    expect(answer).toMatch(/connection: close/i);
+  });
+
   test("gets no 100 Continue, and an admitted one gets it", async () => {
     const { port } = await serving({ admission: tokens() });
     const expecting = "Expect: 100-continue\r\n";

@@ -37,7 +37,8 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
   function take(request: UnreadRequest): Awaitable<Taken | HttpResponse> {
     const found = table.find(request);
     // Without a body there is nothing to protect: the protocol authenticates where it needs to know the caller.
-    if (found.length === 0 || !request.hasBody) return taken.of(found);
+    if (!request.hasBody) return taken.of(found);
+    if (found.length === 0) return refuseUnrouted(request);
     if (found.every(({ route }) => route.proves === true) && !admission.decidesByHead(request))
       return { bodyBytes: limits.unprovenBytes, unadmitted: true, exchange: (complete) => answer(found, complete) };
     let needs: Awaitable<Maybe<NeedsBody>>;
@@ -51,6 +52,12 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
       (late) => (late === undefined ? taken.of(found) : completing(found, request, late)),
       (thrown: unknown) => refuseUnread(found, request, thrown),
     );
+  }
+
+  /** Nothing reads the body where no route matches. */
+  function refuseUnrouted(request: UnreadRequest): Promise<HttpResponse> {
+    const error = new AgentError("not_found", `No route for ${request.method} ${request.path}`);
+    return respondUnread((unread) => answer([], unread), request, error, errorResponse(404, error));
   }
 
   /** The refusal in the format of the addressed protocol, which finds it when it asks for the caller or the body. */
