@@ -66,6 +66,7 @@ export { type CertificateOptions, clientCertificates } from "./client-certificat
 export { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
 export { createHostCheck, createOriginCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
+export type * from "./identity/index.js";
 export { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote } from "./jwt-keys.js";
 export {
   DEFAULT_JWT_LIMITS,
@@ -87,6 +88,7 @@ export {
   type Resolve,
 } from "./outbound-guard.js";
 export { createPseudonymizer, type Pseudonymizer } from "./pseudonymize.js";
+export type { ReplayGuard } from "./replay-guard.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";

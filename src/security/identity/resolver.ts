@@ -1,0 +1,17 @@
+import type { Cancel } from "../../envelope/index.js";
+import type { DidDocument } from "./did-document.js";
+
+/** A document, and when it was read from its source. */
+export interface ResolvedDid {
+  readonly document: DidDocument;
+  /** Milliseconds since the epoch. */
+  readonly observedAt: number;
+}
+
+/** Finds the documents of DIDs. */
+export interface Resolver {
+  /** Throws AgentError: `not_found`, `unavailable`, `bad_peer` for an invalid document, `unsupported` for an unknown method. */
+  resolve(did: string, cancel: Cancel): Promise<ResolvedDid>;
+  /** Drops what is cached about a DID, for example because a key of it was revoked. */
+  forget(did: string): void;
+}
