@@ -9,8 +9,9 @@ import {
   KeyUsagesExtension,
   PemConverter,
   SubjectAlternativeNameExtension,
-  type X509Certificate,
+  X509Certificate,
   X509CertificateGenerator,
+  X509CrlGenerator,
 } from "@peculiar/x509";
 
 /** A certificate and its private key, as PEM text. */
@@ -26,12 +27,22 @@ export interface Issue {
   readonly client?: boolean;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** An RSA key of this size instead of one on P-256. */
+  readonly rsaBits?: number;
+}
+
+/** When a revocation list was made, and until when it counts. */
+export interface CrlTimes {
+  readonly thisUpdate?: Date;
+  readonly nextUpdate?: Date;
 }
 
 export interface Authority {
   /** PEM text, for `ca` and `clientCa`. */
   readonly ca: string;
   issue(issue: Issue): Promise<Pair>;
+  /** A revocation list of these certificates, as PEM text. */
+  crl(revoked: readonly Pair[], times?: CrlTimes): Promise<string>;
 }
 
 const DAY_MS = 86_400_000;
@@ -52,11 +63,36 @@ export async function makeAuthority(name = "Test Authority"): Promise<Authority>
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
     ],
   });
-  return { ca: root.toString("pem"), issue: (issue) => sign(root, keys.privateKey, issue) };
+  return {
+    ca: root.toString("pem"),
+    issue: (issue) => sign(root, keys.privateKey, issue),
+    crl: (revoked, times) => revoke(root, keys.privateKey, revoked, times),
+  };
+}
+
+async function revoke(
+  root: X509Certificate,
+  signingKey: webcrypto.CryptoKey,
+  revoked: readonly Pair[],
+  { thisUpdate, nextUpdate }: CrlTimes = {},
+): Promise<string> {
+  const { notBefore, notAfter } = validity({ hosts: [], ...(thisUpdate && { notBefore: thisUpdate }) });
+  const list = await X509CrlGenerator.create({
+    issuer: root.subject,
+    thisUpdate: notBefore,
+    nextUpdate: nextUpdate ?? notAfter,
+    entries: revoked.map(({ cert }) => ({
+      serialNumber: new X509Certificate(cert).serialNumber,
+      revocationDate: notBefore,
+    })),
+    signingAlgorithm: ALGORITHM,
+    signingKey,
+  });
+  return PemConverter.encode(list.rawData, "X509 CRL");
 }
 
 async function sign(root: X509Certificate, signingKey: webcrypto.CryptoKey, issue: Issue): Promise<Pair> {
-  const keys = await makeKeys();
+  const keys = await makeKeys(issue.rsaBits);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serial(),
     subject: `CN=${issue.hosts[0] ?? "nobody"}`,
@@ -76,8 +112,10 @@ async function sign(root: X509Certificate, signingKey: webcrypto.CryptoKey, issu
   return { cert: certificate.toString("pem"), key: PemConverter.encode(key, "PRIVATE KEY") };
 }
 
-function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+function makeKeys(rsaBits?: number): Promise<webcrypto.CryptoKeyPair> {
+  if (rsaBits === undefined) return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const rsa = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", publicExponent: new Uint8Array([1, 0, 1]), modulusLength: rsaBits };
+  return crypto.subtle.generateKey(rsa, true, ["sign", "verify"]);
 }
 
 function validity({ notBefore, notAfter }: Issue): { notBefore: Date; notAfter: Date } {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
+import { configFrom, openGateway } from "../apps/gateway/index.js";
 import { agent, bridge, connect, type RemoteAgent, serve } from "../src/index.js";
-import { bearerTokens } from "../src/public/auth.js";
+import { bearerTokens, openAdmission } from "../src/public/auth.js";
 
 const ANN = "the-token-of-ann-0123456789";
 const GATEWAY = "the-token-of-the-gateway-01";
@@ -45,6 +46,21 @@ test.each(["a2a@1.0/JSONRPC", "acp"])("what it claimed is kept apart: %s", async
 
 test("a configured gateway speaks for others", async () => {
   expect(await ask(await served({ gateways: ["gateway"] }), "a2a@1.0/JSONRPC", GATEWAY, "bob")).toEqual(["bob", null]);
+});
+
+test.each([
+  [["gateway"], "bob"],
+  [[], "gateway"],
+])("a configured gateway trusts the gateways of its configuration: %j", async (gateways, src) => {
+  const upstream = await served({ admission: openAdmission() });
+  const document = {
+    listen: { port: 0 },
+    auth: { tokens: { env: "TOKENS" }, gateways },
+    agents: [{ name: "sources", upstream, mode: "relay" }],
+  };
+  const gateway = await openGateway(configFrom(document, { folder: "/", env: { TOKENS: `gateway=${GATEWAY}` } }));
+  closing.push(() => gateway.close());
+  expect(await ask(gateway.url, "a2a@1.0/JSONRPC", GATEWAY, "bob")).toContain(src);
 });
 
 test("a gateway that owns the tasks does not tell the upstream who its callers are", async () => {

@@ -114,7 +114,7 @@ function credentialReferences(options: BridgeCommandOptions) {
     env[`KOINE_HEADER_${index}`] = value;
     return [name, { env: `KOINE_HEADER_${index}` }];
   });
-  const { clientId, clientSecretEnv, tokenUrl, scope, apiKeyEnv, tokenEnv, ca, cert, key } = options;
+  const { clientId, clientSecretEnv, tokenUrl, scope, apiKeyEnv, tokenEnv, ca, crl, cert, key } = options;
   const apiKey = apiKeyEnv ?? (process.env["KOINE_API_KEY"] ? "KOINE_API_KEY" : undefined);
   const credentials = {
     headers: Object.fromEntries(placed),
@@ -124,7 +124,7 @@ function credentialReferences(options: BridgeCommandOptions) {
       clientId === undefined
         ? undefined
         : { clientId, clientSecret: { env: clientSecretEnv ?? "KOINE_CLIENT_SECRET" }, tokenUrl, scopes: scope },
-    tls: ca === undefined && cert === undefined ? undefined : { ca, cert, key },
+    tls: [ca, crl, cert].every((each) => each === undefined) ? undefined : { ca, crl, cert, key },
   };
   return { credentials, env };
 }

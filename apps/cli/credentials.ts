@@ -39,6 +39,7 @@ export interface IdentityCredentialOptions {
   readonly tokenUrl?: string;
   readonly scope?: readonly string[];
   readonly ca?: string;
+  readonly crl?: string;
   readonly cert?: string;
   readonly key?: string;
 }
@@ -90,12 +91,23 @@ export function secretOf(
   throw usageError(`${option} names ${named}, and that variable is not set`, `Set it: export ${named}=…`);
 }
 
-async function tlsOf({ ca, cert, key }: IdentityCredentialOptions): Promise<Credentials["tls"]> {
+async function tlsOf({ ca, crl, cert, key }: IdentityCredentialOptions): Promise<Credentials["tls"]> {
   if ((cert === undefined) !== (key === undefined))
     throw usageError("a certificate and its key belong together", "Give both --cert and --key.");
-  if (ca === undefined && cert === undefined) return undefined;
+  if (ca === undefined && crl === undefined && cert === undefined) return undefined;
   const own = cert === undefined || key === undefined ? {} : await readOwn(cert, key);
-  return { ...(ca === undefined ? {} : { ca: await readAuthority(ca) }), ...own };
+  return {
+    ...(ca === undefined ? {} : { ca: await readAuthority(ca) }),
+    ...(crl === undefined ? {} : { crl: await readCrl(crl) }),
+    ...own,
+  };
+}
+
+async function readCrl(path: string): Promise<string> {
+  const pem = await readPem(path, "--crl");
+  if (!pem.includes("-----BEGIN X509 CRL-----"))
+    throw usageError(`--crl: ${path} holds no revocation list`, "It is a PEM file with BEGIN X509 CRL in it.");
+  return pem;
 }
 
 async function readAuthority(path: string): Promise<string> {

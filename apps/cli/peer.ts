@@ -58,7 +58,7 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
 
 /** Options that name files, addresses and variables. Secrets are never options, so none is among them. */
 function connectFlagsOf(options: PeerOptions): string {
-  const { protocol, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, cert, key } = options;
+  const { protocol, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, crl, cert, key } = options;
   const given = {
     protocol,
     "token-env": tokenEnv,
@@ -67,6 +67,7 @@ function connectFlagsOf(options: PeerOptions): string {
     "client-secret-env": clientSecretEnv,
     "token-url": tokenUrl,
     ca,
+    crl,
     cert,
     key,
   };

@@ -5,6 +5,7 @@ const GIVE_CA = "If you know who made it, give the certificate of that authority
 
 /** By the error code of the handshake, as Node and OpenSSL name them. */
 const TLS_HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
+  [/^(CRL_HAS_EXPIRED|UNABLE_TO_GET_CRL)$/, "Give a current revocation list of its authority with --crl FILE."],
   [/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET)_.*)$/, GIVE_CA],
   [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, "If it is the right one, give it with --ca FILE."],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "Call the agent by a name listed in its certificate."],

@@ -8,13 +8,16 @@ export interface TlsFiles {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly clientCa?: string;
+  readonly clientCrl?: string;
 }
 
 /** How often the files are checked: certificates are renewed days before they expire. */
 const POLL_MS = 30_000;
 
 /** The certificate and key to serve with. Undefined without TLS. */
-export async function readTls({ tlsCert, tlsKey, clientCa }: TlsFiles): Promise<TlsOptions | undefined> {
+export async function readTls({ tlsCert, tlsKey, clientCa, clientCrl }: TlsFiles): Promise<TlsOptions | undefined> {
+  if (clientCrl !== undefined && clientCa === undefined)
+    throw usageError("--client-crl is about the certificates of --client-ca", "Give --client-ca too.");
   if (tlsCert === undefined && tlsKey === undefined) {
     if (clientCa !== undefined) throw usageError("--client-ca needs TLS", "Give --tls-cert and --tls-key too.");
     return undefined;
@@ -22,7 +25,12 @@ export async function readTls({ tlsCert, tlsKey, clientCa }: TlsFiles): Promise<
   if (tlsCert === undefined || tlsKey === undefined)
     throw usageError("TLS needs a certificate and its key", "Give both --tls-cert and --tls-key.");
   const [cert, key] = await Promise.all([readPem(tlsCert, "--tls-cert"), readPem(tlsKey, "--tls-key")]);
-  return { cert, key, ...(clientCa === undefined ? {} : { clientCa: await readPem(clientCa, "--client-ca") }) };
+  return {
+    cert,
+    key,
+    ...(clientCa === undefined ? {} : { clientCa: await readPem(clientCa, "--client-ca") }),
+    ...(clientCrl === undefined ? {} : { crl: await readPem(clientCrl, "--client-crl") }),
+  };
 }
 
 export async function readPem(path: string, option: string): Promise<string> {
@@ -82,8 +90,8 @@ export function watchTlsFiles(files: TlsFiles, server: Server, { say, audit }: R
   };
 }
 
-async function changeOf({ tlsCert, tlsKey, clientCa }: TlsFiles): Promise<string> {
-  const files = [tlsCert, tlsKey, clientCa].filter((path) => path !== undefined);
+async function changeOf({ tlsCert, tlsKey, clientCa, clientCrl }: TlsFiles): Promise<string> {
+  const files = [tlsCert, tlsKey, clientCa, clientCrl].filter((path) => path !== undefined);
   const times = await Promise.all(files.map(async (path) => (await stat(path)).mtimeMs));
   return times.join(" ");
 }

@@ -34,6 +34,7 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly host: string;
   readonly tokenFile?: string;
   readonly openToEverybody?: boolean;
+  readonly gateway?: readonly string[];
   readonly publicUrl?: string;
   readonly name?: readonly string[];
   readonly allowOrigin?: readonly string[];
@@ -55,6 +56,8 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const settings = checkedSettings(options);
   const audit = openAudit(options, say);
   const callers = await readIdentity(options, await readAdmission(options.tokenFile), audit);
+  if (options.gateway !== undefined && callers.admission.open === true)
+    throw usageError("--gateway names a caller, and no callers are authenticated", "Give --token-file FILE, for example.");
   const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
@@ -132,6 +135,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     port,
     host,
     admission: callers.admission,
+    gateways: options.gateway ?? [],
     names: options.name ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     openToEverybody: openToEverybody === true,

@@ -34,6 +34,10 @@ function checkListening(document: ConfigDocument, problems: ConfigProblems): voi
     );
   if (exposed && cardKeys.length > 0 && listen.publicUrl === undefined)
     problems.add(["cardKeys"], "require listen.publicUrl: signed cards contain the gateway's public address");
+  if (listen.tls?.crl !== undefined && listen.tls.clientCa === undefined)
+    problems.add(["listen", "tls", "crl"], "requires clientCa: without it no client certificates are requested");
+  if (auth?.gateways !== undefined && !requiresAuthentication(document))
+    problems.add(["auth", "gateways"], "names callers, but no authentication is configured under auth");
   if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined) problems.add(["auth", "apiKeyIn"], "requires apiKeys");
   if (metrics === "admitted" && exposed && !requiresAuthentication(document))
     problems.add(["metrics"], "would be public: no authentication is configured under auth");

@@ -35,7 +35,12 @@ const CREDENTIALS = z.strictObject({
     .optional()
     .describe("Additional headers of every request."),
   tls: z
-    .strictObject({ ca: FILE.optional(), cert: FILE.optional(), key: FILE.optional() })
+    .strictObject({
+      ca: FILE.optional(),
+      crl: FILE.optional().describe("Revocation lists of the authorities (PEM): revoked agents are not called."),
+      cert: FILE.optional(),
+      key: FILE.optional(),
+    })
     .optional()
     .describe("A private certificate authority to trust, and the gateway's client certificate."),
 });
@@ -93,6 +98,7 @@ const TLS = z.strictObject({
   cert: FILE.describe("PEM."),
   key: FILE.describe("PEM."),
   clientCa: FILE.optional().describe("Authenticate callers by client certificates of this authority."),
+  crl: FILE.optional().describe("Revocation lists of that authority (PEM). Reloaded with the certificate."),
 });
 
 const LISTEN = z.strictObject({
@@ -121,6 +127,10 @@ const STORE = z.union(
 );
 
 const AUTH = z.strictObject({
+  gateways: z
+    .array(TEXT)
+    .optional()
+    .describe("Callers that are gateways and speak for others: their messages keep the source that they state."),
   tokens: SECRET.optional().describe("One name=token per line; a token has 16 characters or more."),
   apiKeys: SECRET.optional().describe("One name=key per line."),
   apiKeyIn: z

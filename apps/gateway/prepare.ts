@@ -3,7 +3,7 @@ import { type AuditSink, type CardSigner, type CardTrust, cardSigner } from "../
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
-import { checkCertificate, readCallers, readCredentials, readTrust } from "./read-credentials.js";
+import { checkCertificate, checkCrl, readCallers, readCredentials, readTrust } from "./read-credentials.js";
 import { SecretReader } from "./secrets.js";
 
 /** Shorter secrets can be guessed. */
@@ -70,14 +70,16 @@ function warningsOf({ name, mode, upstreams, sharedKeys, policies }: AgentConfig
 async function readServerTls({ listen }: ConfigDocument, secrets: SecretReader): Promise<TlsOptions | undefined> {
   const files = listen?.tls;
   if (files === undefined) return undefined;
-  const [cert, key, clientCa] = await Promise.all([
+  const [cert, key, clientCa, crl] = await Promise.all([
     secrets.file(files.cert, ["listen", "tls", "cert"]),
     secrets.secretFile(files.key, ["listen", "tls", "key"]),
     secrets.file(files.clientCa, ["listen", "tls", "clientCa"]),
+    secrets.file(files.crl, ["listen", "tls", "crl"]),
   ]);
   if (cert === undefined || key === undefined) return undefined;
   checkCertificate(cert, ["listen", "tls", "cert"], secrets);
-  return { cert, key, clientCa };
+  if (crl !== undefined) checkCrl(crl, ["listen", "tls", "crl"], secrets);
+  return { cert, key, clientCa, crl };
 }
 
 async function readCardKeys({ cardKeys = [] }: ConfigDocument, secrets: SecretReader): Promise<readonly CardSigner[]> {

@@ -66,17 +66,20 @@ async function readTls(
   secrets: SecretReader,
 ): Promise<Credentials["tls"] | undefined> {
   if (references === undefined) return undefined;
-  const { ca, cert, key } = references;
+  const { ca, crl, cert, key } = references;
   if ((cert === undefined) !== (key === undefined)) secrets.problems.add(path, "requires both cert and key");
-  const [authority, own, secret] = await Promise.all([
+  const [authority, revoked, own, secret] = await Promise.all([
     secrets.file(ca, [...path, "ca"]),
+    secrets.file(crl, [...path, "crl"]),
     secrets.file(cert, [...path, "cert"]),
     secrets.secretFile(key, [...path, "key"]),
   ]);
   if (authority !== undefined) checkCertificate(authority, [...path, "ca"], secrets);
+  if (revoked !== undefined) checkCrl(revoked, [...path, "crl"], secrets);
   if (own !== undefined) checkCertificate(own, [...path, "cert"], secrets);
   return {
     ...(authority === undefined ? {} : { ca: authority }),
+    ...(revoked === undefined ? {} : { crl: revoked }),
     ...(own === undefined || secret === undefined ? {} : { cert: own, key: secret }),
   };
 }
@@ -88,6 +91,11 @@ export function checkCertificate(pem: string, path: MemberPath, secrets: SecretR
   } catch {
     secrets.problems.add(path, "references a file without a PEM certificate");
   }
+}
+
+export function checkCrl(pem: string, path: MemberPath, secrets: SecretReader): void {
+  if (!pem.includes("-----BEGIN X509 CRL-----"))
+    secrets.problems.add(path, "references a file without a PEM revocation list (X509 CRL)");
 }
 
 /** Reads which credential the upstreams of an agent receive. */

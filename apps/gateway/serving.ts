@@ -35,6 +35,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
   return {
     protocols: listenerInterfaces(document.as),
     admission: pageCaller.admit(callerAdmission.admission),
+    gateways: document.auth?.gateways ?? [],
     cardKeys,
     settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema allows only JSON
     telemetry,

@@ -13,8 +13,11 @@ export interface Credentials {
   readonly apiKey?: string;
   /** A token is fetched with these (RFC 6749 §4.4) and renewed before it expires. */
   readonly oauth2?: ClientCredentials;
-  /** Private certificate authorities, and the client certificate, which is presented to the peer's own origin only. */
-  readonly tls?: Pick<NonNullable<PoolOptions["tls"]>, "ca" | "cert" | "key" | "passphrase">;
+  /**
+   * Private certificate authorities, their revocation lists (`crl`, one for every authority in a chain), and the client certificate,
+   * which is presented to the peer's own origin only.
+   */
+  readonly tls?: Pick<NonNullable<PoolOptions["tls"]>, "ca" | "crl" | "cert" | "key" | "passphrase">;
 }
 
 /** OAuth 2.0 client credentials. */

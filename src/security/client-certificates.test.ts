@@ -44,6 +44,17 @@ function refusal(run: () => unknown): AgentError {
 const SPIFFE = "spiffe://example.org/billing";
 
 describe("clientCertificates()", () => {
+  test.each([
+    ["CERT_REVOKED", "the client certificate is revoked"],
+    ["CRL_HAS_EXPIRED", "the client certificate cannot be verified: the revocation list of its authority has expired"],
+    ["UNABLE_TO_GET_CRL", "the client certificate cannot be verified: there is no revocation list of its authority"],
+    ["UNSPECIFIED", "the client certificate is not of a trusted authority, or its key is too small"],
+  ])("says why a presented certificate is not accepted: %s", (clientCertificateProblem, message) => {
+    const connection = { remote: "::1", secure: true, loopback: true, clientCertificateProblem };
+    const request = makeRequest({ method: "GET", url: "https://x/", connection });
+    expect(refusal(() => clientCertificates({ now })(request))).toMatchObject({ code: "unauthenticated", message });
+  });
+
   test("names the holder by URI, else by DNS name, else by common name", async () => {
     const admit = clientCertificates({ now });
     const full = await certificate("CN=plain", [

@@ -50,7 +50,7 @@ export function clientCertificates(options: CertificateOptions = {}): HeadAdmiss
 
   function admit({ connection }: RequestHead): Principal {
     if (connection.clientCertificate === undefined)
-      throw new AgentError("unauthenticated", "this agent requires a TLS client certificate of a trusted authority");
+      throw new AgentError("unauthenticated", refusalText(connection.clientCertificateProblem));
     const { principal, fromMs, untilMs } = check(connection.clientCertificate);
     const at = now();
     if (at > untilMs) throw new AgentError("unauthenticated", "the client certificate has expired");
@@ -61,9 +61,26 @@ export function clientCertificates(options: CertificateOptions = {}): HeadAdmiss
   return Object.assign(admit, {
     open: false,
     security: { schemes: { mtls: { mtlsSecurityScheme: {} } }, anyOf: [{ mtls: [] }] },
-    claims: ({ connection }: RequestHead) => connection.clientCertificate !== undefined,
+    // A revoked certificate is a wrong credential; one of another authority is none.
+    claims: ({ connection: { clientCertificate, clientCertificateProblem: problem } }: RequestHead) =>
+      clientCertificate !== undefined || (problem !== undefined && problem in PROBLEMS),
     accepts: "a TLS client certificate",
   });
+}
+
+/** By OpenSSL's code. The operator reads it in the audit log: an expired list locks out everyone. */
+const PROBLEMS: { readonly [code: string]: string } = {
+  CERT_REVOKED: "the client certificate is revoked",
+  CERT_HAS_EXPIRED: "the client certificate has expired",
+  CERT_NOT_YET_VALID: "the client certificate is not valid yet",
+  CRL_HAS_EXPIRED: "the client certificate cannot be verified: the revocation list of its authority has expired",
+  CRL_NOT_YET_VALID: "the client certificate cannot be verified: the revocation list of its authority is not valid yet",
+  UNABLE_TO_GET_CRL: "the client certificate cannot be verified: there is no revocation list of its authority",
+};
+
+function refusalText(problem: Maybe<string>): string {
+  if (problem === undefined) return "this agent requires a TLS client certificate of a trusted authority";
+  return PROBLEMS[problem] ?? "the client certificate is not of a trusted authority, or its key is too small";
 }
 
 interface CertificateFacts {

@@ -1,6 +1,7 @@
 import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { Link } from "../transport/exchange.js";
 import { fetchJson, hostOf } from "./fetch-json.js";
+import { MIN_RSA_BITS } from "./signing-key.js";
 
 /** Limits for fetching and caching an issuer's keys. */
 export interface KeyLimits {
@@ -160,14 +161,22 @@ class RemoteKeys implements KeySource {
 
 const PUBLIC_KINDS: ReadonlySet<unknown> = new Set(["RSA", "EC", "OKP"]);
 
-/** Only public signature keys are accepted: a secret in a public document is not secret. */
+/** Only public signature keys are accepted: a secret in a public document is not secret. Small RSA keys are not used. */
 function checkedKeys(document: unknown, maxKeys: number): readonly JsonObject[] {
   const keys = isObject(document) ? document["keys"] : undefined;
   if (!Array.isArray(keys)) throw new AgentError("bad_peer", "the response is not a key set");
   if (keys.length > maxKeys) throw new AgentError("too_large", `the key set has ${keys.length} keys; the limit is ${maxKeys}`);
   const usable = keys.filter(
-    (key: unknown): key is JsonObject => isObject(key) && PUBLIC_KINDS.has(key["kty"]) && key["use"] !== "enc",
+    (key: unknown): key is JsonObject => isObject(key) && PUBLIC_KINDS.has(key["kty"]) && key["use"] !== "enc" && isStrong(key),
   );
-  if (usable.length === 0) throw new AgentError("bad_peer", "the key set has no public signature key");
+  if (usable.length === 0)
+    throw new AgentError("bad_peer", `the key set has no public signature key; RSA keys need ${MIN_RSA_BITS} bits`);
   return usable;
+}
+
+function isStrong({ kty, n }: JsonObject): boolean {
+  if (kty !== "RSA") return true;
+  const modulus = Buffer.from(typeof n === "string" ? n : "", "base64url");
+  const first = modulus.findIndex((byte) => byte !== 0);
+  return first !== -1 && (modulus.length - first) * 8 - (Math.clz32(modulus[first] ?? 0) - 24) >= MIN_RSA_BITS;
 }

@@ -1,4 +1,4 @@
-import type { webcrypto } from "node:crypto";
+import { generateKeyPairSync, sign as signBytes, type webcrypto } from "node:crypto";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
@@ -96,6 +96,22 @@ describe("jwtTokens()", () => {
       scopes: ["read", "write"],
       owner: `bearer@4:acme:${ISSUER}#client-7`,
     });
+  });
+
+  test("does not use RSA keys under 2,048 bits", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+    const weak = { ...(publicKey.export({ format: "jwk" }) as JsonObject), kid: "weak", alg: "RS256", use: "sig" };
+    expect(() => admitting({ jwks: { keys: [weak] } })).toThrow("RSA keys need 2048 bits");
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const claims = { iss: ISSUER, aud: AUDIENCE, sub: "mallory", exp: START_MS / SECOND + 300 };
+    const input = `${encode({ alg: "RS256", kid: "weak" })}.${encode(claims)}`;
+    const token = `${input}.${signBytes("sha256", Buffer.from(input), privateKey).toString("base64url")}`;
+    const both = admitting({ jwks: { keys: [weak, first.jwk as JsonObject] } });
+    expect(await refusalOf(both, token)).toMatchObject({
+      code: "unauthenticated",
+      message: "the token is signed with a key that its issuer does not publish",
+    });
+    await expect(both(bearing(await sign()))).resolves.toMatchObject({ scheme: "bearer" });
   });
 
   test("answers at once for a token it has verified, until that expires", async () => {

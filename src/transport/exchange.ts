@@ -13,6 +13,8 @@ export interface Connection {
   /** The socket's address is a loopback address and the request was not forwarded. */
   readonly loopback: boolean;
   readonly clientCertificate?: Maybe<Uint8Array>;
+  /** Why the certificate that the client presented is not its identity: OpenSSL's code, such as `CERT_REVOKED`. */
+  readonly clientCertificateProblem?: Maybe<string>;
 }
 
 /** Header fields by lower-case name. */

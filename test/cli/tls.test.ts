@@ -187,6 +187,53 @@ describe("callers with certificates", () => {
   });
 });
 
+describe("revocation lists", () => {
+  const as = (name: string): readonly string[] => {
+    const [cert, key] = pathsOf(name);
+    return ["--ca", ca, "--cert", cert, "--key", key];
+  };
+
+  test("--client-crl refuses revoked callers, and is reloaded with the certificate", async () => {
+    const pairOf = async (name: string): Promise<Pair> => ({
+      cert: await readFile(workspace.path(`${name}.pem`), "utf8"),
+      key: "",
+    });
+    const crl = await workspace.write("clients.crl", await authority.crl([]));
+    const server = await underTls("server", "--client-ca", ca, "--client-crl", crl);
+    expect(await koine(["send", server.url, "who", ...as("bob")])).toMatchObject({ code: 0, stdout: "mtls:bob.example\n" });
+    await workspace.write("clients.crl", await authority.crl([await pairOf("bob")]));
+    const reloaded = seen(server.child.stderr, /Certificate reloaded/);
+    server.child.kill("SIGHUP");
+    await reloaded;
+    const [his, hers] = await Promise.all([
+      koine(["send", server.url, "who", ...as("bob")]),
+      koine(["send", server.url, "who", ...as("ann")]),
+    ]);
+    await server.stop();
+    expect(his.code).toBe(4);
+    expect(his.stderr).toContain("the client certificate is revoked");
+    expect(hers).toMatchObject({ code: 0, stdout: "mtls:ann.example\n" });
+  });
+
+  test("--crl refuses a revoked server", async () => {
+    const server = await underTls("server");
+    const cert = await readFile(workspace.path("server.pem"), "utf8");
+    const revoked = await workspace.write("servers.crl", await authority.crl([{ cert, key: "" }]));
+    const current = await workspace.write("current.crl", await authority.crl([]));
+    const [refused, accepted, none] = await Promise.all([
+      koine(["send", server.url, "hi", "--ca", ca, "--crl", revoked]),
+      koine(["send", server.url, "hi", "--ca", ca, "--crl", current]),
+      koine(["send", server.url, "hi", "--ca", ca, "--crl", ca]),
+    ]);
+    await server.stop();
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain("is revoked (CERT_REVOKED)");
+    expect(accepted).toMatchObject({ code: 0, stdout: "wrote hi\n" });
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain("holds no revocation list");
+  });
+});
+
 async function serialAt(port: number): Promise<string> {
   const socket = tlsConnect({ port, host: "127.0.0.1", ca: authority.ca });
   await once(socket, "secureConnect");

@@ -39,6 +39,7 @@ function addServeOptions(command: Command): Command {
     .option("--tls-cert <file>", "serve under TLS with this certificate (PEM)")
     .option("--tls-key <file>", "the private key of the certificate (PEM)")
     .option("--client-ca <file>", "callers may show certificates of this authority (PEM), and are known by them")
+    .option("--client-crl <file>", "the authority's revocation list (PEM): revoked certificates are refused")
     .optionsGroup("Authentication:")
     .option("--token-file <file>", "one name=token per line (or the same in KOINE_TOKENS)")
     .option(
@@ -80,5 +81,6 @@ function addIdentityOptions(command: Command): Command {
     .option("--jwt-scope <scope>", "a scope such tokens must have; may be given several times", collect)
     .option("--jwt-tenant-claim <name>", "the claim with the caller's tenant")
     .option("--jwt-token-url <url>", "where clients get tokens, for the card")
+    .option("--gateway <caller>", "this caller is a gateway and speaks for others; may be given several times", collect)
     .option("--audit <file>", "log who is admitted or refused; `koine audit` reads it");
 }

@@ -54,6 +54,7 @@ function addIdentityCredentialOptions(command: Command): Command {
     .option("--scope <scope>", "a scope to ask for instead of those the card names; may be given several times", collect)
     .optionsGroup("TLS:")
     .option("--ca <file>", "a certificate authority to trust, for agents with certificates of a private one")
+    .option("--crl <file>", "revocation lists (PEM), one for every authority of the agent's certificate")
     .option("--cert <file>", "our own certificate")
     .option("--key <file>", "the private key of our certificate")
     .optionsGroup("");

@@ -1,9 +1,10 @@
 import type { ClientHttp2Session } from "node:http2";
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
-import { connect as connectTls, type SecureContextOptions, TLSSocket } from "node:tls";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import { connectionProblem, noConnection } from "./connection-problem.js";
 import { http2 } from "./lazy-module.js";
+import type { ClientTls } from "./tls.js";
 
 export interface DialOptions {
   /** Scheme and authority. */
@@ -13,7 +14,7 @@ export interface DialOptions {
   readonly connectTimeoutMs: number;
   readonly headerBytes: number;
   readonly lookup: Maybe<LookupFunction>;
-  readonly tls: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+  readonly tls: Maybe<ClientTls>;
 }
 
 /** Flow-control window: how much of a response a peer may send ahead of the reader. */

@@ -108,6 +108,7 @@ function connectionOf({ socket, headers }: MessageHead): Connection {
     // Behind a reverse proxy every socket is a loopback socket.
     loopback: isLoopbackAddress(remote) && !wasForwarded(headers),
     clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
+    clientCertificateProblem: isSecure(socket) && !socket.authorized ? certificateProblem(socket) : undefined,
   };
 }
 
@@ -118,6 +119,13 @@ type CertifiedSocket = TLSSocket & { [CERTIFICATE]?: Maybe<Uint8Array> };
 function certificateOf(socket: CertifiedSocket): Maybe<Uint8Array> {
   if (!(CERTIFICATE in socket)) socket[CERTIFICATE] = socket.getPeerX509Certificate()?.raw;
   return socket[CERTIFICATE];
+}
+
+/** Node also has an error for a client without a certificate. */
+function certificateProblem(socket: CertifiedSocket): Maybe<string> {
+  const { authorizationError } = socket;
+  if (!authorizationError || certificateOf(socket) === undefined) return undefined;
+  return String(authorizationError); // the code, though it is typed as an Error
 }
 
 function isSecure(socket: Socket): socket is TLSSocket {

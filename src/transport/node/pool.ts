@@ -1,5 +1,4 @@
 import type { LookupFunction } from "node:net";
-import type { SecureContextOptions } from "node:tls";
 import type { Pool } from "undici";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse, Link, Session } from "../exchange.js";
@@ -10,6 +9,7 @@ import { Http2Call } from "./http2-call.js";
 import { Http2Origin } from "./http2-origin.js";
 import { lazyModule } from "./lazy-module.js";
 import { type CallOptions, PoolCall } from "./pool-call.js";
+import { type ClientTls, clientTls } from "./tls.js";
 import { WebSocketClient } from "./websocket-client.js";
 
 /** Options of a connection pool. */
@@ -32,8 +32,8 @@ export interface PoolOptions {
   readonly guard?: Maybe<(url: string) => void | Promise<void>>;
   /** Resolves names for new connections. Addresses can be refused here, because the result is what is dialled. */
   readonly lookup?: Maybe<LookupFunction>;
-  /** TLS options of connections. Default: the system's CAs. */
-  readonly tls?: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+  /** TLS options of connections. Default: the system's CAs. RSA keys under 2,048 bits are refused unless `ciphers` says otherwise. */
+  readonly tls?: Maybe<ClientTls>;
   /** Receives errors of the observers of sessions. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -67,6 +67,7 @@ class PooledLink implements Link {
     this.#sessions.open(request, subprotocols);
   readonly #sessions: WebSocketClient;
   readonly #options: PoolOptions;
+  readonly #tls: ClientTls;
   readonly #limits: Limits;
   readonly #most: number;
   readonly #origins = new Map<string, Origin>();
@@ -76,16 +77,17 @@ class PooledLink implements Link {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#tls = clientTls(options.tls);
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#most = (options.connections ?? CONNECTIONS) + (options.waiting ?? WAITING);
-    const { connections = CONNECTIONS, connectTimeoutMs = CONNECT_TIMEOUT_MS, guard, lookup, tls, onError } = options;
+    const { connections = CONNECTIONS, connectTimeoutMs = CONNECT_TIMEOUT_MS, guard, lookup, onError } = options;
     this.#sessions = new WebSocketClient({
       limits: this.#limits,
       sessions: connections,
       connectTimeoutMs,
       guard,
       lookup,
-      tls,
+      tls: this.#tls,
       onError,
     });
   }
@@ -140,7 +142,7 @@ class PooledLink implements Link {
 
   #open(origin: string): Origin {
     if (this.#origins.size >= (this.#options.origins ?? ORIGINS)) this.#makeRoom();
-    const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup, tls } = this.#options;
+    const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup } = this.#options;
     const pool = openPool(origin, {
       connections: this.#options.connections ?? CONNECTIONS,
       // One request at a time per connection: a broken connection affects no other request, and none is requeued.
@@ -148,7 +150,11 @@ class PooledLink implements Link {
       maxHeaderSize: this.#limits.headerBytes,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyIdleMs,
-      connect: { ...tls, timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS, ...(lookup === undefined ? undefined : { lookup }) },
+      connect: {
+        ...this.#tls,
+        timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        ...(lookup === undefined ? undefined : { lookup }),
+      },
     });
     const entry: Origin = {
       pool,
@@ -170,8 +176,8 @@ class PooledLink implements Link {
   }
 
   #openHttp2(origin: string, host: string): Http2Origin {
-    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup, tls } = this.#options;
-    return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes: this.#limits.headerBytes, lookup, tls });
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup } = this.#options;
+    return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes: this.#limits.headerBytes, lookup, tls: this.#tls });
   }
 
   /** Closes the connections of the least recently used idle origin. */

@@ -18,10 +18,21 @@ function explain(cause: NameError, code: string, host: string): readonly [ErrorC
       return ["unavailable", `the certificate of ${host} has expired`];
     case "CERT_NOT_YET_VALID":
       return ["unavailable", `the certificate of ${host} is not valid yet; check the clocks`];
+    case "CERT_REVOKED":
+      return ["unavailable", `the certificate of ${host} is revoked`];
+    case "CRL_HAS_EXPIRED":
+      return ["unavailable", `cannot verify the certificate of ${host}: the revocation list of its issuer has expired; renew it`];
+    case "UNABLE_TO_GET_CRL":
+      return ["unavailable", `cannot verify the certificate of ${host}: there is no revocation list of its issuer`];
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return ["unavailable", `the certificate of ${host} is for ${namesIn(cause)}, not for ${host}`];
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
       return ["unavailable", `${host} uses a self-signed certificate; configure that certificate as the CA`];
+    // Node has no code for it.
+    case "UNSPECIFIED":
+      return /key too (weak|small)/.test(cause.message)
+        ? ["unavailable", `the certificate of ${host} or its authority has an RSA key with fewer than 2048 bits`]
+        : ["unavailable", `TLS with ${host} failed`];
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
     case "UNABLE_TO_GET_ISSUER_CERT":

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from "node:tls";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 
 /** TLS settings as the contents of PEM files, not their paths. */
@@ -12,12 +12,35 @@ export interface TlsOptions {
   readonly clientCa?: Maybe<string | Buffer>;
   /** `request` (the default) admits callers without a valid certificate as unidentified; `require` does not. */
   readonly clientCertificate?: Maybe<"request" | "require">;
+  /**
+   * Revocation lists, one for every authority in the chains of client certificates. One that is missing or has expired vouches for
+   * nobody.
+   */
+  readonly crl?: Maybe<string | Buffer>;
+}
+
+/** TLS settings of outgoing connections. */
+export type ClientTls = SecureContextOptions & { readonly rejectUnauthorized?: boolean };
+
+/**
+ * OpenSSL's security level 2 refuses RSA keys under 2,048 bits and SHA-1 signatures in certificates, of both sides and of every
+ * authority between. An operator who sets a level with `--tls-cipher-list` keeps it.
+ */
+const CIPHERS = DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEFAULT_CIPHERS}:@SECLEVEL=2`;
+
+/** The settings of outgoing connections with the rules about keys. Throws AgentError for an unreadable revocation list. */
+export function clientTls(tls: ClientTls = {}): ClientTls {
+  if (tls.crl !== undefined) checkCrl(tls.crl);
+  return { ciphers: CIPHERS, ...tls };
 }
 
 /** Whether client certificates are requested, and whether they are required. */
 export function clientPolicy(tls: TlsOptions): { readonly requestCert: boolean; readonly rejectUnauthorized: boolean } {
   if (tls.clientCertificate !== undefined && tls.clientCa === undefined) {
     throw new AgentError("invalid_message", "client certificates are requested, but clientCa is not set");
+  }
+  if (tls.crl !== undefined && tls.clientCa === undefined) {
+    throw new AgentError("invalid_message", "crl is set, but clientCa is not: no client certificates are requested");
   }
   return { requestCert: tls.clientCa !== undefined, rejectUnauthorized: tls.clientCertificate === "require" };
 }
@@ -28,10 +51,13 @@ export function contextOptions(tls: TlsOptions): SecureContextOptions {
     cert: tls.cert,
     key: tls.key,
     minVersion: "TLSv1.2",
+    ciphers: CIPHERS,
     ...(tls.clientCa === undefined ? undefined : { ca: tls.clientCa }),
+    ...(tls.crl === undefined ? undefined : { crl: tls.crl }),
   };
   const certificate = readCertificate(tls.cert, "certificate");
   if (tls.clientCa !== undefined) readCertificate(tls.clientCa, "client authority");
+  if (tls.crl !== undefined) checkCrl(tls.crl);
   const until = new Date(certificate.validTo);
   if (until.getTime() <= Date.now()) throw invalidTls(`the certificate expired at ${until.toISOString()}`);
   try {
@@ -50,9 +76,18 @@ function readCertificate(pem: string | Buffer, name: string): X509Certificate {
   }
 }
 
+function checkCrl(crl: NonNullable<SecureContextOptions["crl"]>): void {
+  try {
+    createSecureContext({ crl });
+  } catch (cause) {
+    throw invalidTls("the revocation list is not a PEM CRL", cause);
+  }
+}
+
 function explainKeyError(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (code === "ERR_OSSL_X509_KEY_VALUES_MISMATCH") return "the key does not match the certificate";
+  if (code === "ERR_SSL_EE_KEY_TOO_SMALL") return "the RSA key has fewer than 2048 bits";
   if (/KEY_TYPE_MISMATCH/.test(code)) return "the key type does not match the certificate";
   if (/PASSWORD|INTERRUPTED_OR_CANCELLED/.test(code)) return "the key is encrypted; provide it unencrypted";
   if (/NO_START_LINE|UNSUPPORTED|DECODE|ASN1/.test(code)) return "the key is not a PEM private key";

@@ -1,6 +1,5 @@
 import type { ClientRequest, ClientRequestArgs, IncomingMessage } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
-import type { SecureContextOptions } from "node:tls";
 import type { ClientOptions, WebSocket } from "ws";
 import { AgentError, type Cancel, type Maybe } from "../../envelope/index.js";
 import { ByteCollector } from "../body.js";
@@ -12,6 +11,7 @@ import { upgradeFields } from "../upgrade-request.js";
 import { connectionProblem, headersTimedOut, noConnection } from "./connection-problem.js";
 import { headersOf } from "./incoming-request.js";
 import { webSocket } from "./lazy-module.js";
+import type { ClientTls } from "./tls.js";
 import { type WebSocketSession, webSocketOptions } from "./websocket-session.js";
 
 export interface WebSocketDialOptions {
@@ -19,7 +19,7 @@ export interface WebSocketDialOptions {
   /** Time limit of the whole handshake. */
   readonly connectTimeoutMs: number;
   readonly lookup: Maybe<LookupFunction>;
-  readonly tls: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+  readonly tls: Maybe<ClientTls>;
 }
 
 /** What is opened, and where. */
