@@ -8,6 +8,7 @@ export {
   type SharedCallers,
   sharingCallers,
   type Upstream,
+  type UpstreamTraits,
 } from "./bridge/index.js";
 export { credentialHeaders, NoProtocolError, textOfAnswer } from "./client/index.js";
 export { isPromise, type LossSink } from "./envelope/index.js";

@@ -8,9 +8,9 @@ import {
   type Maybe,
   type TaskContext,
 } from "../../src/index.js";
-import { bridgedAgent } from "../../src/internal.js";
+import { bridgedAgent, type UpstreamTraits } from "../../src/internal.js";
 import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
-import { protocols, type Traits } from "../../src/public/protocols.js";
+import { protocols } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
@@ -258,12 +258,13 @@ function destinationOf(monitor: UpstreamMonitor) {
 }
 
 /** The traits that all resolved upstreams share: any of them may get the next message. */
-function traitsOf(upstreams: readonly UpstreamMonitor[]): Pick<Traits, "streaming" | "tasks" | "inputTurns"> {
+function traitsOf(upstreams: readonly UpstreamMonitor[]): UpstreamTraits {
   const shared = upstreams.flatMap(({ remote }) =>
     protocols.filter(({ id }) => id === remote?.protocol).map(({ traits }) => traits),
   );
   const all = (trait: "streaming" | "tasks" | "inputTurns"): boolean => shared.every((each) => each[trait]);
-  return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns") };
+  const opensConversations = shared.some((each) => each.opensConversations === true);
+  return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns"), opensConversations };
 }
 
 /** Contains secrets: never log or store it. */

@@ -130,6 +130,8 @@ class OwnedTaskProxy {
     const key =
       context.idempotencyKey ?? (upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined);
     const known = this.#state;
+    // The caller named no session: the upstream would keep a conversation that nobody ends.
+    const single = context.sessionId === undefined && upstream.traits().opensConversations === true;
     const envelope: Envelope = {
       id: ids.newId(),
       ts,
@@ -142,7 +144,7 @@ class OwnedTaskProxy {
       context: {
         ...context,
         idempotencyKey: key && pseudonymize(owner, "key", key),
-        sessionId: known?.contextId ?? pseudonymize(owner, "session", sessionId),
+        sessionId: known?.contextId ?? (single ? undefined : pseudonymize(owner, "session", sessionId)),
         taskId: known?.taskId,
       },
       // A hint for the listener does not apply to the upstream.

@@ -3,7 +3,6 @@ import type {
   Awaitable,
   Call,
   Card,
-  Context,
   Envelope,
   Floor,
   Handler,
@@ -29,10 +28,12 @@ import type { DidMethod, DidService, FetchUrl } from "./did-method.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Requirement } from "./requirement.js";
+import type { DeclaredLoss, Traits } from "./traits.js";
 
 export type {
   ClientInbox,
   CommandTools,
+  DeclaredLoss,
   DidMethod,
   DidService,
   FetchUrl,
@@ -41,6 +42,7 @@ export type {
   ProtocolCommand,
   SampleCall,
   SettingInfo,
+  Traits,
 };
 
 /**
@@ -205,30 +207,6 @@ export interface Finding {
   readonly wider?: Maybe<boolean>;
   /** The ETag of the card document. */
   readonly etag?: Maybe<string>;
-}
-
-/** What a protocol supports on the wire. */
-export interface Traits {
-  readonly streaming: boolean;
-  readonly tasks: boolean;
-  /** A broken stream can be resumed after the last event received. */
-  readonly resume: boolean;
-  /** Sends with the same idempotency key are executed once. */
-  readonly idempotentSend: boolean;
-  /** An agent can ask for input in the middle of a task. */
-  readonly inputTurns: boolean;
-  readonly signed: "none" | "hop" | "end-to-end";
-  readonly sealed: "none" | "hop" | "end-to-end";
-  readonly binary: boolean;
-  /** The context members that the protocol carries. */
-  readonly carries: readonly (keyof Context)[];
-}
-
-/** Something that a protocol version cannot carry, declared in advance. */
-export interface DeclaredLoss {
-  readonly version: string;
-  readonly path: string;
-  readonly reason: string;
 }
 
 /** An encoded push notification. The sender adds the address, the outbound guard and retries. */

@@ -2,6 +2,7 @@ import {
   AgentError,
   type AgentEvent,
   type Call,
+  CancelSource,
   type Handler,
   type Loss,
   type Maybe,
@@ -121,8 +122,12 @@ async function sendInSession(
     return received;
   }
   if (sessionId === undefined) return answered(wire, operation, await one(undefined), call);
-  const sessionMessage = { owner: caller.owner, sessionId, hash: document?.hash ?? "", cancel, send: one };
-  const reply = await conversations.send(sessionMessage);
+  // Also if this call is cancelled. The peer ends what it is not asked to end by itself.
+  const end = (id: string): void =>
+    void endConversation(wire, id, call.derive({ cancel: new CancelSource() })).catch(() => undefined);
+  if (!conversations.has(caller.owner, sessionId) && conversations.wasEnded(caller.owner, sessionId))
+    reportSessionLoss(call, "the conversation was ended because others were used since; the peer has forgotten it");
+  const reply = await conversations.send({ owner: caller.owner, sessionId, hash: document?.hash ?? "", cancel, send: one, end });
   if (!conversations.has(caller.owner, sessionId) && reply.error === undefined)
     reportSessionLoss(call, "the peer opens no conversations; every message is independent");
   else if (!wire.isKoine) reportSessionLoss(call, "the peer assigns conversation ids itself");

@@ -47,6 +47,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
       resume: false,
       idempotentSend: true,
       inputTurns: true,
+      opensConversations: true,
       signed: "none",
       sealed: "none",
       binary: false,

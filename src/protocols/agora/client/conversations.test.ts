@@ -10,6 +10,7 @@ function received(conversationId: Maybe<string>, error?: AgentError): ReceivedRe
 /** Records the conversation of each message; the script provides the replies. */
 function speaking(table: Conversations, script: (id: Maybe<string>) => Promise<ReceivedReply>) {
   const went: Maybe<string>[] = [];
+  const ended: string[] = [];
   const say = (more: Partial<SessionMessage> = {}): Promise<ReceivedReply> =>
     table.send({
       owner: "o",
@@ -20,9 +21,10 @@ function speaking(table: Conversations, script: (id: Maybe<string>) => Promise<R
         went.push(id);
         return script(id);
       },
+      end: (id) => void ended.push(id),
       ...more,
     });
-  return { say, went };
+  return { say, went, ended };
 }
 
 describe("Conversations", () => {
@@ -129,5 +131,24 @@ describe("Conversations", () => {
     expect(went.at(-1)).toBeUndefined();
     for (let index = 0; index < 20; index++) await say({ hash: `h-${index}` });
     await expect(table.take("o", "s")).resolves.toHaveLength(16);
+  });
+
+  it("ends the one that has been idle for longest, never one in use", async () => {
+    const table = new Conversations();
+    let opened = 0;
+    let release: (value: ReceivedReply) => void = () => undefined;
+    const { say, ended } = speaking(table, (id) => {
+      if (id === "c-1") return new Promise((resolve) => (release = resolve));
+      return Promise.resolve(received(id ?? `c-${++opened}`));
+    });
+    for (let index = 1; index <= 64; index++) await say({ sessionId: `s-${index}` });
+    const inUse = say({ sessionId: "s-1" });
+    await say({ sessionId: "s-2" });
+    await say({ sessionId: "s-65" });
+    expect(ended).toEqual(["c-3"]);
+    expect(table.wasEnded("o", "s-3")).toBe(true);
+    expect(table.wasEnded("o", "s-1")).toBe(false);
+    release(received("c-1"));
+    await inUse;
   });
 });

@@ -1,0 +1,27 @@
+import type { Context, Maybe } from "../envelope/index.js";
+
+/** What a protocol supports on the wire. */
+export interface Traits {
+  readonly streaming: boolean;
+  readonly tasks: boolean;
+  /** A broken stream can be resumed after the last event received. */
+  readonly resume: boolean;
+  /** Sends with the same idempotency key are executed once. */
+  readonly idempotentSend: boolean;
+  /** An agent can ask for input in the middle of a task. */
+  readonly inputTurns: boolean;
+  /** The peer opens a conversation for a session and keeps it; single messages are sent outside of one. Default: no. */
+  readonly opensConversations?: Maybe<boolean>;
+  readonly signed: "none" | "hop" | "end-to-end";
+  readonly sealed: "none" | "hop" | "end-to-end";
+  readonly binary: boolean;
+  /** The context members that the protocol carries. */
+  readonly carries: readonly (keyof Context)[];
+}
+
+/** Something that a protocol version cannot carry, declared in advance. */
+export interface DeclaredLoss {
+  readonly version: string;
+  readonly path: string;
+  readonly reason: string;
+}
