@@ -66,7 +66,7 @@ export { type CertificateOptions, clientCertificates } from "./client-certificat
 export { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
 export { createHostCheck, createOriginCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
-export type * from "./identity/index.js";
+export * from "./identity/index.js";
 export { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote } from "./jwt-keys.js";
 export {
   DEFAULT_JWT_LIMITS,

@@ -1,5 +1,11 @@
 /** Identities, DID documents and their resolution. */
 
+export { checkedDid, type Did, didOfUrl, parseDid } from "./did.js";
 export type { DidDocument, DidService } from "./did-document.js";
 export type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
+export { createIdentity, type LocalIdentity, type NewIdentity, type Rotation } from "./local-identity.js";
+export { decodeMultikey, encodeMultikey } from "./multikey.js";
+export { isKeyKind, jwkOfKey, keyFingerprint, keyIn, keyObjectOf, keyOfJwk, suits, verifySignature } from "./public-key.js";
+export { DID_DOCUMENT_LIMITS, readDidDocument } from "./read-did-document.js";
 export type { ResolvedDid, Resolver } from "./resolver.js";
+export { type DidContent, writeDidDocument } from "./write-did-document.js";
