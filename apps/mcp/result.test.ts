@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AgentError, type Part, type Status, type Task } from "../../src/index.js";
+import { AgentError, newEnvelope, type Part, type Status, type Task } from "../../src/index.js";
 import type { CallEnd } from "./call-agent.js";
 import { resultOf } from "./result.js";
 
@@ -59,12 +59,22 @@ describe("resultOf", () => {
 
   it.each([
     ["failed", "overloaded", { error: { code: "overloaded", message: "too much" } }],
-    ["rejected", "forbidden", {}],
     ["canceled", "cancelled", {}],
   ] as const)("%s is an error with the code %s", (state, code, fields) => {
     const result = resultOf(ended(taskOf({ state, ...fields })), () => "try again");
     expect(result.isError).toBe(true);
     expect(result.structuredContent).toMatchObject({ state, error: { code, hint: "try again" } });
+  });
+
+  it("a rejected task is an error with the reason of the agent, and no hint about credentials", () => {
+    const message = newEnvelope(
+      { content: "not on Sundays", src: "a", dst: "b", context: {} },
+      { now: () => 0, newId: () => "m" },
+    );
+    const result = resultOf(ended(taskOf({ state: "rejected", message })), () => "use other credentials");
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toBe("not on Sundays\n\nThe agent rejected the task.");
+    expect(result.structuredContent).toMatchObject({ state: "rejected", error: { code: "forbidden" } });
   });
 
   it("explains how to wait for a task that continues after an error, and only then", () => {

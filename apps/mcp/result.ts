@@ -27,7 +27,8 @@ export function resultOf(end: CallEnd, hintFor: HintFor): CallToolResult {
   const answerContent = task === undefined ? textOf(parts) : answerText(task);
   const state: State = task?.status.state ?? (error === undefined ? "completed" : "unknown");
   const failure = error ?? failureOf(task);
-  const hint = failure && hintFor(failure);
+  // A rejection is a decision of the agent, not of access control: hints about credentials do not apply.
+  const hint = failure && state !== "rejected" ? hintFor(failure) : undefined;
   const text = [cutText(answerContent), guidance({ state, taskId, failure, hint })].filter(isNonEmpty).join("\n\n");
   const { blocks, data, omitted } = contentOf(parts, LIMITS.resultBytes - 2 * encodedBytes(text));
   const shown = [text, ...data.map((value) => JSON.stringify(value)), ...omitted.map((line) => `(omitted: ${line})`)];
@@ -57,13 +58,15 @@ function failureOf(task: Maybe<Task>): Maybe<AgentError> {
     case "failed":
       return new AgentError(task.status.error?.code ?? "internal", task.status.error?.message ?? "The task failed");
     case "rejected":
-      return new AgentError("forbidden", "The agent rejected the task");
+      return new AgentError("forbidden", REJECTED);
     case "canceled":
       return new AgentError("cancelled", "The task was canceled");
     default:
       return undefined;
   }
 }
+
+const REJECTED = "The agent rejected the task";
 
 interface GuidanceInput {
   readonly state: State;
@@ -76,7 +79,8 @@ interface GuidanceInput {
 function guidance({ state, taskId, failure, hint }: GuidanceInput): string {
   const id = taskId === undefined ? undefined : JSON.stringify(taskId);
   if (failure !== undefined) {
-    const lines = [`error ${failure.code}: ${plainLine(failure.message, LIMITS.lineChars)}`];
+    const line = plainLine(failure.message, LIMITS.lineChars);
+    const lines = [state === "rejected" ? `${line}.` : `error ${failure.code}: ${line}`];
     if (hint !== undefined) lines.push(`hint: ${hint}`);
     if (id !== undefined && mayContinue(state, failure))
       lines.push(`The task may still be running. To wait for it, call this tool with an empty message and task ${id}.`);

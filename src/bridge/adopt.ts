@@ -12,6 +12,7 @@ import {
   startCall,
   type Task,
 } from "../envelope/index.js";
+import { followsItself } from "../policies/follow-tasks.js";
 import { extraWithHops, isOwnMark } from "../policies/hops.js";
 import {
   type AgentFunction,
@@ -41,6 +42,7 @@ import {
 } from "./upstream-calls.js";
 
 type Send = OperationOf<"send">;
+const CANCEL_MS = 5_000; // to cancel an abandoned upstream task
 
 /**
  * Serves an upstream agent with tasks of this runtime: the events of the upstream are stored before callers see them. After a
@@ -177,6 +179,7 @@ class OwnedTaskProxy {
       cancel,
       reportLoss: this.#reportLoss,
     });
+    followsItself.put(outgoing, true); // after it is stored, so that it survives a restart
     return this.#context.credentials?.open(this.#state?.credential, outgoing) ?? outgoing;
   }
 
@@ -288,9 +291,6 @@ class OwnedTaskProxy {
     }
   }
 }
-
-/** The time limit of cancelling an abandoned upstream task. */
-const CANCEL_MS = 5_000;
 
 /** The delivery to request from the upstream: one that yields a task id early, where resuming matters. */
 function upstreamDelivery(delivery: Send["delivery"], upstream: Upstream, hasKey: boolean): Send["delivery"] {

@@ -1,6 +1,21 @@
-import type { AgentEvent, Call, Card, Envelope, Handler, Layer, Loss, Maybe, Operation, Reply } from "../envelope/index.js";
-import { isOwnMark, withHops } from "../policies/hops.js";
+import {
+  type AgentEvent,
+  type Call,
+  type Card,
+  type Envelope,
+  type Handler,
+  isPromise,
+  type Layer,
+  type Loss,
+  type Maybe,
+  type Operation,
+  type Reply,
+  type Status,
+  type Task,
+} from "../envelope/index.js";
+import { isOwnMark, withHops, withoutHops } from "../policies/hops.js";
 import { stack } from "../policies/index.js";
+import { traceIdIn } from "../policies/trace-id.js";
 import { type Front, front } from "../protocols/front.js";
 import { createHost, type HostParts } from "../protocols/host.js";
 import type { Protocol } from "../protocols/protocol.js";
@@ -44,18 +59,80 @@ export function relayTasks(
       case "card":
         return operation.extended ? extended(handler(operation, outgoing), rewriteCard) : undefined;
       case "send":
-        return handler({ ...operation, envelope: withHops(withoutHint(operation.envelope), outgoing.hops) }, outgoing);
+        return unmarked(
+          handler({ ...operation, envelope: withHops(forUpstream(operation.envelope, call), outgoing.hops) }, outgoing),
+        );
+      case "task.get":
+      case "task.list":
+      case "task.cancel":
+      case "task.subscribe":
+        return unmarked(handler(operation, outgoing));
       default:
         return handler(operation, outgoing);
     }
   };
 }
 
-/** A hint for the listener does not apply to the upstream. */
-function withoutHint(envelope: Envelope): Envelope {
-  return envelope.meta.protocolHint === undefined
-    ? envelope
-    : { ...envelope, meta: { ...envelope.meta, protocolHint: undefined } };
+/** An agent may return the messages it received: what the gateway added to them is not for its callers. */
+function unmarked(reply: Reply): Reply {
+  return isPromise(reply) ? reply.then(withoutMarks) : new UnmarkedEvents(reply);
+}
+
+class UnmarkedEvents implements AsyncIterableIterator<AgentEvent> {
+  readonly #source: AsyncIterator<AgentEvent>;
+
+  constructor(events: AsyncIterable<AgentEvent>) {
+    this.#source = events[Symbol.asyncIterator]();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<AgentEvent>> {
+    const step = await this.#source.next();
+    return step.done === true ? step : { done: false, value: withoutMarks(step.value) };
+  }
+
+  async return(): Promise<IteratorResult<AgentEvent>> {
+    await this.#source.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+function withoutMarks(event: AgentEvent): AgentEvent {
+  switch (event.kind) {
+    case "message":
+      return { ...event, message: withoutHops(event.message) };
+    case "status":
+      return { ...event, status: statusWithoutMarks(event.status) };
+    case "task":
+      return { ...event, task: taskWithoutMarks(event.task) };
+    case "tasks":
+      return { ...event, tasks: event.tasks.map(taskWithoutMarks) };
+    default:
+      return event;
+  }
+}
+
+function taskWithoutMarks(task: Task): Task {
+  return { ...task, status: statusWithoutMarks(task.status), history: task.history.map(withoutHops) };
+}
+
+function statusWithoutMarks(status: Status): Status {
+  return status.message === undefined ? status : { ...status, message: withoutHops(status.message) };
+}
+
+/** Without a hint for the listener, and without the trace if a header carries it: the message stays as the caller wrote it. */
+function forUpstream(envelope: Envelope, { parameters }: Call): Envelope {
+  const { meta, context } = envelope;
+  const isCarried = context.traceId !== undefined && traceIdIn(parameters["traceparent"]) === context.traceId;
+  if (meta.protocolHint === undefined && !isCarried) return envelope;
+  return {
+    ...envelope,
+    meta: meta.protocolHint === undefined ? meta : { ...meta, protocolHint: undefined },
+    context: isCarried ? { ...context, traceId: undefined } : context,
+  };
 }
 
 async function extended(reply: Reply, rewriteCard: (card: Card) => Card): Promise<AgentEvent> {

@@ -52,6 +52,24 @@ test("protocol clients get the limits, model, records and settings of the connec
   expect(closed).toBe(2);
 });
 
+test("only the interface that discovery probed is verified", async () => {
+  const peerAt = (version: string) => ({ url: "http://peer.example", card, version, binding: "HTTP" });
+  const two: Protocol = {
+    ...toy,
+    versions: ["1", "2"],
+    discover: async () => ({ peers: [peerAt("1"), peerAt("2")], evidence: [], proved: true }),
+    connect: () => ({ handler: async () => ({ kind: "done" }), close: async () => undefined }),
+  };
+  const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
+  const verified = async (pin: string): Promise<boolean> => {
+    const options = { protocols: [two], link, pin, discoveryCache: new DiscoveryCache() };
+    const peer = await connect("http://peer.example", options);
+    await peer.close();
+    return peer.verified;
+  };
+  expect([await verified(`${toy.id}@1`), await verified(`${toy.id}@2`)]).toEqual([true, false]);
+});
+
 const card: Card = {
   name: "peer",
   description: "",

@@ -7,10 +7,10 @@ import {
   type Records,
   systemIds,
 } from "../envelope/index.js";
-import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
+import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
-import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
+import type { CardGate, DiscoveryContext, IdSource, Peer, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
@@ -192,9 +192,14 @@ export async function resolvePeer(target: PeerTarget, rediscover: boolean): Prom
   return {
     connection: connectionTo(target, candidates),
     evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
-    verified: finding?.proved ?? false,
+    // Discovery verifies one interface of a protocol, the first. A pin or a chooser may have selected another.
+    verified: finding?.proved === true && isSamePeer(finding.peers[0], candidates[0]?.peer),
     cardTrust: checked.trust,
   };
+}
+
+function isSamePeer(a: Maybe<Peer>, b: Maybe<Peer>): boolean {
+  return a?.url === b?.url && a?.version === b?.version && a?.binding === b?.binding && a?.tenant === b?.tenant;
 }
 
 /** With trust settings, a card is checked before its addresses are probed. */
@@ -230,13 +235,14 @@ function rejectUnsatisfied(handler: Handler, { credentials }: PeerTarget, { peer
     operation.kind === "card" && !operation.extended ? handler(operation, call) : Promise.reject(problem);
 }
 
-/** Outermost first: outcome reporting, telemetry, policies, deadline, stream resumption, answer checks, telemetry of each attempt. */
+/** Outermost first: outcome reporting, telemetry, policies, deadline, unfinished tasks, stream resumption, answer checks, telemetry of each attempt. */
 function layered(handler: Handler, target: PeerTarget, candidate: Candidate, learning: Maybe<Layer>): Handler {
   const { address, options, clock } = target;
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
   const { random = Math.random } = options;
   const canResume = () => candidate.peer.card.capabilities.resume;
+  const canStream = () => candidate.protocol.traits.streaming && candidate.peer.card.capabilities.streaming;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
   const layers = [
     learning,
@@ -244,6 +250,7 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
     carryTrace,
     ...(options.layers ?? []),
     limit,
+    candidate.protocol.traits.tasks ? followTasks({ canStream, clock }) : undefined,
     options.resume === false ? undefined : resumeStreams({ canResume, clock, random }),
     checkAnswers(),
     telemetry.wire(edge, { protocol: candidate.protocol.id, version: candidate.peer.version, binding: candidate.peer.binding }),

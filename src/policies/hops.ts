@@ -38,7 +38,9 @@ function hopsIn({ extra }: Envelope): Maybe<number> {
   return typeof hops === "number" && Number.isSafeInteger(hops) && hops >= 0 ? hops : undefined;
 }
 
-function withoutHops(envelope: Envelope): Envelope {
+/** The message without the mark of gateways. */
+export function withoutHops(envelope: Envelope): Envelope {
+  if (envelope.extra?.[HOPS_KEY] === undefined) return envelope;
   const rest = Object.entries(envelope.extra ?? {}).filter(([name]) => name !== HOPS_KEY);
   const extra: Maybe<Metadata> = rest.length === 0 ? undefined : Object.fromEntries(rest);
   return { ...envelope, extra };

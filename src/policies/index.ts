@@ -6,6 +6,7 @@ export { backgroundClock, type Clock, systemClock } from "./clock.js";
 export { deadline } from "./deadline.js";
 export { type DeadlinePropagationOptions, deadlinePropagation } from "./deadline-propagation.js";
 export type { Destination } from "./destination.js";
+export { followTasks } from "./follow-tasks.js";
 export { type HedgeOptions, hedge } from "./hedging/hedge.js";
 export type { HedgeDelay, HedgeRules } from "./hedging/pair.js";
 export { type LimitedSignal, limitedSignal } from "./limited-signal.js";

@@ -108,8 +108,11 @@ export function encodeRpcError(
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
-/** The response to the request with this id. Throws DecodeProblem; a null id is accepted only with an error, for a request the peer could not parse. */
-export function parseRpcResponse(value: unknown, id: RpcId): RpcAnswer {
+/**
+ * The response to the request with this id. Throws DecodeProblem; a null id is accepted only with an error, for a request the
+ * peer could not parse. `returnsNothing`: the method has no result, and some peers omit the member.
+ */
+export function parseRpcResponse(value: unknown, id: RpcId, returnsNothing = false): RpcAnswer {
   if (!isObject(value)) throw new DecodeProblem("", `the JSON-RPC response must be an object, not ${kindOf(value)}`);
   if (value["jsonrpc"] !== "2.0") throw new DecodeProblem("jsonrpc", 'must be "2.0"');
   const { result, error } = value;
@@ -118,6 +121,7 @@ export function parseRpcResponse(value: unknown, id: RpcId): RpcAnswer {
   }
   // Some peers write the absent member as null.
   if (error === undefined || (error === null && result !== undefined)) {
+    if (result === undefined && returnsNothing) return { kind: "result", result: null };
     if (result === undefined) throw new DecodeProblem("", "the JSON-RPC response has neither result nor error");
     return { kind: "result", result };
   }

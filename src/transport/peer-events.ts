@@ -23,8 +23,11 @@ export interface PeerEventsOptions {
   read(data: unknown): unknown;
   /** One event, or several if the item contains several. */
   decode(item: unknown): AgentEvent | readonly AgentEvent[];
-  /** Whether a stream must begin with the task or a message; 0.3 servers often begin with a status. */
-  readonly taskFirst: boolean;
+  /**
+   * What to do about a stream that does not begin with the task or a message: refuse it, accept it, or accept it and report it
+   * with this function.
+   */
+  readonly withoutTask: "refuse" | "accept" | ((kind: "status" | "artifact") => void);
   readonly limits: Pick<Limits, "sseEventBytes" | "jsonDepth" | "jsonValues">;
 }
 
@@ -89,9 +92,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   #checkTask(event: AgentEvent): AgentEvent {
     const taskId = this.#taskId;
     const eventTaskId = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
-    if (this.#options.taskFirst && taskId === undefined && (event.kind === "status" || event.kind === "artifact")) {
-      throw new AgentError("bad_peer", `the stream begins with ${event.kind} instead of the task`);
-    }
+    if (taskId === undefined && (event.kind === "status" || event.kind === "artifact")) this.#beginsWith(event.kind);
     if (taskId !== undefined && eventTaskId !== undefined && eventTaskId !== taskId) {
       throw new AgentError("bad_peer", `the stream of task ${taskId} contains an event of task ${eventTaskId}`);
     }
@@ -99,6 +100,12 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     this.#closed = isClosing(event);
     if (isFinal(event)) this.#finish();
     return event;
+  }
+
+  #beginsWith(kind: "status" | "artifact"): void {
+    const { withoutTask } = this.#options;
+    if (withoutTask === "refuse") throw new AgentError("bad_peer", `the stream begins with ${kind} instead of the task`);
+    if (withoutTask !== "accept") withoutTask(kind);
   }
 
   /** Nothing more can follow. If the peer ends the response in time the connection is kept, otherwise it is closed. */

@@ -40,6 +40,16 @@ let readSecondText = "no second was read yet";
 
 /** Milliseconds since the epoch; further digits are truncated. */
 export function readTimestamp(value: unknown, path: string): number {
+  const ms = parseTimestamp(value);
+  if (ms !== undefined) return ms;
+  throw new DecodeProblem(path, `must be ${TIMESTAMP_FORM}`);
+}
+
+/** What a timestamp is, for messages. */
+export const TIMESTAMP_FORM = "a UTC timestamp such as 2025-10-28T10:30:00.000Z";
+
+/** The same for members that may be anything: undefined if it is no timestamp, for example because it has no zone. */
+export function parseTimestamp(value: unknown): number | undefined {
   // Fast path for our own format within the second that was read last: parsing a date costs a microsecond.
   if (typeof value === "string" && value.length === 24 && value.startsWith(readSecondText)) {
     const milli = readMillis(value);
@@ -57,5 +67,5 @@ export function readTimestamp(value: unknown, path: string): number {
       return ms;
     }
   }
-  throw new DecodeProblem(path, "must be a UTC timestamp such as 2025-10-28T10:30:00.000Z");
+  return undefined;
 }

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type Call,
   type Handler,
+  type Loss,
   type Maybe,
   type Operation,
   type OperationOf,
@@ -112,9 +113,15 @@ function stream(
       return { single: binding.readResult(response, outgoing) };
     },
     read: (data) => readItem?.(data, outgoing),
-    taskFirst: wire.dialect.version === "1.0",
+    // 0.3 leaves it open. 1.0 requires the task first (§3.1.2), but the Rust SDK begins with a status.
+    withoutTask: wire.dialect.version === "1.0" ? (kind) => call.reportLoss(missingTask(kind)) : "accept",
     decode: (item) => decoded(() => wire.dialect.decodeStreamItem(item, facts)),
   });
+}
+
+function missingTask(kind: "status" | "artifact"): Loss {
+  const reason = `the stream of the peer begins with ${kind} instead of the task, which 1.0 requires; its history is unknown`;
+  return { protocol: "a2a", path: "stream.task", valueKind: "object", reason };
 }
 
 /** A response that is already complete has one chunk. */
@@ -165,6 +172,7 @@ function factsFor({ peer, ids, limits }: Wire, operation: Operation, call: Call)
     dst: call.caller.id,
     parentId: operation.kind === "send" ? operation.envelope.id : undefined,
     partsPerMessage: limits.partsPerMessage,
+    answer: true,
     reportLoss: (loss) => call.reportLoss(loss),
   };
 }

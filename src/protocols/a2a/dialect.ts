@@ -11,6 +11,8 @@ export interface DecodeFacts {
   /** The message that is answered: the parent of an answer that names none. */
   readonly parentId?: Maybe<string>;
   readonly partsPerMessage: number;
+  /** The value is an answer, not a request: what only describes it and cannot be read is dropped and reported. */
+  readonly answer?: Maybe<boolean>;
   readonly reportLoss: LossSink;
 }
 

@@ -53,6 +53,22 @@ describe("rpcErrorOf", () => {
     expect(sent).toEqual([-32004, -32004, -32007, -32700]);
   });
 
+  // The 0.3 client of Go decodes `data` into a map, and fails for an array.
+  test("0.3 has an object for data, with further details inside", () => {
+    const error = new AgentError("invalid_message", "must be text", { field: "message.parts" });
+    expect(rpcErrorOf(finished, "0.3").data).toEqual(info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" }));
+    expect(rpcErrorOf(error, "0.3").data).toEqual({
+      ...info("INVALID_PARAMS", "invalid_message"),
+      domain: "koine",
+      details: [
+        {
+          "@type": "type.googleapis.com/google.rpc.BadRequest",
+          fieldViolations: [{ field: "message.parts", description: "must be text" }],
+        },
+      ],
+    });
+  });
+
   test("the cause is not sent", () => {
     const error = AgentError.from(new Error("password=hunter2"));
     expect(JSON.stringify(rpcErrorOf(error, "1.0"))).not.toContain("hunter2");
@@ -91,6 +107,15 @@ describe("restErrorOf", () => {
     });
   });
 
+  test("0.3: the names of generic errors are those of the SDKs", () => {
+    const named = (code: ErrorCode) => restErrorOf(new AgentError(code, "x"), "0.3", "1.0.1").body["type"];
+    expect([named("internal"), named("decode"), named("invalid_message")]).toEqual([
+      "InternalError",
+      "JSONParseError",
+      "InvalidParamsError",
+    ]);
+  });
+
   test("0.3: the bare error", () => {
     expect(restErrorOf(finished, "0.3", "1.0.1")).toEqual({
       status: 409,
@@ -98,7 +123,7 @@ describe("restErrorOf", () => {
         code: -32002,
         type: "TaskNotCancelableError",
         message: "task t-91 already finished",
-        data: [info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" })],
+        data: info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" }),
       },
     });
   });

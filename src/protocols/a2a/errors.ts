@@ -27,13 +27,20 @@ const UNSUPPORTED_OPERATION = -32004;
 interface RpcError {
   readonly code: number;
   readonly message: string;
-  readonly data: readonly JsonObject[];
+  readonly data: JsonObject | readonly JsonObject[];
 }
 
 /** The `error` member of a JSON-RPC response (A2A 1.0 §9.5). */
 export function rpcErrorOf(error: AgentError, version: "1.0" | "0.3"): RpcError {
   const { rpc } = errorRow(error.code);
-  return { code: version === "0.3" ? legacyCode(rpc) : rpc, message: error.message, data: detailsOf(error) };
+  const details = detailsOf(error);
+  if (version === "0.3") return { code: legacyCode(rpc), message: error.message, data: legacyData(details) };
+  return { code: rpc, message: error.message, data: details };
+}
+
+/** 0.3 leaves `data` open; the clients of Go and Java read an object. It is the first detail, with the others inside. */
+function legacyData([info, ...others]: readonly JsonObject[]): JsonObject {
+  return others.length === 0 ? { ...info } : { ...info, details: others };
 }
 
 /** Status and body of a REST error. The seed's table also writes the problem members (RFC 9457) beside `error`. */
@@ -46,7 +53,7 @@ export function restErrorOf(
   const details = detailsOf(error);
   // 0.3 defined no table; its servers used what became 1.0.0. JavaScript reads `code`, Python `type`.
   if (version === "0.3") {
-    const body = { code: legacyCode(row.rpc), type: classOf(row), message: error.message, data: details };
+    const body = { code: legacyCode(row.rpc), type: classOf(row), message: error.message, data: legacyData(details) };
     return { status: row.http["1.0.0"], body };
   }
   const status = row.http[profile];
@@ -88,10 +95,11 @@ function titleOf({ reason }: ErrorRow): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** The class name of the error in the SDKs: `TaskNotFoundError`. */
+/** The class name of the error in the SDKs: `TaskNotFoundError`, `InternalError`. */
 function classOf({ reason }: ErrorRow): string {
+  if (reason === "PARSE_ERROR") return "JSONParseError";
   const words = reason.split("_").map((word) => word.charAt(0) + word.slice(1).toLowerCase());
-  return `${words.join("")}Error`;
+  return words.at(-1) === "Error" ? words.join("") : `${words.join("")}Error`;
 }
 
 function detailsOf(error: AgentError): readonly JsonObject[] {
@@ -115,13 +123,22 @@ const DETAILS = 32;
 const ownRows = errorRows().filter(({ slug }) => slug !== undefined);
 const byReason = new Map<unknown, ErrorCode>([["INVALID_PARAMS", "invalid_message"]]);
 const bySlug = new Map<string, ErrorCode>();
-const byClass = new Map<string, ErrorCode>([["InvalidParamsError", "invalid_message"]]);
+// The generic errors have no row of A2A; these are their names in the SDKs.
+const byClass = new Map<string, ErrorCode>([
+  ["JSONParseError", "decode"],
+  ["InvalidRequestError", "invalid_message"],
+  ["MethodNotFoundError", "unsupported_method"],
+  ["InvalidParamsError", "invalid_message"],
+  ["InternalError", "internal"],
+]);
 const byRpc = new Map<unknown, ErrorCode>([
   [-32700, "decode"],
   [-32600, "invalid_message"],
   [-32601, "unsupported_method"],
   [-32602, "invalid_message"],
   [-32603, "internal"],
+  [-31401, "unauthenticated"], // of the Go SDK, as the next
+  [-31403, "forbidden"],
 ]);
 for (const row of ownRows) {
   const { code, reason, slug = "", rpc } = row;
@@ -156,18 +173,22 @@ export function errorFromRpc(error: unknown, status?: number, headers: HttpHeade
   );
 }
 
-/** Decodes a REST error in any of its three published formats, or in none. */
+/**
+ * Decodes a REST error: `{error: {…}}` (google.rpc.Status, JSON-RPC), a problem, and the forms of 0.3: `{code, message, data}`
+ * (JavaScript), `{type, message}` (Python), `{error: "class name", message}` (Java), `{message}` and `{detail}` (frameworks).
+ */
 export function errorFromRest(status: number, body: unknown, headers: HttpHeaders = {}): AgentError {
   const object = isObject(body) ? body : {};
   const inner = isObject(object.error) ? object.error : object;
   const details = detailsIn(inner.details ?? inner.data);
   const code =
     codeOfInfo(details) ??
-    codeOfType(object.type) ??
+    codeOfType(inner.type ?? object.type) ??
+    codeOfType(object.error) ??
     byRpc.get(inner.code) ??
     codeOfTransport(status, inner.status) ??
     "internal";
-  const text = inner.message ?? object.detail ?? object.title;
+  const text = inner.message ?? object.message ?? object.detail ?? object.title ?? object.error;
   return new AgentError(code, messageOf(text, `the peer answered with HTTP status ${status}`), factsOf(details, status, headers));
 }
 
@@ -196,8 +217,10 @@ function meantBy(status: string, name: OperationName): Maybe<ErrorCode> {
   return name === "CancelTask" ? "not_cancelable" : "unsupported";
 }
 
+/** A list of details, or one that may contain others: 0.3 leaves the form open. */
 function detailsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.slice(0, DETAILS).filter(isObject) : [];
+  if (Array.isArray(value)) return value.slice(0, DETAILS).filter(isObject);
+  return isObject(value) ? [value, ...(Array.isArray(value.details) ? detailsIn(value.details) : [])] : [];
 }
 
 /** The Koine code is the most specific. A reason counts only in the A2A domain, or without a domain. */
@@ -214,10 +237,10 @@ function codeOfInfo(details: readonly JsonObject[]): Maybe<ErrorCode> {
   return undefined;
 }
 
-/** A URI in the release candidate, the SDK's class name on 0.3 REST. */
+/** A URI in the release candidate, the SDK's class name on 0.3 REST, in Java with its package. */
 function codeOfType(type: unknown): Maybe<ErrorCode> {
   if (typeof type !== "string") return undefined;
-  return type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : byClass.get(type);
+  return type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : byClass.get(type.replace(/^.*\./, ""));
 }
 
 /** A gRPC status name is more specific than HTTP 400 or 500. */

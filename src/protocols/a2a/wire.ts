@@ -1,4 +1,4 @@
-import type { JsonObject, Maybe, Metadata } from "../../envelope/index.js";
+import { isObject, type JsonObject, type LossSink, type Maybe, type Metadata } from "../../envelope/index.js";
 import { DecodeProblem, kindOf, readInteger, readObject, readString, readStrings } from "../../transport/fields.js";
 
 /** The params of a request: absent or null is read as an empty object. */
@@ -59,4 +59,40 @@ export function historyLengthOf(value: unknown, path: string): Maybe<number> {
 export function shown(value: unknown): string {
   if (value === undefined) return "nothing";
   return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : kindOf(value);
+}
+
+/**
+ * Members of an answer that only describe it. One that cannot be read is dropped and reported: it is no reason to refuse the
+ * answer.
+ */
+export function dropped(path: string, value: unknown, expected: string, reportLoss: LossSink): undefined {
+  const valueKind = Array.isArray(value) ? "array" : typeof value;
+  reportLoss({ protocol: "a2a", path: modelPath(path), valueKind, reason: `is not ${expected}; ignored` });
+}
+
+/** Losses are named by the envelope model, whatever the operation that returned the task. */
+function modelPath(path: string): string {
+  return path.replace(/^result\.(?:(?=message\.)|(?:task\.)?)/, (all) =>
+    path.startsWith("message.", all.length) ? "" : "task.",
+  );
+}
+
+export function decorativeText(value: unknown, path: string, reportLoss: LossSink): Maybe<string> {
+  if (value === undefined || value === null || value === "") return undefined;
+  return typeof value === "string" ? value : dropped(path, value, "a string", reportLoss);
+}
+
+export function decorativeStrings(value: unknown, path: string, reportLoss: LossSink): Maybe<readonly string[]> {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || !value.every(isString)) return dropped(path, value, "a list of strings", reportLoss);
+  return value.length === 0 ? undefined : value;
+}
+
+export function decorativeMetadata(value: unknown, path: string, reportLoss: LossSink): Maybe<Metadata> {
+  if (value === undefined || value === null) return undefined;
+  return isObject(value) ? value : dropped(path, value, "an object", reportLoss);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }

@@ -176,8 +176,9 @@ function events(wire: Wire, question: Question, call: Call, operation: Send): As
 
 type ReadItem = (item: unknown) => readonly AgentEvent[];
 
-function peerEvents({ limits }: Wire, read: ReadItem, open: () => Promise<Source>, taskFirst = true): PeerEvents {
-  return new PeerEvents({ limits, open, read: unlessError, taskFirst, decode: (item) => decoded(() => read(item)) });
+function peerEvents({ limits }: Wire, read: ReadItem, open: () => Promise<Source>, whole = true): PeerEvents {
+  const withoutTask = whole ? "refuse" : "accept";
+  return new PeerEvents({ limits, open, read: unlessError, withoutTask, decode: (item) => decoded(() => read(item)) });
 }
 
 /** The events of one run. The first event determines its session. */

@@ -21,26 +21,28 @@ export const jsonRpcBinding: ClientBinding = {
     return makeRequest({ method: "POST", url: peer.url, headers, body, call });
   },
 
-  readResult(response: HttpResponse, { id }: Outgoing): unknown {
+  readResult(response: HttpResponse, { id, name }: Outgoing): unknown {
     refuseRedirect(response);
     if (response.status >= 300) return throwHttp(response, id);
+    const returnsNothing = name === "DeleteTaskPushNotificationConfig";
     const body = jsonBody(response);
+    if (body === undefined && returnsNothing) return {};
     if (body === undefined) throw badPeer(response, "the answer is empty");
-    return resultOf(body, id);
+    return resultOf(body, id, returnsNothing);
   },
 
-  readItem: (data, { id }) => resultOf(data, id),
+  readItem: (data, { id }) => resultOf(data, id, false),
 };
 
-function resultOf(body: unknown, id: string): unknown {
-  const answer = readAnswer(body, id);
+function resultOf(body: unknown, id: string, returnsNothing: boolean): unknown {
+  const answer = readAnswer(body, id, returnsNothing);
   if (answer.kind === "error") throw errorFromRpc(answer.error);
   return answer.result;
 }
 
-function readAnswer(body: unknown, id: string): RpcAnswer {
+function readAnswer(body: unknown, id: string, returnsNothing: boolean): RpcAnswer {
   try {
-    return parseRpcResponse(body, id);
+    return parseRpcResponse(body, id, returnsNothing);
   } catch (thrown) {
     throw blame(thrown, "bad_peer");
   }
@@ -51,7 +53,7 @@ function throwHttp(response: HttpResponse, id: string): never {
   let body: unknown;
   try {
     body = jsonBody(response);
-    resultOf(body, id);
+    resultOf(body, id, false);
   } catch (thrown) {
     const error = AgentError.from(thrown);
     if (error.code !== "bad_peer") throw error;

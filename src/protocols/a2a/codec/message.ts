@@ -2,7 +2,7 @@ import type { Context, Envelope, JsonObject, LossSink, Maybe, Metadata, Part } f
 import { carriedFrom, readCarried } from "../../../transport/carried.js";
 import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
 import type { DecodeFacts } from "../dialect.js";
-import { plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
+import { decorativeMetadata, decorativeStrings, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
 import { ENVELOPE_KEY, withoutKey } from "./envelope-extension.js";
 import type { Form } from "./form.js";
 
@@ -16,9 +16,9 @@ export function readMessage(form: Form, value: unknown, path: string, facts: Dec
   const content = readParts(form, object[form.content], `${path}.${form.content}`, facts.partsPerMessage);
   const sessionId = plain(object.contextId ?? object.context_id, `${path}.contextId`);
   const taskId = plain(object.taskId ?? object.task_id, `${path}.taskId`);
-  const metadata = readMetadata(object.metadata, `${path}.metadata`);
-  const references = plainStrings(object.referenceTaskIds ?? object.reference_task_ids, `${path}.referenceTaskIds`);
-  const extensions = plainStrings(object.extensions, `${path}.extensions`);
+  const metadata = metadataIn(object, path, facts);
+  const references = stringsIn(object.referenceTaskIds ?? object.reference_task_ids, `${path}.referenceTaskIds`, facts);
+  const extensions = stringsIn(object.extensions, `${path}.extensions`, facts);
   const carried = metadata?.[ENVELOPE_KEY];
   if (metadata !== undefined && carried !== undefined) {
     const rest = readCarried(carried, `${path}.metadata["${ENVELOPE_KEY}"]`, { sessionId, taskId });
@@ -55,6 +55,16 @@ export function readMessage(form: Form, value: unknown, path: string, facts: Dec
     proofs: undefined,
     extra: undefined,
   };
+}
+
+/** A caller is told what is wrong with its request; an answer is not refused for what only describes it. */
+function metadataIn({ metadata }: JsonObject, path: string, { answer, reportLoss }: DecodeFacts): Maybe<Metadata> {
+  const at = `${path}.metadata`;
+  return answer === true ? decorativeMetadata(metadata, at, reportLoss) : readMetadata(metadata, at);
+}
+
+function stringsIn(value: unknown, path: string, { answer, reportLoss }: DecodeFacts): Maybe<readonly string[]> {
+  return answer === true ? decorativeStrings(value, path, reportLoss) : plainStrings(value, path);
 }
 
 /** At least one part (A2A 1.0 §5.7), at most `limit`. */

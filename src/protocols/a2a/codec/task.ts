@@ -1,9 +1,9 @@
 import type { AgentEvent, Artifact, Envelope, JsonObject, LossSink, Maybe, Status, Task } from "../../../envelope/index.js";
 import { isTerminal } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
-import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
+import { parseTimestamp, TIMESTAMP_FORM, writeTimestamp } from "../../../transport/timestamp.js";
 import type { DecodeFacts } from "../dialect.js";
-import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
+import { decorativeMetadata, decorativeStrings, decorativeText, dropped, flag, plain, someOf, someText } from "../wire.js";
 import { statusMessage, takeFailure } from "./failure.js";
 import type { Form } from "./form.js";
 import { readMessage, readParts, writeMessage, writeParts } from "./message.js";
@@ -20,7 +20,7 @@ export function readTask(form: Form, value: unknown, path: string, facts: Decode
     status: readStatus(form, object.status, `${path}.status`, facts),
     artifacts: readList(object.artifacts, `${path}.artifacts`, (item, at) => readArtifact(form, item, at, facts)),
     history: readHistory(form, object.history, `${path}.history`, facts),
-    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
   };
 }
 
@@ -37,8 +37,7 @@ function readHistory(form: Form, value: unknown, path: string, facts: DecodeFact
 function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts): Status {
   const object = readObject(value, path);
   const state = form.readState(object.state, `${path}.state`);
-  const stamp = object.timestamp;
-  const at = stamp === undefined || stamp === null || stamp === "" ? facts.now : readTimestamp(stamp, `${path}.timestamp`);
+  const at = readStamp(object.timestamp, `${path}.timestamp`, facts);
   // Early 0.3 protobuf named it `update`.
   const wireMessage = object.message ?? (form.content === "content" ? object.update : undefined);
   const message =
@@ -50,15 +49,21 @@ function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts
   return { state, at, message: failure.message, error: failure.error };
 }
 
+/** The time of a status. Without a readable one it is that of arrival: some servers write times without a zone. */
+function readStamp(stamp: unknown, path: string, { now, reportLoss }: DecodeFacts): number {
+  if (stamp === undefined || stamp === null || stamp === "") return now;
+  return parseTimestamp(stamp) ?? dropped(path, stamp, TIMESTAMP_FORM, reportLoss) ?? now;
+}
+
 function readArtifact(form: Form, value: unknown, path: string, facts: DecodeFacts): Artifact {
   const object = readObject(value, path);
   return {
     id: readText(object.artifactId ?? object.artifact_id, `${path}.artifactId`),
-    name: plain(object.name, `${path}.name`),
-    description: plain(object.description, `${path}.description`),
+    name: decorativeText(object.name, `${path}.name`, facts.reportLoss),
+    description: decorativeText(object.description, `${path}.description`, facts.reportLoss),
     parts: readParts(form, object.parts, `${path}.parts`, facts.partsPerMessage),
-    metadata: readMetadata(object.metadata, `${path}.metadata`),
-    extensions: plainStrings(object.extensions, `${path}.extensions`),
+    metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
+    extensions: decorativeStrings(object.extensions, `${path}.extensions`, facts.reportLoss),
   };
 }
 
@@ -68,7 +73,7 @@ export function readStatusEvent(form: Form, value: unknown, path: string, facts:
     kind: "status",
     taskId: readText(object.taskId ?? object.task_id, `${path}.taskId`),
     contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
-    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
     status: readStatus(form, object.status, `${path}.status`, facts),
   };
 }
@@ -79,7 +84,7 @@ export function readArtifactEvent(form: Form, value: unknown, path: string, fact
     kind: "artifact",
     taskId: readText(object.taskId ?? object.task_id, `${path}.taskId`),
     contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
-    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
     artifact: readArtifact(form, object.artifact, `${path}.artifact`, facts),
     append: flag(object.append, `${path}.append`) ?? false,
     last: flag(object.lastChunk ?? object.last_chunk, `${path}.lastChunk`) ?? false,
