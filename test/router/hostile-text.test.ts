@@ -53,7 +53,7 @@ const NOISE_MS = 50;
 /** Twice the text takes twice the time of a linear reader, and four times that of a quadratic one. */
 const LINEAR = 3;
 /** Other load only ever lengthens a reading, so the shortest of several is the most accurate. */
-const ATTEMPTS = 6;
+const ATTEMPTS = 20;
 
 /** Whether the whole takes no more than its share of the time of the half. */
 async function isLinear(half: string, whole: string): Promise<boolean> {

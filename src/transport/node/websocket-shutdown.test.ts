@@ -82,7 +82,11 @@ describe.each(["clear", "TLS"])("shutdown of a listener with sessions: %s", (kin
 
   test("upgrades without a decision are refused, and refused ones do not delay the end", async () => {
     const server = sessionServer();
-    const upgrade = (): Promise<never> => new Promise(() => undefined);
+    let undecided = 0;
+    const upgrade = (): Promise<never> => {
+      undecided++;
+      return new Promise(() => undefined);
+    };
     const listening = await serve({ ...server, intake: { take: ordinary, upgrade } }, { drainMs: 100 });
     const pending = await dial(listening);
     pending.socket.write(upgradeText());
@@ -90,7 +94,7 @@ describe.each(["clear", "TLS"])("shutdown of a listener with sessions: %s", (kin
     refused.socket.write(upgradeText({ version: "7" }));
     await until(refused.socket, "426");
     const opening = errorOf(open(listening));
-    await delay(50);
+    await expect.poll(() => undecided).toBe(2);
     await listening.close();
     expect(await pending.closed).toMatch(/^HTTP\/1.1 503 Service Unavailable\r\n.*retry-after: 1\r\n.*shutting down/s);
     expect(await opening).toMatchObject({ code: "unavailable", facts: { status: 503 } });
