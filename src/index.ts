@@ -96,4 +96,4 @@ export {
   type Store,
   type TaskContext,
 } from "./tasks/index.js";
-export type { TlsOptions } from "./transport/node/index.js";
+export type { TlsOptions, TrustedProxies } from "./transport/node/index.js";

@@ -9,8 +9,9 @@ import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress, peerCredentials } from "./peer.js";
 import { oneLine } from "./printable.js";
+import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions {
+interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions, ProxyOptions {
   readonly output: Format;
   readonly as?: readonly string[];
   readonly name?: string;
@@ -82,6 +83,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
       host: options.host,
       publicUrl: options.publicUrl,
       openToEverybody: options.openToEverybody,
+      trustedProxies: proxiesOf(options),
     },
     as,
     store: data !== undefined ? { sqlite: data, durable } : store !== undefined ? { redis: FROM_STORE } : undefined,

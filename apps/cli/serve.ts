@@ -27,8 +27,9 @@ import { createOutput, type Format, type Output } from "./output.js";
 import { listenProblem, problemOf } from "./problem.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openTaskStore, type StoreOptions } from "./task-store.js";
+import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions {
+interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions {
   readonly output: Format;
   readonly port: number;
   readonly host: string;
@@ -131,6 +132,7 @@ async function artifactStore(folder: string | undefined): Promise<ArtifactStore>
 function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, agents: readonly Agent[]): ServeOptions {
   const { port, host, publicUrl, openToEverybody, metrics, push, pushAllow } = options;
   const names = new Set(agents.map(({ name }) => name));
+  const trustedProxies = proxiesOf(options);
   return {
     port,
     host,
@@ -142,6 +144,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     push: push && { allow: pushAllow ?? [] },
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...(metrics === undefined
       ? {}
       : {
@@ -152,15 +155,21 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
 }
 
 /** Start-up errors, with the options that fix them. */
-async function start(agents: readonly Agent[], options: ServeOptions, { host, port }: ServeCommandOptions): Promise<Server> {
+async function start(
+  agents: readonly Agent[],
+  options: ServeOptions,
+  { host, port, publicUrl, trustedProxy }: ServeCommandOptions,
+): Promise<Server> {
   try {
     return await serve(agents, options);
   } catch (thrown) {
-    if (thrown instanceof AgentError && thrown.code === "forbidden")
+    if (thrown instanceof AgentError && thrown.code === "forbidden") {
+      const given = [host === "127.0.0.1" ? "" : "--host", publicUrl && "--public-url", trustedProxy && "--trusted-proxy"];
       throw usageError(
         `refusing to listen on ${host} without authentication: anyone who can reach this address could use the agent`,
-        "Give --token-file FILE (or another authentication option), or --open-to-everybody, or omit --host.",
+        `Give --token-file FILE (or another authentication option), or --open-to-everybody, or omit ${given.filter(Boolean).join(" and ")}.`,
       );
+    }
     // Invalid values come from the command line.
     if (thrown instanceof AgentError && thrown.code === "invalid_message")
       throw usageError(thrown.message, thrown.message.includes("publicUrl") ? "Give it with --public-url URL." : undefined);

@@ -1,3 +1,4 @@
+import type { Maybe } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { MemberPath } from "../config/index.js";
 import { addressKey, DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, localUrl } from "./addresses.js";
@@ -24,22 +25,31 @@ export function requiresAuthentication({ auth = {}, listen }: ConfigDocument): b
   return [tokens, apiKeys, jwt, listen?.tls?.clientCa].some((method) => method !== undefined);
 }
 
+const INSTEAD = { host: "listen on 127.0.0.1", publicUrl: "remove it", trustedProxies: "remove it" } as const;
+
+/** The member of `listen` that lets callers of other machines in. Undefined if none does. */
+function exposedBy({ listen = {} }: ConfigDocument): Maybe<keyof typeof INSTEAD> {
+  if (!isLoopbackHost(listen.host ?? DEFAULT_HOST)) return "host";
+  if (listen.publicUrl !== undefined && !isLoopbackHost(new URL(listen.publicUrl).hostname)) return "publicUrl";
+  return listen.trustedProxies === undefined ? undefined : "trustedProxies";
+}
+
 function checkListening(document: ConfigDocument, problems: ConfigProblems): void {
   const { listen = {}, auth, cardKeys = [], metrics, page } = document;
-  const exposed = !isLoopbackHost(listen.host ?? DEFAULT_HOST);
-  if (exposed && !requiresAuthentication(document) && listen.openToEverybody !== true)
+  const exposed = exposedBy(document);
+  if (exposed !== undefined && !requiresAuthentication(document) && listen.openToEverybody !== true)
     problems.add(
-      ["listen", "host"],
-      "accepts remote callers without authentication: configure auth, or set openToEverybody: true, or listen on 127.0.0.1",
+      ["listen", exposed],
+      `accepts remote callers without authentication: configure auth, or set openToEverybody: true, or ${INSTEAD[exposed]}`,
     );
-  if (exposed && cardKeys.length > 0 && listen.publicUrl === undefined)
+  if (exposed !== undefined && cardKeys.length > 0 && listen.publicUrl === undefined)
     problems.add(["cardKeys"], "require listen.publicUrl: signed cards contain the gateway's public address");
   if (listen.tls?.crl !== undefined && listen.tls.clientCa === undefined)
     problems.add(["listen", "tls", "crl"], "requires clientCa: without it no client certificates are requested");
   if (auth?.gateways !== undefined && !requiresAuthentication(document))
     problems.add(["auth", "gateways"], "names callers, but no authentication is configured under auth");
   if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined) problems.add(["auth", "apiKeyIn"], "requires apiKeys");
-  if (metrics === "admitted" && exposed && !requiresAuthentication(document))
+  if (metrics === "admitted" && exposed !== undefined && !requiresAuthentication(document))
     problems.add(["metrics"], "would be public: no authentication is configured under auth");
   if (typeof page === "object" && page.look === "admitted" && !requiresAuthentication(document))
     problems.add(["page", "look"], "would be public: no authentication is configured under auth");

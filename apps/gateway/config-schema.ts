@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { CARD_POLICIES, DEFAULT_LIMITS } from "../../src/internal.js";
+import { AgentError } from "../../src/index.js";
+import { CARD_POLICIES, DEFAULT_LIMITS, ProxyTrust } from "../../src/internal.js";
 import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
@@ -101,11 +102,31 @@ const TLS = z.strictObject({
   crl: FILE.optional().describe("Revocation lists of that authority (PEM). Reloaded with the certificate."),
 });
 
+const TRUSTED_PROXIES = z
+  .strictObject({
+    addresses: z.array(TEXT).describe("Addresses and networks of the proxies: 10.0.0.7, 10.0.0.0/8."),
+    by: z
+      .enum(["x-forwarded-for", "forwarded", "proxy-protocol"])
+      .optional()
+      .describe("Where they state the caller's address; nothing else is read. Default: x-forwarded-for."),
+    hops: COUNT.optional().describe("How many of them a request passes at most. Default: 1."),
+  })
+  .superRefine((proxies, context) => {
+    try {
+      new ProxyTrust(proxies);
+    } catch (thrown) {
+      context.addIssue({ code: "custom", message: `is invalid: ${AgentError.from(thrown).message}` });
+    }
+  });
+
 const LISTEN = z.strictObject({
   port: z.int().min(0).max(65_535).optional().describe("0 selects any free port. Default: 8080."),
   host: TEXT.optional().describe("Default: 127.0.0.1."),
   publicUrl: URL_TEXT.optional().describe("The URL that callers use, if there is a proxy in front of the gateway."),
   names: z.array(TEXT).optional().describe("Additional host names of the gateway."),
+  trustedProxies: TRUSTED_PROXIES.optional().describe(
+    "Proxies in front: only they are believed about a caller's address. Default: none.",
+  ),
   allowOrigins: z.array(TEXT).optional().describe("Origins that may call from a browser (CORS)."),
   openToEverybody: z.boolean().optional().describe("Accept remote callers without authentication."),
   tls: TLS.optional(),

@@ -9,6 +9,7 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["listen", "host"], ({ listen }) => listen?.host ?? DEFAULT_HOST],
   [["listen", "publicUrl"], ({ listen }) => listen?.publicUrl],
   [["listen", "names"], ({ listen }) => listen?.names],
+  [["listen", "trustedProxies"], ({ listen }) => listen?.trustedProxies],
   [["listen", "allowOrigins"], ({ listen }) => listen?.allowOrigins],
   [["listen", "openToEverybody"], ({ listen }) => listen?.openToEverybody],
   [["listen", "tls"], ({ listen }) => listen?.tls !== undefined],

@@ -53,7 +53,7 @@ export function fixedOptions(
   { store, artifacts, audit }: GatewayResources,
 ): ServeOptions {
   const { listen = {}, limits, taskLimits } = document;
-  const { publicUrl } = listen;
+  const { publicUrl, trustedProxies } = listen;
   return {
     port: listen.port ?? DEFAULT_PORT,
     host: listen.host ?? DEFAULT_HOST,
@@ -63,6 +63,7 @@ export function fixedOptions(
     store,
     artifacts: { store: artifacts },
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...(tls === undefined ? {} : { tls }),
     ...(limits === undefined ? {} : { limits }),
     ...(taskLimits === undefined ? {} : { taskLimits }),

@@ -6,17 +6,7 @@ import {
   type LargePartOptions,
   type LargeParts,
 } from "../client/large-parts.js";
-import {
-  AgentError,
-  type Capabilities,
-  type Card,
-  type Interface,
-  type JsonObject,
-  type Layer,
-  type Maybe,
-  type Security,
-  systemIds,
-} from "../envelope/index.js";
+import { AgentError, type Interface, type JsonObject, type Layer, type Maybe, systemIds } from "../envelope/index.js";
 import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
@@ -25,7 +15,6 @@ import { createHost, type HostParts } from "../protocols/host.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import {
-  type AddressClass,
   type Admission,
   type AuditSink,
   auditTrail,
@@ -40,6 +29,7 @@ import {
   createMemoryStore,
   createRuntime,
   DEFAULT_TASK_LIMITS,
+  type FetchPart,
   type PushPort,
   type Runtime,
   type Store,
@@ -48,10 +38,12 @@ import {
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Exchange, HttpResponse, Intake, RequestHead } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
+import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
+import type { CallerReach } from "./caller-reach.js";
 import { finished } from "./finish-response.js";
-import { type HostedAgent, hostHandler } from "./host-handler.js";
+import { hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
 import { metricsRoute } from "./metrics-route.js";
 import { openPush, type PushOptions } from "./push-sender.js";
@@ -71,6 +63,8 @@ export interface HostOptions {
   readonly audit?: AuditSink;
   /** The address callers use, if it differs from their `Host` header: behind a proxy, for example. */
   readonly publicUrl?: string;
+  /** Reverse proxies in front: only they are believed about a caller's address. Default: none. */
+  readonly trustedProxies?: TrustedProxies;
   /** The keys that sign every served card. Beyond loopback this needs `publicUrl`. */
   readonly cardKeys?: readonly CardSigner[];
   /** Where tasks are stored. Default: in memory. */
@@ -131,8 +125,8 @@ export interface Assembled extends Pick<Front, "retire" | "say"> {
 
 /** What the server of a host can do. */
 export interface ServerTraits {
-  /** Where its callers are. Links in their messages may point there. */
-  readonly reach: AddressClass;
+  /** Where its callers are. */
+  readonly reach: CallerReach;
   /** HTTP/2 with trailers. */
   readonly http2: boolean;
   readonly sessions: boolean;
@@ -143,7 +137,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
   const admission = audited(options.admission ?? openAdmission(), trail?.admission);
-  checkSigning(options, reach);
+  checkSigning(options, reach.class);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
   const hasPush = options.push !== undefined && options.push !== false;
@@ -163,7 +157,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     ]),
   );
   const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => listener.notify });
-  const fetchPart = followLinks(reach, options.followTo);
+  const fetchPart: FetchPart = (part, signal) => followLinks(reach.class, options.followTo)(part, signal);
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
   const inSessions = sessionCalls(limits.sessionCalls);
   const layers = stack([
@@ -195,10 +189,11 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     onFault: options.onError,
     model: options.model,
     records: store.records,
-    follow: followUrls(reach, options.followTo),
+    follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
     callStarted(from, call) {
+      reach.callStarted(from);
       inSessions.callStarted(from, call);
       telemetry.callStarted?.(from, call);
     },
@@ -273,24 +268,8 @@ function audited<T>(plain: T, audit: Maybe<(plain: T) => T>): T {
   return audit === undefined ? plain : audit(plain);
 }
 
-/** The agents by name, with the cards this host serves: security and push are those of the host. */
-function hostedAgents(
-  agents: readonly Agent[],
-  security: Security,
-  offered: Partial<Capabilities>,
-): ReadonlyMap<string, HostedAgent> {
-  const byName = new Map<string, HostedAgent>();
-  for (const agent of agents) {
-    if (byName.has(agent.name)) throw new AgentError("conflict", `duplicate agent name ${agent.name}`);
-    const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
-    byName.set(agent.name, { agent, card });
-  }
-  if (byName.size === 0) throw new AgentError("invalid_message", "no agents to serve");
-  return byName;
-}
-
 /** Without `publicUrl` a card names the `Host` of the request: the caller would choose what is signed. */
-function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressClass): void {
+function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: CallerReach["class"]): void {
   if (cardKeys.length > 0 && publicUrl === undefined && reach !== "loopback")
     throw new AgentError("invalid_message", "signed cards need publicUrl: without it the caller chooses the signed address", {
       field: "publicUrl",

@@ -2,16 +2,18 @@ import {
   AgentError,
   type AgentEvent,
   type Call,
+  type Capabilities,
   type Card,
   type Handler,
   type Operation,
   type OperationOf,
   type Reply,
+  type Security,
 } from "../envelope/index.js";
 import type { Agent } from "./agent.js";
 
 /** An agent, and its card as this host serves it. */
-export interface HostedAgent {
+interface HostedAgent {
   readonly agent: Agent;
   readonly card: Card;
 }
@@ -80,4 +82,20 @@ async function cardEvent(served: HostedAgent | undefined, { extended }: Operatio
   const card = agent.extendedCard(call.caller, served.card);
   if (card === undefined) throw new AgentError("card_not_configured", "no extended card is configured for this caller");
   return { kind: "card", card };
+}
+
+/** The agents by name, with the cards this host serves: security and push are those of the host. */
+export function hostedAgents(
+  agents: readonly Agent[],
+  security: Security,
+  offered: Partial<Capabilities>,
+): ReadonlyMap<string, HostedAgent> {
+  const byName = new Map<string, HostedAgent>();
+  for (const agent of agents) {
+    if (byName.has(agent.name)) throw new AgentError("conflict", `duplicate agent name ${agent.name}`);
+    const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
+    byName.set(agent.name, { agent, card });
+  }
+  if (byName.size === 0) throw new AgentError("invalid_message", "no agents to serve");
+  return byName;
 }

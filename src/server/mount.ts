@@ -1,9 +1,11 @@
+import { AgentError } from "../envelope/index.js";
 import { createOriginCheck } from "../security/index.js";
 import type { Exchange } from "../transport/exchange.js";
 import { fetchHandler } from "../transport/fetch-handler.js";
 import { requestListener, type UpgradeListener, upgradeListener } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { assemble, type HostOptions } from "./assemble.js";
+import { CallerReach } from "./caller-reach.js";
 
 /** Options of `mount`. */
 export interface MountOptions extends HostOptions {
@@ -38,16 +40,20 @@ export interface Mounted {
 /** Mounts one agent or several in another web application. */
 export function mount(agents: Agent | readonly Agent[], options: MountOptions = {}): Mounted {
   const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
-  const traits = { reach: "public", http2: false, sessions: options.sessions ?? false } as const;
+  const traits = { reach: new CallerReach("public"), http2: false, sessions: options.sessions ?? false } as const;
   const assembled = assemble(list, options, traits);
   assembled.checkUpgrade = createOriginCheck(options);
   const { exchange, intake, claims, limits, close } = assembled;
-  const { basePath } = options;
-  const upgrades = upgradeListener(intake, { limits, basePath, claims });
+  const { basePath, trustedProxies } = options;
+  if (trustedProxies?.by === "proxy-protocol")
+    throw new AgentError("invalid_message", "PROXY protocol precedes HTTP: it is read by the server that has the port", {
+      field: "trustedProxies.by",
+    });
+  const upgrades = upgradeListener(intake, { limits, basePath, claims, trustedProxies });
   return {
     exchange,
     fetch: fetchHandler(intake, { limits, basePath }),
-    listener: requestListener(intake, { limits, basePath, claims }),
+    listener: requestListener(intake, { limits, basePath, claims, trustedProxies }),
     upgrade: (...event) => traits.sessions && upgrades(...event),
     async close() {
       await Promise.all([upgrades.close(), close(limits.drainMs)]);

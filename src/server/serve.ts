@@ -6,6 +6,7 @@ import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { type Assembled, assemble, type HostOptions } from "./assemble.js";
+import { CallerReach } from "./caller-reach.js";
 import { RetiringHosts } from "./retire.js";
 
 /** Options of `serve`. */
@@ -48,17 +49,17 @@ export interface Server {
 }
 
 /** What can change while the port stays open. */
-export type ReplaceOptions = Omit<HostOptions, "store" | "publicUrl">;
+export type ReplaceOptions = Omit<HostOptions, "store" | "publicUrl" | "trustedProxies">;
 
 /** Serves one agent or several on one port, in every protocol at once. */
 export async function serve(agents: Agent | readonly Agent[], options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? "127.0.0.1";
-  assertMayBind({ host, admission: options.admission, open: options.openToEverybody, audit: options.audit });
+  const { admission, audit, openToEverybody: open, publicUrl, names, allowedOrigins, trustedProxies } = options;
+  assertMayBind({ host, admission, open, audit, publicUrl, proxied: trustedProxies !== undefined });
   checkClientCa(options);
   const list = listOf(agents);
   const store = options.store ?? createMemoryStore({ limits: { ...DEFAULT_TASK_LIMITS, ...options.taskLimits }, now: Date.now });
-  // Callers of a loopback port are on this machine, so links in their messages may point to it.
-  const reach = isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public";
+  const reach = CallerReach.of({ host, publicUrl, names, trustedProxies });
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
     assemble(served, { push: true, ...options, ...more, store }, { reach, http2: true, sessions: true });
   let current = assembleFor(list, {});
@@ -69,12 +70,11 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     take: (request) => current.intake.take(request),
     upgrade: (head) => current.intake.upgrade(head),
   };
-  const listening = await listen(intake, { port, host, limits, tls, onError });
+  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError });
   const ready = (assembled: Assembled): void => {
     if (assembled.url === "") assembled.url = listening.url;
     assembled.checkHost = checkHost;
   };
-  const { names, publicUrl, allowedOrigins } = options;
   const checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
   const own = publicUrl === undefined ? [listening.url] : [listening.url, publicUrl];
   ready(current);
@@ -85,7 +85,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     throw thrown;
   }
   return {
-    url: options.publicUrl ?? listening.url,
+    url: publicUrl ?? listening.url,
     port: listening.port,
     interfaces: (agent) => current.interfaces(agent),
     replace(replacing, more = {}) {

@@ -14,6 +14,7 @@ import { poolLink } from "../transport/node/index.js";
 import { makeRequest } from "../transport/request.js";
 import { agent } from "./agent.js";
 import { assemble } from "./assemble.js";
+import { CallerReach } from "./caller-reach.js";
 import { mount } from "./mount.js";
 
 const TOKENS = new Map([["ann", "token-of-ann-0123456789"]]);
@@ -65,7 +66,7 @@ function audited(options: { admission?: Admission; limits?: Partial<Limits>; pro
       limits: options.limits ?? {},
       audit: { record: (entry) => void entries.push(entry), close: async () => undefined },
     },
-    { reach: "loopback", http2: false, sessions: true },
+    { reach: new CallerReach("loopback"), http2: false, sessions: true },
   );
   assembled.checkHost = createHostCheck({ port: 80 });
   const link = memoryLink(assembled.intake);

@@ -19,6 +19,11 @@ export function isLoopbackAddress(address: string | undefined): boolean {
   return /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(v4);
 }
 
+/** True for loopback addresses, with or without brackets, and `localhost`. Other names may resolve to any address. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return host === "localhost" || isLoopbackAddress(host?.startsWith("[") === true ? host.slice(1, -1) : host);
+}
+
 /** True if a proxy forwarded the request: the socket's address is then not the caller's. */
 export function wasForwarded(headers: { readonly [name: string]: unknown }): boolean {
   for (const name of FORWARDING_HEADERS) if (headers[name] !== undefined) return true;

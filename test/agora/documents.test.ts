@@ -33,6 +33,9 @@ function willing() {
   return scripted(({ system = "" }) => (system.includes("Decide whether") ? "I think so. YES" : `answer ${++answers}`));
 }
 
+/** Finds no document suitable. */
+const unwilling = () => scripted(() => "NO");
+
 const BY_MODEL = { naturalLanguage: "model" };
 
 describe("a document without a routine", () => {
@@ -56,7 +59,7 @@ describe("a document without a routine", () => {
     expect(await host.runtime.store.records.list("agora/", 10)).toEqual([]);
   });
 
-  it("is fetched through the host's outbound guard only", async () => {
+  it("is fetched only if a model could follow it, through the host's outbound guard", async () => {
     const followed: unknown[] = [];
     const follow: Host["follow"] = async (url, limits) => {
       followed.push([url, limits]);
@@ -64,11 +67,18 @@ describe("a document without a routine", () => {
       return new TextEncoder().encode(ECHO);
     };
     const sources = ["http://127.0.0.1:1/metadata", "https://docs.example/echo"];
-    const host = new TestHost([helper], { follow });
+    const unused = new TestHost([helper], { follow });
+    expect((await unused.post("/", byHash(sources))).json).toMatchObject({ message: NOT_SUITABLE });
+    expect(followed).toEqual([]);
+    const host = new TestHost([helper], { follow, agora: { model: unwilling() }, settings: BY_MODEL });
     expect((await host.post("/", byHash(sources))).json).toMatchObject({ message: NOT_SUITABLE });
     const limits = { bytes: 65_536, timeoutMs: 5_000 };
     expect(followed).toEqual(sources.map((url) => [url, limits]));
-    const deaf = new TestHost([helper], { follow, settings: { followSources: false } });
+    const deaf = new TestHost([helper], {
+      follow,
+      agora: { model: unwilling() },
+      settings: { ...BY_MODEL, followSources: false },
+    });
     expect((await deaf.post("/", byHash(sources))).json).toMatchObject({ message: "Failed to download protocol" });
     expect(followed).toHaveLength(2);
   });
@@ -82,7 +92,7 @@ describe("a document without a routine", () => {
       await hanging;
       return new TextEncoder().encode(ECHO);
     };
-    const host = new TestHost([helper], { follow });
+    const host = new TestHost([helper], { follow, agora: { model: unwilling() }, settings: BY_MODEL });
     const ask = () => host.post("/", byHash(["https://slow.example/echo"]));
     const first = Array.from({ length: 16 }, ask);
     await new Promise((resolve) => setImmediate(resolve));

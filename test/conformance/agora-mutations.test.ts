@@ -251,7 +251,7 @@ const MUTATIONS: readonly Mutation[] = [
     what: "refusals that reveal what an address serves",
     caught: ["ssrf:tells-nothing"],
     answer: (text, _response, request) =>
-      text.replaceAll("Failed to download protocol", `Failed to download protocol ${bodyOf(request).length} refused`),
+      text.replaceAll("is not suitable for execution", `is not suitable for execution ${bodyOf(request).length} refused`),
   },
   {
     what: "a text for a text",

@@ -227,7 +227,9 @@ describe("forwarding headers", () => {
   test("change no address of the card: anyone can send them; only publicUrl is trusted", async () => {
     const direct = await signedUpstream();
     const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
-    const server = opened(await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"] }));
+    const server = opened(
+      await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"], openToEverybody: true }),
+    );
     const local = `http://127.0.0.1:${server.port}${CARD}`;
     const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", forwarded: "host=evil.example" };
     const text = new TextDecoder().decode(await bytesAt(local, headers));

@@ -57,6 +57,16 @@ describe("configuration problems are reported with line and column", () => {
       "4:10: agents[0].pin names unknown version 9 of a2a; available: 1.0, 0.3",
     ],
     [
+      "a public address without authentication",
+      `${AGENT}listen:\n  publicUrl: https://agents.example\n`,
+      "5:14: listen.publicUrl accepts remote callers without authentication: configure auth, or set openToEverybody: true, or remove it",
+    ],
+    [
+      "a trusted proxy that is no address",
+      `${AGENT}listen:\n  trustedProxies: { addresses: [proxy.example] }\n`,
+      '5:19: listen.trustedProxies is invalid: trustedProxies.addresses has "proxy.example", which is neither an IP address nor a network such as 10.0.0.0/8',
+    ],
+    [
       "its own address as upstream",
       `listen: { port: 9 }\n${AGENT}`,
       "4:15: agents[0].upstream is the address of this gateway, which would call itself in a loop",

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, parsePort, parseSeconds } from "../option-values.js";
 import { CARD_POLICIES } from "./choices.js";
-import { addCredentialOptions, lazyAction, outputOption } from "./shared-options.js";
+import { addCredentialOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -41,8 +41,8 @@ export function addBridge(program: Command): void {
     .addOption(new Option("--durable <what>", "what an acknowledged event in --data survives").choices(["process", "power"]))
     .option("--store <url>", "keep tasks in this Redis, shared with other gateways: redis://…")
     .option("--secret-file <file>", "the key that pseudonymizes callers' names, 16 bytes or more; needed with --data and --store")
-    .optionsGroup("");
-  addCredentialOptions(command)
+    .optionsGroup("Listener:");
+  addCredentialOptions(addProxyOptions(command).optionsGroup(""))
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../bridge.js")).runBridge));
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { collect, collectPairs, parsePort } from "../option-values.js";
-import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
+import { addModelOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -29,7 +29,8 @@ function addServeOptions(command: Command): Command {
   command
     .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)
     .option("--host <address>", "on which address", "127.0.0.1")
-    .option("--public-url <url>", "the address callers use, when a proxy forwards to this one")
+    .option("--public-url <url>", "the address callers use, when a proxy forwards to this one");
+  addProxyOptions(command)
     .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)

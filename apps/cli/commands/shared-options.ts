@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { collect, parseSeconds } from "../option-values.js";
+import { collect, parseCount, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
 
 /** What `koine replay` ignores: for its help and its summary. */
@@ -31,6 +31,20 @@ export function addCredentialOptions(command: Command): Command {
       .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
       .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
   );
+}
+
+/** The proxies in front of a server. */
+export function addProxyOptions(command: Command): Command {
+  return command
+    .option("--trusted-proxy <address>", "a proxy in front, or its network: 10.0.0.0/8; may be given several times", collect)
+    .addOption(
+      new Option("--trusted-proxy-by <what>", "where it states the caller's address (default: x-forwarded-for)").choices([
+        "x-forwarded-for",
+        "forwarded",
+        "proxy-protocol",
+      ]),
+    )
+    .option("--trusted-proxy-hops <number>", "how many of them a request passes at most (default: 1)", parseCount);
 }
 
 export function addPeerOptions(command: Command): Command {

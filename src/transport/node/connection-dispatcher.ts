@@ -5,6 +5,7 @@ import { respondToPlainText } from "./bad-http.js";
 import type { HttpHandler } from "./http-handler.js";
 import type { TlsServer } from "./http1-server.js";
 import { Http2Connection } from "./http2-connection.js";
+import { type ProxyHeader, setProxied, takeProxyHeader } from "./proxy-header.js";
 import { sniff, type WireProtocol } from "./sniff.js";
 import { UpgradeHandler } from "./upgrade-handler.js";
 import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-handshake.js";
@@ -17,6 +18,8 @@ import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-ha
 export class ConnectionDispatcher {
   readonly #handler: HttpHandler;
   readonly #unidentified = new Map<string, Socket>();
+  /** The PROXY headers of TLS connections during their handshake, which gives them another socket. */
+  readonly #proxied = new Map<string, ProxyHeader>();
   readonly #http2 = new Set<Http2Connection>();
   readonly #upgrades: UpgradeHandler;
 
@@ -48,7 +51,10 @@ export class ConnectionDispatcher {
     const accept = takeListeners(server, "secureConnection");
     server.on("secureConnection", (socket: TLSSocket) => {
       // The address equals that of the underlying socket, which Node does not expose.
-      this.#unidentified.delete(peerOf(socket));
+      const peer = peerOf(socket);
+      this.#unidentified.delete(peer);
+      const header = this.#proxied.get(peer);
+      if (header !== undefined) setProxied(socket, header);
       if (socket.alpnProtocol === "h2") this.#acceptHttp2(socket);
       else accept(socket);
     });
@@ -73,8 +79,20 @@ export class ConnectionDispatcher {
     socket.on("close", () => {
       if (this.#unidentified.get(peer) === socket) this.#unidentified.delete(peer);
     });
-    sniff(socket, this.#handler.limits.firstByteMs, (protocol) => {
-      if (protocol !== undefined) onProtocol(protocol);
+    const { proxies, limits } = this.#handler;
+    const detect = (): void =>
+      sniff(socket, limits.firstByteMs, (protocol) => {
+        if (protocol !== undefined) onProtocol(protocol);
+      });
+    if (proxies?.by !== "proxy-protocol" || !proxies.trusts(socket.remoteAddress)) {
+      detect();
+      return;
+    }
+    takeProxyHeader(socket, limits.firstByteMs, (header) => {
+      setProxied(socket, header);
+      this.#proxied.set(peer, header);
+      socket.on("close", () => this.#proxied.delete(peer));
+      detect();
     });
   }
 

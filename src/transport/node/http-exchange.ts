@@ -6,12 +6,12 @@ import type { Limits } from "../limits.js";
 import { refuseFailed, refuseOverloaded } from "../refusal.js";
 import { releaseWhenAdmitted, UnadmittedBytes } from "../unadmitted-bytes.js";
 import { respondUnread } from "../unread.js";
-import type { IncomingRequest } from "./incoming-request.js";
+import type { IncomingRequest, RequestContext } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
 import { StreamWriter } from "./stream-writer.js";
 
 /** State shared by all exchanges of one handler. */
-export interface ExchangeContext {
+export interface ExchangeContext extends RequestContext {
   readonly intake: Intake;
   readonly limits: Limits;
   /** Set at shutdown: later responses close their connection. */

@@ -9,6 +9,7 @@ import { Http1Exchange } from "./http1-exchange.js";
 import { type Address, addressOf, headersOf } from "./incoming-request.js";
 import { refuseEarly } from "./refuse-early.js";
 import { refuseMessage } from "./refuse-message.js";
+import { ProxyTrust, type TrustedProxies } from "./trusted-proxies.js";
 
 export interface HttpHandlerOptions {
   readonly limits: Limits;
@@ -18,6 +19,8 @@ export interface HttpHandlerOptions {
   readonly claims?: Maybe<(path: string) => boolean>;
   /** Receives errors of the exchange and its streams. The client only sees a 500 or a cut stream. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
+  /** The proxies in front. */
+  readonly trustedProxies?: Maybe<TrustedProxies>;
 }
 
 /** Express strips the mount point from `url` and keeps the full path in `originalUrl`. */
@@ -27,6 +30,7 @@ type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonl
 export class HttpHandler implements ExchangeContext {
   readonly intake: Intake;
   readonly limits: Limits;
+  readonly proxies: ProxyTrust | undefined;
   readonly #basePath: string | undefined;
   readonly #claims: HttpHandlerOptions["claims"];
   readonly #onError: ((thrown: unknown) => void) | undefined;
@@ -36,6 +40,7 @@ export class HttpHandler implements ExchangeContext {
   constructor(server: Exchange | Intake, options: HttpHandlerOptions) {
     this.intake = intakeOf(server, options.limits);
     this.limits = options.limits;
+    this.proxies = options.trustedProxies && new ProxyTrust(options.trustedProxies);
     this.#basePath = options.basePath;
     this.#claims = options.claims;
     this.#onError = options.onError;

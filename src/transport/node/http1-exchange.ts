@@ -33,7 +33,7 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
   #tracked = false;
 
   constructor(context: ExchangeContext, { req, res, address, hasBody, expects }: Http1Message) {
-    super(context, new IncomingRequest(req, address, hasBody, context.limits));
+    super(context, new IncomingRequest(req, address, hasBody, context));
     this.#req = req;
     this.#res = res;
     this.#expects = expects;

@@ -46,7 +46,7 @@ export class Http2Exchange extends HttpExchange {
 
   constructor(connection: Http2ExchangeContext, stream: ServerHttp2Stream, { fields, rawHeaders, hasBody }: Http2Message) {
     const head = new Http2Head(fields, rawHeaders, connection.socket);
-    super(connection.context, new IncomingRequest(head, http2Address(fields, head), hasBody, connection.context.limits));
+    super(connection.context, new IncomingRequest(head, http2Address(fields, head), hasBody, connection.context));
     this.#connection = connection;
     this.#stream = stream;
     this.#stream[EXCHANGE] = this;

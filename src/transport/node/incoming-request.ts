@@ -7,6 +7,8 @@ import type { JsonLimits } from "../json.js";
 import { isLoopbackAddress, wasForwarded } from "../loopback.js";
 import { splitTarget } from "../request.js";
 import { ServerRequest } from "../server-request.js";
+import { proxiedBy } from "./proxy-header.js";
+import type { ProxyTrust } from "./trusted-proxies.js";
 
 /** The address of a request, below the mount point. */
 export interface Address {
@@ -24,18 +26,27 @@ export interface MessageHead {
   readonly socket: Socket;
 }
 
+/** What the requests of one listener have in common. */
+export interface RequestContext {
+  readonly limits: JsonLimits;
+  /** The proxies in front. Undefined: none, so the caller is whoever opened the socket. */
+  readonly proxies: ProxyTrust | undefined;
+}
+
 /** A request as Node received it. Expensive members are computed on demand. */
 export class IncomingRequest extends ServerRequest {
   readonly #head: MessageHead;
   readonly #address: Address;
   #cancel: CancelSource | undefined;
   #disconnected: AgentError | undefined;
+  readonly #proxies: ProxyTrust | undefined;
   #connection: Connection | undefined;
 
-  constructor(head: MessageHead, address: Address, hasBody: boolean, limits: JsonLimits) {
+  constructor(head: MessageHead, address: Address, hasBody: boolean, { limits, proxies }: RequestContext) {
     super(limits, hasBody);
     this.#head = head;
     this.#address = address;
+    this.#proxies = proxies;
   }
 
   get method(): string {
@@ -65,7 +76,7 @@ export class IncomingRequest extends ServerRequest {
   }
 
   get connection(): Connection {
-    this.#connection ??= connectionOf(this.#head);
+    this.#connection ??= connectionOf(this.#head, this.#proxies);
     return this.#connection;
   }
 
@@ -100,13 +111,14 @@ export function addressOf(url: string): Address {
   return { url, path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-function connectionOf({ socket, headers }: MessageHead): Connection {
-  const remote = socket.remoteAddress ?? "";
+function connectionOf(head: MessageHead, proxies: ProxyTrust | undefined): Connection {
+  const { socket, headers } = head;
+  const address = socket.remoteAddress ?? "";
   return {
-    remote,
+    remote: proxies === undefined ? address : (proxiedBy(socket)?.source ?? proxies.callerOf(address, headersOf(head))),
     secure: isSecure(socket),
     // Behind a reverse proxy every socket is a loopback socket.
-    loopback: isLoopbackAddress(remote) && !wasForwarded(headers),
+    loopback: isLoopbackAddress(address) && !wasForwarded(headers) && proxies?.trusts(address) !== true,
     clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
     clientCertificateProblem: isSecure(socket) && !socket.authorized ? certificateProblem(socket) : undefined,
   };

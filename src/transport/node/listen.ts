@@ -7,6 +7,7 @@ import { ConnectionDispatcher } from "./connection-dispatcher.js";
 import { HttpHandler } from "./http-handler.js";
 import { plainServer, tlsServer } from "./http1-server.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
+import type { TrustedProxies } from "./trusted-proxies.js";
 
 /** Options of `listen`. */
 export interface ListenOptions {
@@ -18,6 +19,8 @@ export interface ListenOptions {
   readonly limits?: Maybe<Limits>;
   /** Without it the port is plain text. */
   readonly tls?: Maybe<TlsOptions>;
+  /** Reverse proxies in front. Default: none, so a caller's address is that of its socket. */
+  readonly trustedProxies?: Maybe<TrustedProxies>;
   /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -41,8 +44,8 @@ const SHUTDOWN_TICK_MS = 25;
 
 /** Serves an exchange on a TCP port: HTTP/1.1 and HTTP/2, plain or under TLS. */
 export async function listen(served: Exchange | Intake, options: ListenOptions): Promise<Listening> {
-  const { host = "127.0.0.1", port: requestedPort, tls } = options;
-  const handler = new HttpHandler(served, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
+  const { host = "127.0.0.1", port: requestedPort, tls, limits = DEFAULT_LIMITS, onError, trustedProxies } = options;
+  const handler = new HttpHandler(served, { limits, onError, trustedProxies });
   const dispatcher = new ConnectionDispatcher(handler);
   const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls);
   await bind(server, requestedPort, host);

@@ -3,6 +3,7 @@ import type { Maybe } from "../../envelope/index.js";
 import type { Exchange, Intake } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { HttpHandler } from "./http-handler.js";
+import type { TrustedProxies } from "./trusted-proxies.js";
 
 /** Options of `requestListener`. */
 export interface RequestListenerOptions {
@@ -12,6 +13,8 @@ export interface RequestListenerOptions {
   readonly basePath?: Maybe<string>;
   /** The paths below the mount point that are served. Every other path goes to `next` where there is one. Default: all. */
   readonly claims?: Maybe<(path: string) => boolean>;
+  /** Reverse proxies in front of the other server. PROXY protocol is that server's business. */
+  readonly trustedProxies?: Maybe<TrustedProxies>;
   /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -24,7 +27,7 @@ export function requestListener(
   server: Exchange | Intake,
   options: RequestListenerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse, next?: () => void) => void {
-  const { limits = DEFAULT_LIMITS, basePath, claims, onError } = options;
-  const handler = new HttpHandler(server, { limits, basePath, claims, onError });
+  const { limits = DEFAULT_LIMITS, basePath, claims, onError, trustedProxies } = options;
+  const handler = new HttpHandler(server, { limits, basePath, claims, onError, trustedProxies });
   return (req, res, next) => handler.handle(req, res, next);
 }

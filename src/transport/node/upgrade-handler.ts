@@ -40,7 +40,7 @@ export class UpgradeHandler {
       socket.destroy();
       return;
     }
-    const incoming = new IncomingRequest(req, address, false, handler.limits);
+    const incoming = new IncomingRequest(req, address, false, handler);
     const upgrade = new PendingUpgrade({ handler, acceptor: this.#acceptor, req, socket, head, incoming });
     const refusal = this.#isClosing ? errorResponse(503, shuttingDown()) : (refuseMessage(req) ?? refuseHandshake(req));
     if (refusal !== undefined) upgrade.refuse(refusal);

@@ -21,8 +21,8 @@ export interface UpgradeListener {
  * here, because after an upgrade the server does neither.
  */
 export function upgradeListener(intake: Intake, options: RequestListenerOptions = {}): UpgradeListener {
-  const { limits = DEFAULT_LIMITS, basePath, claims, onError } = options;
-  const handler = new HttpHandler(intake, { limits, basePath, claims, onError });
+  const { limits = DEFAULT_LIMITS, basePath, claims, onError, trustedProxies } = options;
+  const handler = new HttpHandler(intake, { limits, basePath, claims, onError, trustedProxies });
   const upgrades = new UpgradeHandler(handler);
   function listener(req: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (intake.upgrade === undefined || !opensWebSocket(req)) return false;

@@ -104,11 +104,15 @@ export class Answerers {
     const library = this.#tools.library();
     const known = await library?.get(hash);
     if (known !== undefined) return known;
-    const follow: Maybe<Host["follow"]> = settings.followSources ? (url, limits) => host.follow(url, limits) : undefined;
+    const usable = this.#modelForDocuments() !== undefined;
+    // A document that nothing here could follow is not worth a request to an address that the caller chose.
+    const follow: Maybe<Host["follow"]> =
+      usable && settings.followSources ? (url, limits) => host.follow(url, limits) : undefined;
     const text = await this.#searching(() => findDocument(hash, wire.sources, follow));
+    if (text === undefined && !usable && wire.sources.some(isHttp)) throw unsuitable(hash);
     if (text === undefined) throw new AgentError("invalid_message", DOWNLOAD_FAILED, { field: "protocolSources" });
     if (library === undefined) throw unsuitable(hash);
-    const sources = wire.sources.filter((source) => /^https?:/i.test(source) && source.length <= SOURCE_CHARACTERS);
+    const sources = wire.sources.filter((source) => isHttp(source) && source.length <= SOURCE_CHARACTERS);
     return library.add(text, { sources, learned: true, from: caller.owner });
   }
 
@@ -124,11 +128,18 @@ export class Answerers {
     }
   }
 
+  /** The model that follows documents without a routine; a programmer writes one only for documents that it followed. */
+  #modelForDocuments(): Maybe<LanguageModel> {
+    const { model, settings } = this.#tools;
+    return settings.naturalLanguage === "model" && this.#tools.library() !== undefined ? model : undefined;
+  }
+
   /** No routine is registered: a model can follow the document, if one is configured and judged it suitable. */
   async #byDocument(incoming: IncomingMessage, card: Card, document: KnownDocument): Promise<Answerer> {
-    const { model, settings } = this.#tools;
+    const { settings } = this.#tools;
+    const model = this.#modelForDocuments();
     const library = this.#tools.library();
-    if (model === undefined || settings.naturalLanguage !== "model" || library === undefined) throw unsuitable(document.hash);
+    if (model === undefined || library === undefined) throw unsuitable(document.hash);
     const { isJudgedSuitable: judgedByModel, modelResponder: modelTalker } = await import("./model-responder.js");
     let suitability = await library.suitability(document);
     if (suitability === "unknown") {
@@ -150,6 +161,10 @@ export class Answerers {
     this.#written.set(document.sha256, writing);
     return writing;
   }
+}
+
+function isHttp(source: string): boolean {
+  return /^https?:/i.test(source);
 }
 
 function routineResponder(routine: Routine): Responder {
