@@ -16,6 +16,7 @@ const TRAITS: Traits = {
   signed: "none",
   sealed: "none",
   binary: false,
+  proofs: false,
   carries: [],
 };
 

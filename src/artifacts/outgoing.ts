@@ -1,4 +1,4 @@
-import { AgentError, type Maybe, type Part, partBytes } from "../envelope/index.js";
+import { AgentError, isSealed, type Maybe, type Part, partBytes } from "../envelope/index.js";
 import type { ArtifactLinks } from "./links.js";
 import { writeReference } from "./reference.js";
 import type { ArtifactInfo, ArtifactStore } from "./store.js";
@@ -24,7 +24,7 @@ export interface MovedContent {
 const LINK_BYTES = 512;
 const encoder = new TextEncoder();
 
-/** Moves the largest parts to the store until the rest fits inline; small content is returned unchanged. */
+/** Moves the largest parts to the store until the rest fits inline; small content is returned unchanged. Sealed parts stay. */
 export async function moveLargeParts(content: readonly Part[], options: MoveOptions): Promise<MovedContent> {
   const chosen = chooseLargest(content, options.inlineBytes);
   if (chosen.size === 0) return { content, refs: [] };
@@ -68,12 +68,17 @@ function chooseLargest(content: readonly Part[], inlineBytes: number): ReadonlyS
   const sizes = content.map((part) => ({ part, bytes: partBytes(part) }));
   let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
   const chosen = new Set<Part>();
-  for (const { part, bytes } of sizes.filter(({ part }) => part.kind !== "url").sort((a, b) => b.bytes - a.bytes)) {
+  for (const { part, bytes } of sizes.filter(({ part }) => isMovable(part)).sort((a, b) => b.bytes - a.bytes)) {
     if (total < inlineBytes) break;
     chosen.add(part);
     total -= Math.max(0, bytes - LINK_BYTES);
   }
   return chosen;
+}
+
+/** Ciphertext stays: its recipient may be several hops away, where the link is not valid. */
+function isMovable(part: Part): boolean {
+  return part.kind !== "url" && !isSealed(part);
 }
 
 function bytesOfPart(part: Exclude<Part, { readonly kind: "url" }>): Uint8Array {

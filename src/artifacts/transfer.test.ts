@@ -144,6 +144,15 @@ describe("moveLargeParts()", () => {
     expect(content.map(({ kind }) => kind)).toEqual(["text", "url", "text"]);
   });
 
+  test("leaves ciphertext in the message, however large", async () => {
+    const { store, links } = memory();
+    const sealed: Part = { kind: "raw", bytes: new Uint8Array(4_000), mediaType: "application/vnd.koine.sealed" };
+    const parts = [sealed, textPart("a".repeat(1_500))];
+    const { content } = await moveLargeParts(parts, { inlineBytes: 2_000, owner: "o", artifacts: { store, links } });
+    expect([content[0] === sealed, content[1]?.kind]).toEqual([true, "url"]);
+    await expect(moveLargeParts([sealed], { inlineBytes: 2_000, owner: "o" })).resolves.toEqual({ content: [sealed], refs: [] });
+  });
+
   test("refuses when there is nowhere to put it", async () => {
     const refused = moveLargeParts([textPart("x".repeat(1_000))], { inlineBytes: 1_000, owner: "o" });
     await expect(refused).rejects.toMatchObject({ code: "too_large", facts: { field: "content" } });

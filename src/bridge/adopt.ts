@@ -6,6 +6,7 @@ import {
   CancelSource,
   type Envelope,
   isPromise,
+  isProtected,
   type Loss,
   type Maybe,
   type OperationOf,
@@ -113,9 +114,9 @@ class OwnedTaskProxy {
 
   /** An immediate first event for a caller who gets no other until the end. */
   #receipt(emulated: readonly Emulated[]): Relayed {
-    const of = { taskId: "", contextId: "" };
     const status = { state: "working", at: this.#context.ids.now() } as const;
-    return new Relayed([{ kind: "status", ...of, status, metadata: emulationNote(emulated) }], undefined);
+    const metadata = emulationNote(emulated);
+    return new Relayed([{ kind: "status", taskId: "", contextId: "", status, metadata }], undefined);
   }
 
   #send(): Send {
@@ -129,13 +130,12 @@ class OwnedTaskProxy {
         valueKind: "array",
         reason: "task ids of the gateway differ from those of the upstream",
       });
-    const key =
-      context.idempotencyKey ?? (upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined);
-    const known = this.#state;
+    const ownKey = upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined;
+    const key = context.idempotencyKey ?? ownKey;
     // The caller named no session: the upstream would keep a conversation that nobody ends.
     const single = context.sessionId === undefined && upstream.traits().opensConversations === true;
     const envelope: Envelope = {
-      id: ids.newId(),
+      id: isProtected(this.#message) ? this.#message.id : ids.newId(), // signatures and associated data cover the author's id
       ts,
       // The upstream can tell callers apart, and does not learn who they are.
       src: src === "" ? "" : pseudonymize(owner, "src", src),
@@ -146,8 +146,8 @@ class OwnedTaskProxy {
       context: {
         ...context,
         idempotencyKey: key && pseudonymize(owner, "key", key),
-        sessionId: known?.contextId ?? (single ? undefined : pseudonymize(owner, "session", sessionId)),
-        taskId: known?.taskId,
+        sessionId: this.#state?.contextId ?? (single ? undefined : pseudonymize(owner, "session", sessionId)),
+        taskId: this.#state?.taskId,
       },
       // A hint for the listener does not apply to the upstream.
       meta: { ...meta, protocolHint: undefined, claimedSrc: undefined },

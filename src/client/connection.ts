@@ -10,6 +10,7 @@ import {
   type Operation,
   type Reply,
 } from "../envelope/index.js";
+import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
 import { httpAddress } from "../transport/request.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
@@ -103,7 +104,7 @@ export class Connection {
       const { contextFor, wrap } = this.#options;
       const { protocol, peer } = candidate;
       const client = protocol.connect(contextFor(candidate));
-      opened = { client, handler: wrap(requireSecurity(client.handler, protocol, peer), candidate) };
+      opened = { client, handler: wrap(requireSecurity(keepProtection(client.handler, protocol), protocol, peer), candidate) };
       this.#opened.set(candidate, opened);
     }
     return opened;

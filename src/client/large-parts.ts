@@ -6,7 +6,16 @@ import {
   fetchPart,
   moveLargeParts,
 } from "../artifacts/index.js";
-import { AgentError, type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
+import {
+  AgentError,
+  type Content,
+  cancelFrom,
+  type Envelope,
+  INLINE_CONTENT_BYTES,
+  type Part,
+  partBytes,
+  partsOf,
+} from "../envelope/index.js";
 import type { ExtraRoute } from "../protocols/front.js";
 import type { Host } from "../protocols/protocol.js";
 import { type AddressClass, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
@@ -106,7 +115,13 @@ async function movedEvent(event: UpstreamEvent, move: Move): Promise<UpstreamEve
   }
   const { message } = event.status;
   if (message === undefined) return event;
-  return { ...event, status: { ...event.status, message: { ...message, content: partsOf(await move(message.content)) } } };
+  return { ...event, status: { ...event.status, message: await movedMessage(message, move) } };
+}
+
+/** The content of a signed message stays as its author wrote it. */
+async function movedMessage(message: Envelope, move: Move): Promise<Envelope> {
+  if (message.proofs !== undefined && message.proofs.length > 0) return message;
+  return { ...message, content: partsOf(await move(message.content)) };
 }
 
 async function movedResult(result: Result, move: Move): Promise<Result> {
@@ -116,7 +131,7 @@ async function movedResult(result: Result, move: Move): Promise<Result> {
   if (result instanceof Relayed) return movedEvents(result, move);
   if (result instanceof RelayedMessage) {
     const { message, head } = result;
-    return new RelayedMessage({ ...message, content: partsOf(await move(message.content)) }, head);
+    return new RelayedMessage(await movedMessage(message, move), head);
   }
   return move(result as Content);
 }

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type Floor, NO_FLOOR, startCall } from "../envelope/index.js";
+import {
+  type Envelope,
+  type Floor,
+  NO_FLOOR,
+  newEnvelope,
+  type Operation,
+  type Part,
+  SEALED_TYPE,
+  startCall,
+  textPart,
+} from "../envelope/index.js";
 import type { Traits } from "../protocols/protocol.js";
 import { requireSecurity } from "./require-security.js";
 
@@ -12,16 +22,17 @@ const plain: Traits = {
   signed: "none",
   sealed: "none",
   binary: false,
+  proofs: false,
   carries: [],
 };
 
 /** Which demands get through, each by itself. */
-async function met(traits: Partial<Traits>, url: string): Promise<readonly string[]> {
+async function met(traits: Partial<Traits>, url: string, operation: Operation = { kind: "ping" }): Promise<readonly string[]> {
   const handler = requireSecurity(async () => ({ kind: "done" }), { id: "toy", traits: { ...plain, ...traits } }, { url });
   const through: string[] = [];
   for (const demand of ["encrypted", "signed", "endToEnd", "identity"] satisfies readonly (keyof Floor)[]) {
     try {
-      await handler({ kind: "ping" }, startCall({ floor: { ...NO_FLOOR, [demand]: true } }));
+      await handler(operation, startCall({ floor: { ...NO_FLOOR, [demand]: true } }));
       through.push(demand);
     } catch (thrown) {
       expect(thrown).toMatchObject({ code: "downgrade_refused", facts: { sent: "no" } });
@@ -46,5 +57,26 @@ describe("requireSecurity()", () => {
       "endToEnd",
       "identity",
     ]);
+  });
+
+  it("counts what the message has by itself", async () => {
+    const bytes = new Uint8Array([1]);
+    const sealed: Part = { kind: "raw", bytes, mediaType: SEALED_TYPE };
+    const proofs = [{ scheme: "s", signer: "did:x:1", keyId: "did:x:1#1", signed: bytes, signature: bytes }];
+    const clear = textPart("in clear");
+    const cases: readonly [Pick<Envelope, "content" | "proofs">, boolean, readonly string[]][] = [
+      [{ content: [sealed] }, true, ["encrypted", "endToEnd"]],
+      [{ content: [sealed, clear] }, true, []],
+      [{ content: [] }, true, []],
+      [{ content: [clear], proofs }, true, ["signed"]],
+      [{ content: [clear], proofs }, false, []],
+      [{ content: [clear], proofs: [] }, true, []],
+    ];
+    for (const [message, carries, expected] of cases) {
+      const made = newEnvelope({ content: "", src: "a", dst: "b", context: {} }, { now: () => 0, newId: () => "1" });
+      const envelope = { ...made, ...message };
+      const send = { kind: "send", envelope, delivery: "answer", task: "auto" } as const;
+      expect(await met({ proofs: carries }, "http://a.example", send)).toEqual(expected);
+    }
   });
 });

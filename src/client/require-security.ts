@@ -1,4 +1,4 @@
-import { AgentError, type Floor, type Handler, NO_FLOOR } from "../envelope/index.js";
+import { AgentError, type Floor, type Handler, NO_FLOOR, protectionOf } from "../envelope/index.js";
 import type { Peer, Protocol } from "../protocols/protocol.js";
 
 /** Rejects calls that require more protection than this interface provides, before anything is sent. */
@@ -18,7 +18,10 @@ export function requireSecurity(
   return (operation, call) => {
     const { floor } = call;
     // Most calls require nothing.
-    const missing = floor === NO_FLOOR ? undefined : REQUIREMENTS.find((name) => floor[name] && !provided[name]);
+    if (floor === NO_FLOOR) return handler(operation, call);
+    // A message that is sealed or signed by its author needs less of its connection.
+    const brought = operation.kind === "send" ? protectionOf(operation.envelope, traits) : NO_FLOOR;
+    const missing = REQUIREMENTS.find((name) => floor[name] && !provided[name] && !brought[name]);
     if (missing === undefined) return handler(operation, call);
     const why = `the call must be ${LABELS[missing]}, which ${id} at this address does not provide`;
     return Promise.reject(new AgentError("downgrade_refused", why, { sent: "no" }));

@@ -31,6 +31,7 @@ export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { type Content, dataPart, type Part, partsOf, textOf, textPart } from "./part.js";
 export { partBytes } from "./part-bytes.js";
+export { hasProtected, isProtected, isSealed, protectionOf, SEALED_TYPE } from "./protection.js";
 export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";
 export { requestDigest } from "./request-digest.js";

@@ -38,6 +38,7 @@ function claiming(id: string, routes: readonly Route[], members?: JsonObject): P
     idempotentSend: false,
     inputTurns: false,
     binary: false,
+    proofs: false,
   } as const;
   return {
     id,

@@ -4,6 +4,7 @@ import {
   type Envelope,
   type Interface,
   isObject,
+  isProtected,
   type JsonObject,
   type Maybe,
 } from "../envelope/index.js";
@@ -13,6 +14,7 @@ import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
 import type { FrontHost } from "./host.js";
 import { type Answer, frontIntake } from "./intake.js";
+import { cannotCarry, keepAnswerProtection } from "./keep-protection.js";
 import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
 import { type Claim, claimOf, compileRoutes } from "./route-table.js";
 import type { IntakeObserver } from "./session-intake.js";
@@ -65,7 +67,7 @@ export function front(
   extraRoutes: readonly ExtraRoute[] = [],
   observer: FrontObserver = UNOBSERVED,
 ): Front {
-  const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
+  const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(keepAnswerProtection(host, protocol)) }));
   const contributions = mounted.flatMap(({ protocol, served }) =>
     (served.contributions ?? []).map((contribution) => ({ ...contribution, owner: protocol.id })),
   );
@@ -115,8 +117,13 @@ export function front(
 
 /** By the first protocol in which the owner has an open session. */
 async function say(mounted: readonly Mounted[], owner: string, envelope: Envelope): Promise<void> {
-  for (const { served } of mounted) {
+  let refused: Maybe<AgentError>;
+  for (const { protocol, served } of mounted) {
     if (served.say === undefined) continue;
+    if (!protocol.traits.proofs && isProtected(envelope)) {
+      refused ??= cannotCarry(protocol.id, "the message");
+      continue;
+    }
     try {
       return await served.say(owner, envelope);
     } catch (thrown) {
@@ -124,7 +131,7 @@ async function say(mounted: readonly Mounted[], owner: string, envelope: Envelop
       if (error.code !== "unavailable" || error.facts.sent !== "no") throw error;
     }
   }
-  throw new AgentError("unavailable", "this caller has no open session", { sent: "no" });
+  throw refused ?? new AgentError("unavailable", "this caller has no open session", { sent: "no" });
 }
 
 /** Notifies a webhook in the protocol that registered it, or else in the first protocol with push notifications. */

@@ -15,6 +15,8 @@ export interface Traits {
   readonly signed: "none" | "hop" | "end-to-end";
   readonly sealed: "none" | "hop" | "end-to-end";
   readonly binary: boolean;
+  /** Carries `Envelope.proofs` and sealed parts byte for byte, or rejects the message. Without it such messages are refused. */
+  readonly proofs: boolean;
   /** The context members that the protocol carries. */
   readonly carries: readonly (keyof Context)[];
 }

@@ -2,7 +2,7 @@
 
 export { type RelayOptions, relay } from "../bridge/index.js";
 export { agentClient } from "../client/index.js";
-export { CallerCredential, cancelFrom, startCall, TaskFold } from "../envelope/index.js";
+export { CallerCredential, cancelFrom, isProtected, isSealed, SEALED_TYPE, startCall, TaskFold } from "../envelope/index.js";
 export {
   type CallBegin,
   type Client,

@@ -5,6 +5,7 @@ import {
   type Capabilities,
   type Card,
   type Handler,
+  isSealed,
   type Operation,
   type OperationOf,
   type Reply,
@@ -48,11 +49,12 @@ async function asServed(reply: Reply, { security, capabilities: { push, pushDeli
   return { ...event, card: { ...card, security, capabilities: { ...card.capabilities, push, pushDelivery } } };
 }
 
-/** Rejects parts with a media type the agent does not accept. Parts without one are accepted. */
+/** Rejects parts with a media type the agent does not accept. Parts without one are accepted, and ciphertext, whose type is inside. */
 function refusedContent(agent: Agent | undefined, { envelope }: OperationOf<"send">): AgentError | undefined {
   if (agent === undefined || agent.acceptsEverything) return undefined;
-  for (const [index, { mediaType }] of envelope.content.entries()) {
-    if (mediaType === undefined || agent.card.inputModes.some((mode) => covers(mode, mediaType))) continue;
+  for (const [index, part] of envelope.content.entries()) {
+    const { mediaType } = part;
+    if (mediaType === undefined || agent.card.inputModes.some((mode) => covers(mode, mediaType)) || isSealed(part)) continue;
     const field = `message.parts[${index}].mediaType`;
     return new AgentError(
       "unsupported_content",

@@ -4,6 +4,7 @@ import {
   type Envelope,
   type Failure,
   type IdSource,
+  isProtected,
   isTerminal,
   type Maybe,
   type Metadata,
@@ -136,13 +137,14 @@ function relayedEnd(conversation: TaskConversation, { events }: Relayed, ids: Id
   return { events: events.map((event) => relayedEvent(conversation, event, ids)), final: isTerminal(last.status.state) };
 }
 
-/** A bare message as the result of a task. */
-function messageEnd(
-  conversation: TaskConversation,
-  { content, metadata }: Envelope,
-  { id, started }: ResultArtifact,
-  ids: IdSource,
-): TurnEnd {
+/** A bare message as the result of a task: its content, or the whole message where a signature or ciphertext belongs to it. */
+function messageEnd(conversation: TaskConversation, message: Envelope, { id, started }: ResultArtifact, ids: IdSource): TurnEnd {
+  const { content, metadata } = message;
+  if (isProtected(message)) {
+    const { taskId, sessionId: contextId } = conversation;
+    const status = { state: "completed", at: ids.now(), message: relayedMessage(conversation, message) } as const;
+    return { events: [{ kind: "status", taskId, contextId, status, metadata: undefined }], final: false };
+  }
   const options = { append: started, last: true, ...(metadata !== undefined && { metadata }) };
   return {
     events: [artifactEvent(conversation, id, content, options), statusEvent(conversation, "completed", ids)],

@@ -20,6 +20,7 @@ export const sessionToy: Protocol = {
     signed: "none",
     sealed: "none",
     binary: false,
+    proofs: false,
     carries: CARRIED,
   },
   losses: [

@@ -16,6 +16,7 @@ export const toy: Protocol = {
     signed: "none",
     sealed: "none",
     binary: false,
+    proofs: false,
     carries: ["sessionId", "traceId"],
   },
   losses: [{ version: "1", path: "message.parts[]", reason: "toy carries text only" }],

@@ -21,6 +21,7 @@ export const a2a: Protocol = {
     signed: "none",
     sealed: "none",
     binary: true,
+    proofs: true,
     carries: [
       "traceId",
       "parentId",

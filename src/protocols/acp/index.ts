@@ -22,6 +22,7 @@ export const acp: Protocol = {
     signed: "none",
     sealed: "none",
     binary: true,
+    proofs: true,
     carries: [
       "traceId",
       "parentId",

@@ -222,3 +222,34 @@ describe("a reply", () => {
       expect(() => readReply(wrong), JSON.stringify(wrong)).toThrow(DecodeProblem);
   });
 });
+
+describe("signed and sealed messages", () => {
+  const bytes = new Uint8Array([0, 255, 7]);
+  const proofs = [{ scheme: "s", signer: "did:x:1", keyId: "did:x:1#1", signed: bytes, signature: bytes }];
+  const sealed: Part = { kind: "raw", bytes, mediaType: "application/vnd.koine.sealed" };
+  const SIGNED = envelope([textPart("hi")], { proofs });
+  const REFUSED = expect.objectContaining({ code: "downgrade_refused" });
+
+  it("are carried whole to Koine peers, and refused for others", () => {
+    const wire = encodeRequest(SIGNED, { ...FORM, whole: true }, noLoss);
+    expect(decodeRequest(readRequest(overTheWire(wire)), FACTS).proofs).toEqual(proofs);
+    for (const message of [SIGNED, envelope([sealed])]) {
+      expect(() => encodeRequest(message, FORM, noLoss)).toThrow(REFUSED);
+      expect(() => encodeReply({ ...message, role: "agent" }, { ...REPLY_FORM, whole: false }, noLoss)).toThrow(REFUSED);
+    }
+  });
+
+  it("of a task are refused for others too", () => {
+    const status = { state: "completed", at: 5, message: { ...SIGNED, role: "agent" } } as const;
+    const task: Task = { id: "t-1", contextId: "s", status, artifacts: [], history: [] };
+    const said = envelope([textPart("hi")], { role: "agent" });
+    expect(() => encodeReply(said, { ...REPLY_FORM, whole: false, task }, noLoss)).toThrow(REFUSED);
+  });
+
+  it("are not replaced by a body that was changed on the way", () => {
+    const wire = encodeRequest(SIGNED, { ...FORM, whole: true }, noLoss);
+    expect(() => decodeRequest(readRequest(overTheWire({ ...wire, body: "changed" })), FACTS)).toThrow(
+      "metadata.envelope is signed or sealed, and the body differs from it",
+    );
+  });
+});

@@ -51,6 +51,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
       signed: "none",
       sealed: "none",
       binary: false,
+      proofs: true,
       carries: [
         "traceId",
         "parentId",

@@ -35,16 +35,19 @@ export interface Bridges {
 export interface BridgesOptions {
   readonly protocols: readonly Protocol[];
   readonly strict?: boolean;
+  /** Default: `adopt`. */
+  readonly mode?: "adopt" | "relay";
 }
 
 /** Gateways and callers are opened on first use, and kept. */
-export async function openBridges(worker: Worker, { protocols, strict = false }: BridgesOptions): Promise<Bridges> {
+export async function openBridges(worker: Pick<Worker, "agent">, options: BridgesOptions): Promise<Bridges> {
+  const { protocols } = options;
   const upstream = await serve(worker.agent, { protocols });
   const opened = new Map<string, Promise<OpenInterface>>();
   return {
     url: upstream.url,
     gatewayTo(iface) {
-      const known = opened.get(iface.pin) ?? openInterface(upstream.url, iface, protocols, strict);
+      const known = opened.get(iface.pin) ?? openInterface(upstream.url, iface, options);
       opened.set(iface.pin, known);
       return known;
     },
@@ -62,14 +65,13 @@ interface OpenInterface extends BridgedInterface {
 async function openInterface(
   url: string,
   iface: PinnedInterface,
-  protocols: readonly Protocol[],
-  strict: boolean,
+  { protocols, strict = false, mode = "adopt" }: BridgesOptions,
 ): Promise<OpenInterface> {
   const bridged = await bridge(url, {
     protocols,
     pin: iface.pin,
     discoveryCache: new DiscoveryCache(),
-    bridge: { name: "bridged", strict },
+    bridge: { name: "bridged", strict, mode },
   });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
   const gateway: Server = await serve(bridged, { protocols, admission });

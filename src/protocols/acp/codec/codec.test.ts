@@ -205,6 +205,24 @@ describe("a request", () => {
   });
 });
 
+describe("the signatures of a request", () => {
+  const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(7);
+  const signed = (length: number): OperationOf<"send"> => {
+    const made = newEnvelope({ content: "hi", src: "ann", dst: "echo", context: {} }, { now: () => 5_000, newId: () => "m-1" });
+    const proof = { scheme: "s", signer: "did:x:1", keyId: "did:x:1#1", signed: bytes(length), signature: bytes(64) };
+    return { kind: "send", envelope: { ...made, proofs: [proof] }, delivery: "answer", task: "auto" };
+  };
+
+  test("are in its header, or it is refused if they do not fit", () => {
+    const short = signed(500);
+    const { body, headers } = encodeRunRequest(short, "echo", undefined, reportLoss);
+    expect(sendOf(decodeRunRequest(body, { ...facts, headers })).envelope.proofs).toEqual(short.envelope.proofs);
+    expect(() => encodeRunRequest(signed(4_096), "echo", undefined, reportLoss)).toThrow(
+      expect.objectContaining({ code: "downgrade_refused", facts: expect.objectContaining({ sent: "no" }) }),
+    );
+  });
+});
+
 describe("a part", () => {
   test.each<[string, object, Part]>([
     ["JSON", { content_type: "application/json", content: '{"a": 1}' }, { kind: "data", data: { a: 1 } }],

@@ -1,10 +1,19 @@
-import { type Envelope, encodeBase64, isObject, type JsonObject, type LossSink, type Maybe } from "../../../envelope/index.js";
+import {
+  type Envelope,
+  encodeBase64,
+  isObject,
+  isProtected,
+  type JsonObject,
+  type LossSink,
+  type Maybe,
+} from "../../../envelope/index.js";
 import { carriedFrom } from "../../../transport/carried.js";
 import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { readBase64 } from "../../../transport/read-base64.js";
+import { cannotCarry } from "../../keep-protection.js";
 import { reportLossAt } from "./koine-members.js";
 import { koineMembersFrom, readKoineMembers, type Setting } from "./message.js";
 
@@ -16,6 +25,7 @@ const PLAIN_ID = new RegExp(`^[\\x21-\\x7e]{1,${ID_CHARACTERS}}$`);
 export const ENVELOPE_HEADER = "koine-envelope";
 /** Limit of the header value: servers and proxies often allow 8 KiB for all headers together. */
 export const ENVELOPE_HEADER_BYTES = 4_096;
+const TOO_LONG = `and its envelope header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`;
 
 const utf8 = new TextEncoder();
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
@@ -25,7 +35,7 @@ const URL_SAFE: { readonly [mark: string]: string } = { "+": "-", "/": "_" };
 /** RFC 9110 §5.5: the characters allowed in a header. */
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** The headers of a request for this message. Reports what does not fit. */
+/** The headers of a request for this message. Reports what does not fit; throws if it is a signature, or the id it covers. */
 export function writeEnvelopeHeaders(envelope: Envelope, reportLoss: LossSink): Record<string, string> {
   const headers: Record<string, string> = {};
   const key = envelope.context.idempotencyKey;
@@ -40,6 +50,7 @@ export function writeEnvelopeHeaders(envelope: Envelope, reportLoss: LossSink): 
   const isSilent = carried === undefined && references === undefined && extensions === undefined && metadata === undefined;
   if (isSilent && hasPlainId) return headers;
   const header = headerFor(isSilent ? {} : koineMembersFrom(rest, carried), hasPlainId ? undefined : envelope.id, reportLoss);
+  if (header === undefined && !hasPlainId && isProtected(envelope)) throw cannotCarry("acp", "the message", TOO_LONG);
   if (header !== undefined) headers[ENVELOPE_HEADER] = header;
   return headers;
 }
@@ -47,6 +58,7 @@ export function writeEnvelopeHeaders(envelope: Envelope, reportLoss: LossSink): 
 function headerFor(members: JsonObject, id: Maybe<string>, reportLoss: LossSink): Maybe<string> {
   const whole = encoded({ ...members, id });
   if (whole.length <= ENVELOPE_HEADER_BYTES) return whole;
+  if (members["proofs"] !== undefined) throw cannotCarry("acp", "the message", TOO_LONG);
   for (const [name, value] of Object.entries(members))
     if (name !== "id" && value !== undefined)
       reportLossAt(

@@ -1,4 +1,12 @@
-import { AgentError, type Envelope, type JsonObject, type Maybe, readUte, writeUte } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type Envelope,
+  isProtected,
+  type JsonObject,
+  type Maybe,
+  readUte,
+  writeUte,
+} from "../../../envelope/index.js";
 import { DecodeProblem, optional, readObject, readString, readText } from "../../../transport/fields.js";
 import type { WireMetadata, WireReceipt } from "../wire.js";
 
@@ -51,11 +59,13 @@ function readReceipt(value: unknown, path: string): WireReceipt {
   return { id: readText(object["id"], `${path}.id`), state: optional(object["state"], `${path}.state`, readString) };
 }
 
-/** The full envelope, if present and consistent with the body. A changed body takes precedence. */
+/** The full envelope, if present and consistent with the body. A changed body takes precedence, unless the envelope is signed or sealed. */
 export function carriedEnvelope({ envelope }: WireMetadata, isBody: (carried: Envelope) => boolean): Maybe<Envelope> {
   if (envelope === undefined) return undefined;
   const carried = orProblem("metadata.envelope", () => readUte(envelope));
-  return isBody(carried) ? carried : undefined;
+  if (isBody(carried)) return carried;
+  if (isProtected(carried)) throw new DecodeProblem("metadata.envelope", "is signed or sealed, and the body differs from it");
+  return undefined;
 }
 
 /** The UTE JSON reader reports caller errors; here the data may come from the peer. */

@@ -1,11 +1,12 @@
-import { type Envelope, type LossSink, type Maybe, type Task, textPart } from "../../../envelope/index.js";
+import { type Envelope, isProtected, type LossSink, type Maybe, type Task, textPart } from "../../../envelope/index.js";
 import { DecodeProblem, optional, readObject, readString } from "../../../transport/fields.js";
+import { cannotCarry, ONLY_KOINE_PEERS } from "../../keep-protection.js";
 import { STATUSES, type WireMetadata, type WireReply, type WireStatus } from "../wire.js";
 import { bodyOf, isPlainText, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
 import { hasMore, reportMemberLosses } from "./envelope-members.js";
 import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
-import { readTask, reportHistoryLoss, reportTaskLosses, shownParts, writeTask } from "./task.js";
+import { isTaskProtected, readTask, reportHistoryLoss, reportTaskLosses, shownParts, writeTask } from "./task.js";
 
 /** How a reply is encoded. */
 export interface ReplyForm {
@@ -19,13 +20,15 @@ export interface ReplyForm {
   readonly task: Maybe<Task>;
 }
 
-/** Encodes an answer. Reports what this caller cannot receive. */
+/** Encodes an answer. Reports what this caller cannot receive; throws if that is a signature or ciphertext. */
 export function encodeReply(message: Envelope, form: ReplyForm, reportLoss: LossSink): WireReply {
   const { content } = message;
   const { task, whole, conversationId } = form;
   const fits = isPlainText(content);
   const more = hasMore(message, true);
   if (!whole) {
+    if (isProtected(message) || (task !== undefined && isTaskProtected(task)))
+      throw cannotCarry("agora", "the answer", ONLY_KOINE_PEERS);
     if (!fits) reportContentLoss(content, form.json, reportLoss);
     if (more) reportMemberLosses(message, true, reportLoss);
     if (task !== undefined) reportTaskLosses(task, true, reportLoss);

@@ -2,6 +2,7 @@ import {
   dataPart,
   type Envelope,
   isObject,
+  isProtected,
   type JsonObject,
   type LossSink,
   type Maybe,
@@ -9,6 +10,7 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, optional, readBoolean, readObject, readString, readStrings } from "../../../transport/fields.js";
+import { cannotCarry, ONLY_KOINE_PEERS } from "../../keep-protection.js";
 import { NEGOTIATION, type WireMetadata, type WireRequest } from "../wire.js";
 import { bodyOf, isPlainData, isPlainText, partsOfBody, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
@@ -28,13 +30,14 @@ export interface RequestForm {
   readonly prefer?: Maybe<"receipt">;
 }
 
-/** Encodes a message. Reports what this peer cannot receive. */
+/** Encodes a message. Reports what this peer cannot receive; throws if that is a signature or ciphertext. */
 export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss: LossSink): WireRequest {
   const { content, context } = envelope;
   const fits = isPlainText(content) || (form.json && isPlainData(content));
   // A document implies the intent; only natural language needs it in the text.
   const more = hasMore(envelope, form.hash === null);
   if (!form.whole) {
+    if (isProtected(envelope)) throw cannotCarry("agora", "the message", ONLY_KOINE_PEERS);
     if (!fits) reportContentLoss(content, form.json, reportLoss);
     if (more) reportMemberLosses(envelope, form.hash === null, reportLoss);
   }

@@ -2,6 +2,7 @@ import {
   type Artifact,
   answerOf,
   artifactText,
+  hasProtected,
   isErrorCode,
   isInterrupted,
   type JsonObject,
@@ -15,7 +16,15 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import { readContent, writeContent } from "../../../envelope/ute-content.js";
-import { optional, readArray, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
+import {
+  DecodeProblem,
+  optional,
+  readArray,
+  readInteger,
+  readObject,
+  readString,
+  readStrings,
+} from "../../../transport/fields.js";
 import type { WireArtifact, WireMetadata, WireReceipt, WireTask } from "../wire.js";
 import { bodyOf, isBare, isPlainText } from "./body.js";
 import { orProblem, writeCarried } from "./metadata.js";
@@ -79,7 +88,14 @@ export function readTask({ task: wire, receipt }: WireMetadata, body: string): M
   if (wire === undefined || taskState === undefined) return undefined;
   const task = orProblem("metadata.task", () => taskIn(readObject(wire, "metadata.task"), taskState, body));
   const isInBody = taskState.state === "completed" || isInterrupted(taskState.state);
-  return isInBody && bodyOf(shownParts(task)) !== body ? undefined : task;
+  if (!isInBody || bodyOf(shownParts(task)) === body) return task;
+  if (isTaskProtected(task)) throw new DecodeProblem("metadata.task", "is signed or sealed, and the body differs from it");
+  return undefined;
+}
+
+/** Whether what a reply carries of a task is signed or sealed. Replies carry no history. */
+export function isTaskProtected(task: Task): boolean {
+  return hasProtected({ kind: "task", task: { ...task, history: [] } });
 }
 
 function taskIn(wire: JsonObject, { id, state }: { readonly id: string; readonly state: State }, body: string): Task {

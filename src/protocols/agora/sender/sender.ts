@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type Call,
   type Content,
+  isProtected,
   type Json,
   type Maybe,
   newEnvelope,
@@ -43,6 +44,8 @@ export function senderFor(wire: Wire, documents: ClientDocuments, options: Resol
     takes: ({ envelope, delivery }) =>
       delivery !== "accepted" &&
       isPlain(envelope.content) &&
+      // It writes the content anew, which a signature does not survive.
+      !isProtected(envelope) &&
       envelope.context.sessionId === undefined &&
       envelope.context.taskId === undefined &&
       tasks.has(envelope.intent),
