@@ -1,5 +1,6 @@
 import type { Json, Maybe, ReplaceOptions, ServeOptions } from "../../src/index.js";
-import type { Admission } from "../../src/public/auth.js";
+import { DEFAULT_LIMITS } from "../../src/internal.js";
+import { type Admission, createReplayGuard, type ReplayGuard } from "../../src/public/auth.js";
 import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
 import type { ExtraRoute, HttpRequest } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
@@ -76,15 +77,16 @@ function routesOf({ config, callerAdmission }: Prepared, { log, console, pageTok
   const { page, listen } = config.document;
   if (log === undefined) return [];
   const admitted = typeof page === "object" && page.look === "admitted";
-  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(callerAdmission.admission, request) : undefined;
+  const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now });
+  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(callerAdmission.admission, request, replay) : undefined;
   const guard = { token: pageToken, publicUrl: listen?.publicUrl, ...(mayLook === undefined ? {} : { mayLook }) };
   return [...inspectorRoutes(log, { authorize: mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
 }
 
-async function isAdmitted(admission: Admission, request: HttpRequest): Promise<boolean> {
+async function isAdmitted(admission: Admission, request: HttpRequest, replay: ReplayGuard): Promise<boolean> {
   if (request.connection.loopback) return true;
   try {
-    const decision = await admission(request, { target: request.target, now: Date.now });
+    const decision = await admission(request, { target: request.target, replay, now: Date.now });
     if ("complete" in decision) await decision.complete(request.body);
     return true;
   } catch {

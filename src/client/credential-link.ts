@@ -24,7 +24,7 @@ interface Satisfied {
 const MAX_TOKEN_HOLDERS = 16;
 
 export function credentialLinks(link: Link, url: string, credentials: Credentials, now: () => number): CredentialLinks {
-  const plain = presenting(link, url, { headers: credentialHeaders(credentials) });
+  const plain = presenting(link, url, { headers: credentialHeaders(credentials), signer: credentials.signer });
   const byCard = new WeakMap<Card, Satisfied>();
   const holders = new Map<string, TokenHolder>();
 

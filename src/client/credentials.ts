@@ -1,5 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
-import type { HttpRequest } from "../transport/exchange.js";
+import type { HttpRequest, RequestSigner } from "../transport/exchange.js";
 import type { PoolOptions } from "../transport/node/index.js";
 import { changeRequest, httpAddress, splitTarget } from "../transport/request.js";
 
@@ -13,6 +13,11 @@ export interface Credentials {
   readonly apiKey?: string;
   /** A token is fetched with these (RFC 6749 §4.4) and renewed before it expires. */
   readonly oauth2?: ClientCredentials;
+  /**
+   * Signs every request to the peer's own origin, after everything else was added to it: `requestSignatures` of `koine/auth`. A protocol
+   * that signs by itself keeps its own signature.
+   */
+  readonly signer?: RequestSigner;
   /**
    * Private certificate authorities, their revocation lists (`crl`, one for every authority in a chain), and the client certificate,
    * which is presented to the peer's own origin only.
@@ -37,6 +42,7 @@ export interface PresentedCredentials {
   /** Lower-case names. */
   readonly headers: { readonly [name: string]: string };
   readonly query?: Maybe<readonly (readonly [name: string, value: string])[]>;
+  readonly signer?: Maybe<RequestSigner>;
 }
 
 /** The headers that are sent without knowing what the card requires. */
@@ -46,9 +52,13 @@ export function credentialHeaders({ bearer, headers = {} }: Credentials): { read
 }
 
 /** The request with the credentials added; the same request if there are none. */
-export function presentCredentials(request: HttpRequest, { headers, query = [] }: PresentedCredentials): HttpRequest {
-  if (query.length === 0 && Object.keys(headers).length === 0) return request;
-  return changeRequest(request, { url: withParameters(request.target, query), headers: { ...request.headers, ...headers } });
+export function presentCredentials(request: HttpRequest, { headers, query = [], signer }: PresentedCredentials): HttpRequest {
+  if (query.length === 0 && signer === undefined && Object.keys(headers).length === 0) return request;
+  return changeRequest(request, {
+    url: withParameters(request.target, query),
+    headers: { ...request.headers, ...headers },
+    signer: request.signer ?? signer,
+  });
 }
 
 function withParameters(target: string, query: NonNullable<PresentedCredentials["query"]>): string {

@@ -25,7 +25,7 @@ const MAX_NAME_CHARS = 64;
  * headers. Throws `unauthenticated`, before anything is sent, if no alternative can be satisfied.
  */
 export function satisfy(security: Security, credentials: Credentials, url: string): Plan {
-  const asConfigured: Plan = { headers: credentialHeaders(credentials) };
+  const asConfigured: Plan = { headers: credentialHeaders(credentials), signer: credentials.signer };
   const required = security.anyOf.filter((alternative) => Object.keys(alternative).length > 0);
   // Schemes without a requirement are optional: they say where a key goes, and are never a reason to fail.
   const offered = security.anyOf.length > 0 ? required : Object.keys(security.schemes).map((name) => ({ [name]: [] }));
@@ -70,7 +70,7 @@ function planFor(
       token = given.token ?? token;
     }
   }
-  return missing.length > 0 ? missing.join(" and ") : { headers, query, token };
+  return missing.length > 0 ? missing.join(" and ") : { headers, query, token, signer: credentials.signer };
 }
 
 function mergeHeaders(before: Plan["headers"], added: Plan["headers"]): Plan["headers"] {
@@ -131,6 +131,8 @@ function satisfyApiKey(scheme: JsonObject, credentials: Credentials): Satisfied 
 
 function satisfyHttp({ scheme }: JsonObject, scopes: readonly string[], credentials: Credentials): Satisfied {
   if (typeof scheme === "string" && scheme.toLowerCase() === "bearer") return satisfyToken(undefined, scopes, credentials);
+  if (typeof scheme === "string" && scheme.toLowerCase() === "signature")
+    return credentials.signer === undefined ? { missing: "an HTTP message signature: credentials.signer" } : { given: {} };
   if (configuredHeaders(credentials)["authorization"] !== undefined) return { given: {} };
   return { missing: `HTTP ${shortName(String(scheme))} authentication: an authorization header in credentials.headers` };
 }

@@ -26,7 +26,7 @@ export type Layer = (next: Handler) => Handler;
 /** The authenticated caller, which owns what it creates. */
 export interface Principal {
   readonly id: string;
-  readonly scheme: "anonymous" | "key" | "bearer" | "mtls" | "did" | "self";
+  readonly scheme: "anonymous" | "key" | "bearer" | "mtls" | "signature" | "did" | "self";
   readonly tenant?: Maybe<string>;
   readonly scopes: readonly string[];
   /** Tenant, scheme and subject as one string: the owner of a task. */

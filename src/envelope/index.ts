@@ -34,6 +34,7 @@ export { partBytes } from "./part-bytes.js";
 export { hasProtected, isProtected, isSealed, protectionOf, SEALED_TYPE } from "./protection.js";
 export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";
+export type { ReplayGuard, ReplayLimits } from "./replay-guard.js";
 export { requestDigest } from "./request-digest.js";
 export {
   type Artifact,

@@ -11,11 +11,13 @@ import {
   type Maybe,
   NO_FLOOR,
   type Records,
+  type ReplayGuard,
   recordsBelow,
   startCall,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { type Admission, type AdmissionFacts, openAdmission } from "../security/admission.js";
+import { createReplayGuard } from "../security/replay/index.js";
 import { hopsIn } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
@@ -54,6 +56,8 @@ export interface HostParts {
   readonly model?: Maybe<LanguageModel>;
   /** Default: none; `records()` throws. */
   readonly records?: Maybe<Records>;
+  /** Accepts each signed message once. Default: in memory; then messages from before the start are refused. */
+  readonly replay?: Maybe<ReplayGuard>;
   /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
   /** Called for everything of a call that could not be carried between the caller and the agent. */
@@ -74,7 +78,8 @@ export function createHost(parts: HostParts): FrontHost {
   const publicUrl = parts.publicUrl?.replace(/\/$/, "");
   const now = (): number => parts.ids.now();
   const limits = parts.limits ?? DEFAULT_LIMITS;
-  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head) => new RequestFacts(head, publicUrl, now));
+  const shared = { now, replay: parts.replay ?? createReplayGuard({ limits, now }) };
+  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head) => new RequestFacts(head, publicUrl, shared));
   return {
     handler: parts.handler,
     limits,
@@ -143,11 +148,13 @@ class RequestFacts implements AdmissionFacts {
   readonly #head: RequestHead;
   readonly #publicUrl: Maybe<string>;
   readonly now: () => number;
+  readonly replay: ReplayGuard;
 
-  constructor(head: RequestHead, publicUrl: Maybe<string>, now: () => number) {
+  constructor(head: RequestHead, publicUrl: Maybe<string>, shared: Pick<AdmissionFacts, "now" | "replay">) {
     this.#head = head;
     this.#publicUrl = publicUrl;
-    this.now = now;
+    this.now = shared.now;
+    this.replay = shared.replay;
   }
 
   get target(): string {

@@ -6,6 +6,7 @@ import {
   type Maybe,
   ownerOf,
   type Principal,
+  type ReplayGuard,
   type Security,
 } from "../envelope/index.js";
 import type { RequestHead } from "../transport/exchange.js";
@@ -51,6 +52,8 @@ export interface NeedsBody {
 export interface AdmissionFacts {
   /** The URL that a signature must cover: the public address with path and query. */
   readonly target: string;
+  /** Accepts each signed message once. */
+  readonly replay: ReplayGuard;
   /** Milliseconds since the epoch. */
   now(): number;
 }

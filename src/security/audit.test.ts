@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest";
 import { AgentError, ANONYMOUS, type Principal } from "../envelope/index.js";
 import { RequestAdmission } from "../protocols/request-admission.js";
 import type { RequestHead } from "../transport/exchange.js";
+import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 import { bearerTokens, describeSecurity } from "./admission.js";
 import { AUTHENTICATED_INTERVAL_MS, auditKeys, auditTrail, INDIVIDUAL_REFUSALS, withAudit } from "./audit.js";
 import { type AuditEntry, formatEntry, parseEntry } from "./audit-entry.js";
 import { assertMayBind } from "./bind-rule.js";
+import { createReplayGuard } from "./replay/index.js";
 
 const TOKEN = "token-of-ann-0123456789";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -91,6 +93,7 @@ describe("auditTrail()", () => {
     const trail = auditTrail(sink, ids);
     const admission = new RequestAdmission(trail.admission(bearerTokens(new Map([["ann", TOKEN]]))), () => ({
       target: "",
+      replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: ids.now }),
       ...ids,
     }));
     const admit = (request: RequestHead) => admission.admit(request);

@@ -88,10 +88,11 @@ export {
   type Resolve,
 } from "./outbound-guard.js";
 export { createPseudonymizer, type Pseudonymizer } from "./pseudonymize.js";
-export type { ReplayGuard } from "./replay-guard.js";
+export { createReplayGuard, type ReplayGuardOptions } from "./replay/index.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
+export * from "./signatures/index.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";
 export { expiryOf, type IssuedToken, renewAfterMs, requestToken, type TokenClient } from "./token-endpoint.js";
 export {

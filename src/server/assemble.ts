@@ -6,7 +6,15 @@ import {
   type LargePartOptions,
   type LargeParts,
 } from "../client/large-parts.js";
-import { AgentError, type Interface, type JsonObject, type Layer, type Maybe, systemIds } from "../envelope/index.js";
+import {
+  AgentError,
+  type Interface,
+  type JsonObject,
+  type Layer,
+  type Maybe,
+  type ReplayGuard,
+  systemIds,
+} from "../envelope/index.js";
 import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
@@ -69,6 +77,8 @@ export interface HostOptions {
   readonly cardKeys?: readonly CardSigner[];
   /** Where tasks are stored. Default: in memory. */
   readonly store?: Store;
+  /** Accepts each signed message once. Default: in memory; then signed messages from before the start are refused. */
+  readonly replay?: ReplayGuard;
   /** Overrides of the transport limits (`DEFAULT_LIMITS`). */
   readonly limits?: Partial<Limits>;
   /** Overrides of the task limits (`DEFAULT_TASK_LIMITS`). */
@@ -189,6 +199,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     onFault: options.onError,
     model: options.model,
     records: store.records,
+    replay: options.replay,
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
@@ -264,9 +275,7 @@ function credentialForwarders(agents: readonly Agent[]): HostParts["sendsCredent
   return names.size === 0 ? undefined : (agent) => names.has(agent);
 }
 
-function audited<T>(plain: T, audit: Maybe<(plain: T) => T>): T {
-  return audit === undefined ? plain : audit(plain);
-}
+const audited = <T>(plain: T, audit: Maybe<(plain: T) => T>): T => (audit === undefined ? plain : audit(plain));
 
 /** Without `publicUrl` a card names the `Host` of the request: the caller would choose what is signed. */
 function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: CallerReach["class"]): void {

@@ -55,6 +55,9 @@ export interface Limits {
   readonly sessionCalls: number;
   /** Messages initiated by peers that nobody has read. */
   readonly inboxMessages: number;
+  /** Nonces of signed messages that are still valid; more messages are refused. */
+  readonly replayEntries: number;
+  readonly replayEntriesPerSigner: number;
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
@@ -91,4 +94,6 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   sessionQueuedBytes: 1024 * 1024,
   sessionCalls: 64,
   inboxMessages: 1_000,
+  replayEntries: 1_000_000,
+  replayEntriesPerSigner: 50_000,
 });

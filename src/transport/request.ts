@@ -40,10 +40,10 @@ export function makeRequest(start: RequestStart): HttpRequest {
   return new MadeRequest(start);
 }
 
-/** A copy with other headers or another address. It belongs to the same call. */
+/** A copy with other headers, another address or a signer. It belongs to the same call. */
 export function changeRequest(
   request: HttpRequest,
-  change: { readonly url?: string; readonly headers?: HttpHeaders },
+  change: { readonly url?: string; readonly headers?: HttpHeaders; readonly signer?: Maybe<RequestSigner> },
 ): HttpRequest {
   const { method, target, headers, body, call, cancel, connection, signer } = request;
   return new MadeRequest({
@@ -54,7 +54,7 @@ export function changeRequest(
     call,
     cancel,
     connection,
-    signer,
+    signer: change.signer ?? signer,
   });
 }
 

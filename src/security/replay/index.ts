@@ -1,0 +1,3 @@
+/** Accepts each signed message once. */
+
+export { createReplayGuard, type ReplayGuardOptions } from "./memory-guard.js";

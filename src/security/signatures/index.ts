@@ -1,0 +1,29 @@
+/** HTTP message signatures (RFC 9421) and content digests (RFC 9530). */
+
+export { checkKey, type SignatureAlgorithm, signBase, verifyBase } from "./algorithms.js";
+export type { SignedMessage, SignedRequest, SignedResponse } from "./components.js";
+export { checkContentDigest, contentDigest, type DigestAlgorithm } from "./content-digest.js";
+export {
+  type CallerKey,
+  type HttpSignatureOptions,
+  httpSignatures,
+  type SignerKey,
+  type SignerLookup,
+} from "./http-signatures.js";
+export {
+  PLAIN_SIGNATURES,
+  type ProfileComponent,
+  type SignatureCoverage,
+  type SignatureParameter,
+  type SignatureProfile,
+} from "./profile.js";
+export { type RequestSignatureOptions, type RequestSignatures, requestSignatures } from "./request-signatures.js";
+export { MessageSigner, type MessageSigningKey, responseSigning, type SigningParts } from "./sign.js";
+export { SignatureError, type SignatureProblem } from "./signature-error.js";
+export {
+  type KeyLookup,
+  SignatureVerifier,
+  type VerificationKey,
+  type VerificationOrder,
+  type VerifiedSignature,
+} from "./verify.js";

@@ -1,0 +1,135 @@
+import type { Awaitable, Maybe } from "../../envelope/index.js";
+import type { HttpHeaders, HttpResponse, RequestHead } from "../../transport/exchange.js";
+import { isStream } from "../../transport/exchange.js";
+import type { SignatureAlgorithm } from "./algorithms.js";
+import type { Component, SignedMessage, SignedRequest } from "./components.js";
+import { contentDigest } from "./content-digest.js";
+import { CoverageRules } from "./coverage.js";
+import { noncePool } from "./nonce-pool.js";
+import type { SignatureParameter, SignatureProfile } from "./profile.js";
+import { stringText } from "./structured-fields.js";
+
+/** A key that signs. The private half may be in a device or a service. */
+export interface MessageSigningKey {
+  /** Written as `keyid`. */
+  readonly keyId: string;
+  readonly algorithm: SignatureAlgorithm;
+  sign(base: Uint8Array): Awaitable<Uint8Array>;
+}
+
+export interface SigningParts {
+  readonly profile: SignatureProfile;
+  readonly key: MessageSigningKey;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Default: random. */
+  readonly nonce?: Maybe<() => string>;
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** Writes the signatures of one profile with one key. */
+export class MessageSigner {
+  readonly #profile: SignatureProfile;
+  readonly #key: MessageSigningKey;
+  readonly #now: () => number;
+  readonly #nonce: () => string;
+  readonly #request: CoverageRules;
+  readonly #response: Maybe<CoverageRules>;
+  readonly #stream: Maybe<CoverageRules>;
+  /** The parameters that are the same in every signature. */
+  readonly #fixed: Partial<Record<SignatureParameter, string>>;
+
+  constructor({ profile, key, now, nonce }: SigningParts) {
+    this.#profile = profile;
+    this.#key = key;
+    this.#now = now;
+    this.#nonce = nonce ?? noncePool(profile.nonce);
+    this.#request = new CoverageRules(profile.request);
+    this.#response = profile.response && new CoverageRules(profile.response);
+    this.#stream = profile.stream && new CoverageRules(profile.stream);
+    this.#fixed = {
+      alg: stringText(key.algorithm),
+      keyid: stringText(key.keyId),
+      ...(profile.tag === undefined ? {} : { tag: stringText(profile.tag) }),
+    };
+  }
+
+  /** The fields that sign a request. */
+  request(request: SignedRequest, body: Uint8Array): Awaitable<HttpHeaders> {
+    const digest = this.#digestOf(body);
+    const { method, target } = request;
+    return this.#sign(this.#request, { request: { method, target, headers: withDigest(request.headers, digest) } }, digest);
+  }
+
+  /** The fields that sign a response. Undefined for a stream, if the profile does not sign streams. */
+  response(response: HttpResponse, request: SignedRequest): Awaitable<Maybe<HttpHeaders>> {
+    const { status, headers, body } = response;
+    if (isStream(body)) return this.#stream && this.#sign(this.#stream, { request, response: { status, headers } }, undefined);
+    if (this.#response === undefined) return undefined;
+    const digest = this.#digestOf(body ?? EMPTY);
+    return this.#sign(this.#response, { request, response: { status, headers: withDigest(headers, digest) } }, digest);
+  }
+
+  #digestOf(body: Uint8Array | string): Maybe<string> {
+    const { digest, digestOfEmptyBody } = this.#profile;
+    return body.length === 0 && digestOfEmptyBody !== true ? undefined : contentDigest(body, digest);
+  }
+
+  #sign(rules: CoverageRules, message: SignedMessage, digest: Maybe<string>): Awaitable<HttpHeaders> {
+    const { components, text } = rules.written(message, digest !== undefined);
+    const parameters = text + this.#parameters();
+    const signature = this.#key.sign(signatureBase(components, message, parameters));
+    if (signature instanceof Promise) return signature.then((late) => this.#fields(parameters, late, digest));
+    return this.#fields(parameters, signature, digest);
+  }
+
+  #parameters(): string {
+    const { parameters, lifetimeMs } = this.#profile;
+    const created = Math.floor(this.#now() / 1_000);
+    let text = "";
+    for (const name of parameters) {
+      const value =
+        name === "created"
+          ? String(created)
+          : name === "expires"
+            ? String(created + Math.floor(lifetimeMs / 1_000))
+            : name === "nonce"
+              ? `"${this.#nonce()}"`
+              : this.#fixed[name];
+      if (value !== undefined) text += `;${name}=${value}`;
+    }
+    return text;
+  }
+
+  #fields(parameters: string, signature: Uint8Array, digest: Maybe<string>): HttpHeaders {
+    const { label } = this.#profile;
+    const fields = {
+      "signature-input": `${label}=${parameters}`,
+      signature: `${label}=:${Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString("base64")}:`,
+    };
+    return digest === undefined ? fields : { ...fields, "content-digest": digest };
+  }
+}
+
+/** The `sign` of responses. `target`: the URL of the request as its caller wrote it. */
+export function responseSigning(
+  signer: MessageSigner,
+  target: (request: RequestHead) => string,
+): NonNullable<HttpResponse["sign"]> {
+  return async (response, request) => {
+    const { method, headers, rawHeaders } = request;
+    return (await signer.response(response, { method, target: target(request), headers, rawHeaders })) ?? {};
+  };
+}
+
+/** RFC 9421 §2.5: a line for each component, and one for the parameters. */
+export function signatureBase(components: readonly Component[], message: SignedMessage, parameters: string): Uint8Array {
+  let base = "";
+  for (const component of components) base += `${component.text}: ${component.valueIn(message)}\n`;
+  return Buffer.from(`${base}"@signature-params": ${parameters}`, "latin1");
+}
+
+function withDigest(headers: HttpHeaders, digest: Maybe<string>): HttpHeaders {
+  return digest === undefined ? headers : { ...headers, "content-digest": digest };
+}
