@@ -20,8 +20,6 @@ import { changingOptions, fixedOptions } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
 import { withoutUndefined } from "./without-undefined.js";
 
-/** How long a removed agent's connections stay open: as long as its calls may take. */
-const RETIRED_MS = 620_000;
 const TOKEN_BYTES = 24;
 
 /** Starts a gateway: connects to its upstreams and serves them. */
@@ -57,8 +55,8 @@ class RunningGateway implements Gateway {
   #served: readonly Agent[] = [];
   #server: Maybe<Server>;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Removed agents that may have calls in progress, with the function that cancels their close timer. */
-  readonly #retired = new Map<AgentSupervisor, () => void>();
+  /** Removed agents that may have calls in progress. */
+  readonly #retired = new Set<AgentSupervisor>();
   /** Losses of closed agents, for the report of the whole run. */
   #pastLosses: readonly LossSource[] = [];
 
@@ -154,7 +152,7 @@ class RunningGateway implements Gateway {
   }
 
   losses(): readonly AgentLosses[] {
-    return lossesOf([...this.#pastLosses, ...this.#retired.keys(), ...this.#supervisors]);
+    return lossesOf([...this.#pastLosses, ...this.#retired, ...this.#supervisors]);
   }
 
   async open(): Promise<void> {
@@ -187,8 +185,7 @@ class RunningGateway implements Gateway {
     this.#inspector?.close();
     this.console.close();
     await this.#server?.close();
-    for (const cancelTimer of this.#retired.values()) cancelTimer();
-    await Promise.all([...this.#supervisors, ...this.#retired.keys()].map((supervisor) => supervisor.close()));
+    await Promise.all([...this.#supervisors, ...this.#retired].map((supervisor) => supervisor.close()));
     await this.#resources.close();
   }
 
@@ -204,12 +201,13 @@ class RunningGateway implements Gateway {
       fresh.push(supervisor);
       return supervisor;
     });
+    let callsEnded: Promise<void>;
     try {
       await Promise.all(fresh.map((supervisor) => supervisor.start()));
       assertReachable(fresh, this.#deps.requireUpstreams === true);
       const served = supervisors.map(({ agent }) => agent);
       if (prepared.tls !== undefined) this.#running.reload(prepared.tls);
-      this.#running.replace(served, this.#options(prepared));
+      callsEnded = this.#running.replace(served, this.#options(prepared));
       this.#served = served;
     } catch (thrown) {
       await Promise.all(fresh.map((supervisor) => supervisor.close()));
@@ -219,7 +217,7 @@ class RunningGateway implements Gateway {
     const gone = this.#supervisors.filter((supervisor) => !supervisors.includes(supervisor));
     this.#prepared = prepared;
     this.#supervisors = supervisors;
-    for (const supervisor of gone) this.#retire(supervisor);
+    for (const supervisor of gone) this.#retire(supervisor, callsEnded);
     this.#replaceServed();
     const report = reportOf([...before.values()], supervisors, prepared.warnings);
     this.#observations.record("reload", "gateway", reloadSummary(report));
@@ -263,7 +261,7 @@ class RunningGateway implements Gateway {
     const agents = this.#supervisors.map(({ agent }) => agent);
     if (server === undefined || agents.every((agent, index) => agent === this.#served[index])) return;
     try {
-      server.replace(agents, this.#options(this.#prepared));
+      void server.replace(agents, this.#options(this.#prepared));
       this.#served = agents;
     } catch (thrown) {
       this.#observations.record("refused", "gateway", AgentError.from(thrown).message);
@@ -284,13 +282,13 @@ class RunningGateway implements Gateway {
     });
   }
 
-  #retire(supervisor: AgentSupervisor): void {
+  #retire(supervisor: AgentSupervisor, callsEnded: Promise<void>): void {
     supervisor.stop();
-    const cancelTimer = this.#clock.after(RETIRED_MS, () => {
+    this.#retired.add(supervisor);
+    void callsEnded.then(() => {
       this.#retired.delete(supervisor);
       this.#pastLosses = lossesOf([...this.#pastLosses, supervisor]).map(lossSource);
-      void supervisor.close();
+      return supervisor.close();
     });
-    this.#retired.set(supervisor, cancelTimer);
   }
 }

@@ -35,9 +35,10 @@ export interface Server {
   interfaces(agent: string): readonly Interface[];
   /**
    * Replaces the agents and their options. Active calls and streams continue on the previous ones, for ten minutes at most;
-   * both share the task store. Options of the port cannot change.
+   * both share the task store. Options of the port cannot change. Throws before anything is replaced; the promise resolves when the last
+   * call to a replaced agent has ended.
    */
-  replace(agents: Agent | readonly Agent[], options?: ReplaceOptions): void;
+  replace(agents: Agent | readonly Agent[], options?: ReplaceOptions): Promise<void>;
   /**
    * Sends a message to a caller, known by `task.owner`, that has an open session. Throws `unavailable` if it has none.
    */
@@ -95,11 +96,12 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       ready(next);
       retired.add(current, limits.drainMs);
       current = next;
+      return retired.allClosed();
     },
     say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
     async close() {
-      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close(limits.drainMs)]);
+      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close()]);
     },
   };
 }

@@ -1,4 +1,6 @@
 import { createServer } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../apps/gateway/index.js";
 import { agent, connect, type RemoteAgent, type Server, serve } from "../../src/index.js";
@@ -47,6 +49,18 @@ async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** The configuration of an agent that served a call; only the gateway still holds it. */
+async function replacedAgent(gateway: Gateway, url: string): Promise<WeakRef<object>> {
+  const config = configOf([{ name: "worker", upstream: url, timeoutMs: 5_000 }]);
+  const [held = {}] = config.agents;
+  await gateway.reload(config);
+  await (await peerAt(gateway.url)).send("first");
+  return new WeakRef(held);
 }
 
 /** Waits for a state of the gateway; bounded by the test's timeout. */
@@ -98,6 +112,19 @@ describe("a gateway with a new configuration", () => {
     for (let step = await stream.next(); step.done !== true; step = await stream.next()) rest.push(JSON.stringify(step.value));
     expect(rest.join("")).toContain("last");
     expect(rest.at(-1)).toContain("completed");
+  });
+
+  it("releases a replaced agent when its last call has ended", async () => {
+    const one = await upstream("one");
+    const gateway = await gatewayOf(configOf([{ name: "worker", upstream: one.url }]));
+    const replaced = await replacedAgent(gateway, one.url);
+    await gateway.reload(configOf([{ name: "worker", upstream: one.url }]));
+    expect(textOfAnswer(await (await peerAt(gateway.url)).send("next"))).toBe("one heard next");
+    const isReleased = (): boolean => {
+      collectGarbage();
+      return replaced.deref() === undefined;
+    };
+    await expect.poll(isReleased, { timeout: 15_000 }).toBe(true);
   });
 
   it("keeps the connections of unchanged agents, adds and removes others", async () => {
