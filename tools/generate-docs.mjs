@@ -17,6 +17,10 @@ const writing = await import("../src/router/model/prompt.ts");
 const { parseScenarioText, route } = await import("../src/router/index.ts");
 const { decisionTable } = await import("../apps/cli/route-print.ts");
 const { configJsonSchema, configReference } = await import("../apps/gateway/index.ts");
+const { deploymentRows } = await import("../src/internal.ts");
+const { NEEDS, RECOMMENDED_LIMITS } = await import("../apps/config/index.ts");
+const { DEFAULT_LIMITS } = await import("../src/internal.ts");
+const { DEFAULT_TASK_LIMITS } = await import("../src/public/stores.ts");
 
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");
@@ -81,6 +85,32 @@ const blocks = {
     ),
   },
   "docs/gateway.md": { config: configReference() },
+  "docs/production.md": {
+    deployments: tableOf(
+      ["protocol", "deployment", "transport", "callers", "messages", "signed cards", "why"],
+      deploymentRows(protocols).map(({ protocol, name, transport, callers, messages, signedCards, because }) => [
+        protocol,
+        name,
+        transport,
+        callers,
+        messages,
+        signedCards ? "yes" : "no",
+        because,
+      ]),
+    ),
+    needs: tableOf(
+      ["`--profile recommended`", ""],
+      Object.values(NEEDS).map(({ level, means }) => [level, means]),
+    ),
+    limits: tableOf(
+      ["limit", "default", "recommended"],
+      Object.entries({ ...RECOMMENDED_LIMITS.limits, ...RECOMMENDED_LIMITS.taskLimits }).map(([name, value]) => [
+        `\`${name}\``,
+        (DEFAULT_LIMITS[name] ?? DEFAULT_TASK_LIMITS[name]).toLocaleString("en"),
+        value.toLocaleString("en"),
+      ]),
+    ),
+  },
   "docs/protocols.md": {
     traits: tableOf(
       ["protocol", "versions", "streaming", "tasks", "resume", "idempotent send", "input turns", "signed", "sealed", "binary"],

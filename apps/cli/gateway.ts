@@ -1,5 +1,5 @@
 import { AgentError, type JsonObject } from "../../src/index.js";
-import { protocols } from "../../src/public/protocols.js";
+import { type DeploymentName, protocols } from "../../src/public/protocols.js";
 import {
   type AgentLosses,
   type AgentStatus,
@@ -25,6 +25,7 @@ import { listenProblem, problemOf } from "./problem.js";
 
 interface GatewayOptions {
   readonly output: Format;
+  readonly profile?: DeploymentName;
   readonly check?: boolean;
   readonly connect?: boolean;
   readonly requireUpstreams?: boolean;
@@ -40,11 +41,12 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   if (options.connect === true && options.check !== true)
     throw usageError("--connect belongs to --check", "A gateway that starts reaches its agents anyway.");
   const mark = configRevision(file);
-  const config = await explained(() => readConfig(file));
+  const read = (): Promise<GatewayConfig> => readConfig(file, process.env, options.profile);
+  const config = await explained(read);
   if (options.check === true) return check(file, config, options, output);
   const gateway = await startGateway(config, output, options.requireUpstreams === true);
   await sayStarted(gateway, output);
-  const stopReloading = watchForReload({ file, mark, gateway, watches: options.watch, output });
+  const stopReloading = watchForReload({ file, mark, gateway, read, watches: options.watch, output });
   await untilStopped(output);
   stopReloading();
   await endGateway(gateway, output);
@@ -107,14 +109,15 @@ interface ReloadOptions {
   /** The state of the file when it was read. */
   readonly mark: ConfigRevision;
   readonly gateway: Gateway;
+  read(): Promise<GatewayConfig>;
   readonly watches: boolean;
   readonly output: Output;
 }
 
-function watchForReload({ file, mark, gateway, watches, output }: ReloadOptions): () => void {
+function watchForReload({ file, mark, gateway, read, watches, output }: ReloadOptions): () => void {
   async function reload(): Promise<void> {
     try {
-      const report = await gateway.reload(await readConfig(file));
+      const report = await gateway.reload(await read());
       if (output.format === "json") await output.line({ kind: "reloaded", ...namesOf(report) });
       else output.say(reloadLine(report));
     } catch (thrown) {

@@ -13,9 +13,9 @@ import {
   type TlsOptions,
 } from "../../src/index.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
-import { type Protocol, protocols } from "../../src/public/protocols.js";
+import { type DeploymentName, type Protocol, protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
-import { loadAgents as load } from "../config/index.js";
+import { loadAgents as load, profileLimits } from "../config/index.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
@@ -25,12 +25,14 @@ import { type ModelOptions, openModel } from "./model.js";
 import { settingsOf } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { listenProblem, problemOf } from "./problem.js";
+import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openTaskStore, type StoreOptions } from "./task-store.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
 interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions {
   readonly output: Format;
+  readonly profile?: DeploymentName;
   readonly port: number;
   readonly host: string;
   readonly tokenFile?: string;
@@ -59,6 +61,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const callers = await readIdentity(options, await readAdmission(options.tokenFile), audit);
   if (options.gateway !== undefined && callers.admission.open === true)
     throw usageError("--gateway names a caller, and no callers are authenticated", "Give --token-file FILE, for example.");
+  const recommended = checkProfile(options, callers.admission.open !== true);
   const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
@@ -73,7 +76,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
     options,
   );
   const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, server, { say, audit });
-  const allWarnings = callers.warning === undefined ? warnings : [callers.warning, ...warnings];
+  const allWarnings = [...(callers.warning === undefined ? [] : [callers.warning]), ...warnings, ...recommended];
   const ready: Ready = { server, agents, callers, store, artifacts: folder, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else await sayReady(ready, output);
@@ -138,6 +141,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     host,
     admission: callers.admission,
     gateways: options.gateway ?? [],
+    ...profileLimits(options.profile),
     names: options.name ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     openToEverybody: openToEverybody === true,

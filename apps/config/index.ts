@@ -11,3 +11,12 @@ export {
   readDocument,
 } from "./document.js";
 export { loadAgents } from "./load-agents.js";
+export {
+  isClearBeyondLoopback,
+  NEEDS,
+  type Need,
+  type ProfileFacts,
+  profileGaps,
+  profileLimits,
+  RECOMMENDED_LIMITS,
+} from "./profile.js";

@@ -184,6 +184,12 @@ function limitsOf(defaults: object) {
 /** Schema of the gateway configuration. Unknown members are errors. */
 export const CONFIG_SCHEMA = z.strictObject({
   $schema: z.string().optional().describe("For editors."),
+  profile: z
+    .enum(["minimal", "recommended"])
+    .optional()
+    .describe(
+      "recommended: refuse to start without what production needs, warn about the rest, smaller limits. Default: minimal.",
+    ),
   listen: LISTEN.optional(),
   as: z
     .array(INTERFACE_NAME)

@@ -5,6 +5,7 @@ import type { ConfigDocument } from "./config-schema.js";
 
 /** Members that take effect only at start: changing them requires a restart. */
 const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigDocument) => unknown])[] = [
+  [["profile"], ({ profile }) => profile],
   [["listen", "port"], ({ listen }) => listen?.port ?? DEFAULT_PORT],
   [["listen", "host"], ({ listen }) => listen?.host ?? DEFAULT_HOST],
   [["listen", "publicUrl"], ({ listen }) => listen?.publicUrl],

@@ -3,6 +3,7 @@ import { type AuditSink, type CardSigner, type CardTrust, cardSigner } from "../
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
+import { profileWarnings } from "./profile.js";
 import { checkCertificate, checkCrl, readCallers, readCredentials, readTrust } from "./read-credentials.js";
 import { SecretReader } from "./secrets.js";
 
@@ -44,7 +45,7 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise
     Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
   ]);
   secrets.problems.throwIfAny();
-  const warnings = [...new Set([...secrets.warnings, ...config.agents.flatMap(warningsOf)])];
+  const warnings = [...new Set([...secrets.warnings, ...config.agents.flatMap(warningsOf), ...profileWarnings(document)])];
   return { config, agents, callerAdmission, tls, cardKeys, secret, pageToken, warnings };
 }
 

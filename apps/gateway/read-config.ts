@@ -1,10 +1,13 @@
 import { dirname, resolve } from "node:path";
+import type { Maybe } from "../../src/index.js";
+import type { DeploymentName } from "../../src/public/protocols.js";
 import { type MemberPath, parseLocated, readDocument } from "../config/index.js";
 import { agentsOf, type GatewayConfig } from "./config.js";
 import { checkConfig } from "./config-checks.js";
 import { ConfigError, type ConfigProblem, ConfigProblems } from "./config-problem.js";
-import { CONFIG_SCHEMA, type ConfigDocument } from "./config-schema.js";
+import { CONFIG_SCHEMA } from "./config-schema.js";
 import { fromEnvironment } from "./from-environment.js";
+import { checkProfile, withProfile } from "./profile.js";
 import { schemaMessage, schemaProblems } from "./schema-problems.js";
 
 export interface ConfigSource {
@@ -13,11 +16,17 @@ export interface ConfigSource {
   /** Base directory of relative file names. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Instead of the one in the document. */
+  readonly profile?: Maybe<DeploymentName>;
 }
 
 /** Reads a configuration file, JSON or YAML. Throws ConfigError with all problems and their positions. */
-export async function readConfig(file: string, env: NodeJS.ProcessEnv = process.env): Promise<GatewayConfig> {
-  return parseConfig(await readDocument(file), { name: file, folder: dirname(resolve(file)), env });
+export async function readConfig(
+  file: string,
+  env: NodeJS.ProcessEnv = process.env,
+  profile?: DeploymentName,
+): Promise<GatewayConfig> {
+  return parseConfig(await readDocument(file), { name: file, folder: dirname(resolve(file)), env, profile });
 }
 
 /** Parses a configuration from text. */
@@ -37,7 +46,11 @@ export function configFrom(document: unknown, source: Omit<ConfigSource, "name">
   return checked(document, source, () => new ConfigProblems(() => undefined));
 }
 
-function checked(written: unknown, { folder, env }: Omit<ConfigSource, "name">, fresh: () => ConfigProblems): GatewayConfig {
+function checked(
+  written: unknown,
+  { folder, env, profile }: Omit<ConfigSource, "name">,
+  fresh: () => ConfigProblems,
+): GatewayConfig {
   const problems = fresh();
   const { value, fromEnvironment: substituted } = fromEnvironment(written, env, problems);
   const unset = problems.list.length > 0;
@@ -47,8 +60,11 @@ function checked(written: unknown, { folder, env }: Omit<ConfigSource, "name">, 
       // An unset variable is already reported; its missing value is not a second problem.
       if (!unset || !substituted.has(JSON.stringify(path))) problems.add(path, message, named);
     }
-  else checkConfig(parsed.data, substituted, problems);
+  const document = withProfile(parsed.data ?? { agents: [] }, profile);
+  if (parsed.success) {
+    checkConfig(document, substituted, problems);
+    checkProfile(document, problems);
+  }
   problems.throwIfAny();
-  const document: ConfigDocument = parsed.data ?? { agents: [] }; // throwIfAny has thrown if parsing failed
   return { document, agents: agentsOf(document), folder, env, newProblems: fresh };
 }

@@ -24,6 +24,7 @@ import type { ProvenPeer } from "../security/admission.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
+import type { Deployments } from "./deployment.js";
 import type { DidMethod, DidService, FetchUrl } from "./did-method.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
@@ -238,6 +239,8 @@ export interface Protocol {
   /** The protocol's primitives for the optional features of a link. Default: none. */
   readonly primitives?: Maybe<Primitives>;
   readonly losses: readonly DeclaredLoss[];
+  /** How the protocol is run: the least that works, and what is recommended. `--profile` applies it. */
+  readonly deployments?: Maybe<Deployments>;
   readonly routes: readonly Route[];
   /** Starts the server side for a host. */
   serve(host: Host): Served;

@@ -20,6 +20,24 @@ async function problemsIn(text: string, env: NodeJS.ProcessEnv = {}): Promise<re
 
 const AGENT = "agents:\n  - name: one\n    upstream: http://127.0.0.1:9\n";
 
+describe("profile: recommended", () => {
+  const SECURED = `profile: recommended\n${AGENT}auth: { tokens: { env: T } }\naudit: log\n`;
+
+  it("sets smaller limits, and those of the document win", async () => {
+    const text = `${SECURED}limits: { h2Streams: 7 }\n`;
+    const { document } = await parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} });
+    expect(document.limits).toMatchObject({ bodyBytes: 4 * 1024 * 1024, h2Streams: 7 });
+    expect(document.taskLimits).toMatchObject({ runningTasksPerOwner: 50 });
+  });
+
+  it("lacks authentication and an audit log in the smallest file", async () => {
+    expect(await problemsIn(`profile: recommended\n${AGENT}`)).toEqual([
+      expect.stringContaining("auth lacks what profile recommended requires, authentication of callers"),
+      expect.stringContaining("audit lacks what profile recommended requires, an audit log"),
+    ]);
+  });
+});
+
 describe("configuration problems are reported with line and column", () => {
   it.each([
     ["invalid YAML", "agents: [", "1:10: the configuration is not valid YAML"],

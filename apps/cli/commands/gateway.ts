@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { lazyAction, outputOption } from "./shared-options.js";
+import { lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
   koine gateway koine.yaml                      every agent of the file, on one port, in every protocol
   koine gateway koine.yaml --check              is the file valid; nothing is started
+  koine gateway koine.yaml --profile recommended --check    and what production needs besides
   koine gateway koine.yaml --check --connect    and do its agents answer
   koine bridge http://127.0.0.1:8000            the same for one agent, without a file
 
@@ -22,6 +23,7 @@ export function addGateway(program: Command): void {
     .command("gateway")
     .description("put agents that already run on one port, in every protocol")
     .argument("<config>", "a YAML or JSON file")
+    .addOption(profileOption())
     .option("--check", "read the file and everything that it names; start nothing")
     .option("--connect", "with --check: connect to the agents too")
     .option("--require-upstreams", "an agent that cannot be reached at the start is an error")

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { collect, collectPairs, parsePort } from "../option-values.js";
-import { addModelOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
+import { addModelOptions, addProxyOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -34,6 +34,7 @@ function addServeOptions(command: Command): Command {
     .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
+    .addOption(profileOption())
     .option("--try", "print calls one can try")
     .addOption(outputOption())
     .optionsGroup("TLS:")

@@ -19,6 +19,14 @@ export function formatOption(formats: readonly string[]): Option {
   return new Option("-o, --output <format>", `output format: ${alternatives(formats)}`).choices(formats).default("text");
 }
 
+/** `--profile`, on every command that serves. */
+export function profileOption(): Option {
+  return new Option(
+    "--profile <name>",
+    "recommended: refuse to start without what production needs, warn about the rest, smaller limits",
+  ).choices(["minimal", "recommended"]);
+}
+
 /** `a, b or c`. */
 export function alternatives(choices: readonly string[]): string {
   return [choices.slice(0, -1).join(", "), ...choices.slice(-1)].join(" or ");

@@ -1,5 +1,6 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
+import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { readNotice } from "./notify.js";
@@ -49,6 +50,7 @@ export const a2a: Protocol = {
     { version: "0.3", path: "operation.historyLength=0", reason: "0.3 on gRPC does not distinguish zero from absent" },
     { version: "0.3", path: "message.parts[].mediaType", reason: "0.3 has no media type on text and data parts" },
   ],
+  deployments,
   routes,
   serve,
   connect,

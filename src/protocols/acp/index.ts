@@ -1,5 +1,6 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
+import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { primitives } from "./primitives.js";
@@ -65,6 +66,7 @@ export const acp: Protocol = {
     { version: VERSION, path: "operation.metadata", reason: "a run request has no metadata" },
     { version: VERSION, path: "operation.historyLength", reason: "a run contains only its output" },
   ],
+  deployments,
   routes,
   serve,
   connect,

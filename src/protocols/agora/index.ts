@@ -3,6 +3,7 @@ import type { DeclaredLoss, Protocol } from "../protocol.js";
 import { connectWith } from "./client.js";
 import { MEMBER_PATHS } from "./codec/envelope-members.js";
 import { commands } from "./commands.js";
+import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
 import type { Programmer } from "./documents/programmer.js";
 import { features } from "./features.js";
@@ -70,6 +71,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
     features,
     primitives,
     losses: LOSSES,
+    deployments,
     routes,
     serve: serveWith({
       model,
