@@ -30,7 +30,7 @@ export class Observations {
   readonly circuits = new Map<string, { readonly at: number; readonly because: string }>();
   /** Depth history of each queue, oldest first. */
   readonly queues = new Map<string, number[]>();
-  readonly counters = { decisions: 0, retries: 0, hedges: 0, repeats: 0, gaps: 0, circuits: 0 };
+  readonly counters = { decisions: 0, retries: 0, hedges: 0, repeats: 0, gaps: 0, circuits: 0, lowered: 0, refused: 0 };
   readonly #callers = new Map<string, RecentCaller>();
   readonly #listeners = new Set<() => void>();
   readonly #now: () => number;
@@ -99,6 +99,9 @@ export class Observations {
       case "gap":
         counters.gaps++;
         return `messages ${note.first} to ${note.last} did not arrive within ${note.waitMs} ms`;
+      case "floor":
+        counters[note.outcome]++;
+        return `${note.outcome === "lowered" ? `sent without: ${note.requirement}` : `refused for lack of: ${note.requirement}`} (${note.because})`;
       case "queue":
         this.#recordDepth(`${note.destination} ${note.queue}`, note.depth);
         return undefined;

@@ -89,10 +89,14 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
       if (found === undefined) throw new AgentError("internal", `protocol ${upstream.protocol} is not registered`);
       return found;
     };
-    const handler = rewriter?.requireSecurity(upstream.handler, protocol) ?? upstream.handler;
     const upstreamUrls = [url, ...upstream.interfaces.map((each) => rewriter?.address(each.url) ?? each.url)];
     const bridged = bridgedAgent(
-      { handler, protocol: () => upstream.protocol, traits: () => protocol().traits, card: () => upstream.card },
+      {
+        handler: upstream.handler,
+        protocol: () => upstream.protocol,
+        traits: () => protocol().traits,
+        card: () => upstream.card,
+      },
       { signed: upstream.cardTrust !== "unsigned", upstreamUrls, callers: shared },
       { ...settings, clock: settings.clock ?? options.clock, ids: settings.ids ?? options.ids },
     );

@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { toy } from "../../test/toy/index.js";
-import { startCall } from "../envelope/index.js";
 import { UpstreamAddressRewriter } from "./upstream-address.js";
 
 describe("UpstreamAddressRewriter", () => {
@@ -21,15 +19,5 @@ describe("UpstreamAddressRewriter", () => {
     "https://other.example",
   ])("leads nowhere else: %s stays", (target) => {
     expect(new UpstreamAddressRewriter("https://gw.example/base", "http://inner:9000").address(target)).toBe(target);
-  });
-
-  it("checks security requirements against the real address", async () => {
-    const handler = new UpstreamAddressRewriter("https://gw.example", "http://inner:9000").requireSecurity(
-      () => Promise.resolve({ kind: "done" }),
-      () => toy,
-    );
-    const floor = { encrypted: true, signed: false, endToEnd: false, identity: false };
-    await expect(handler({ kind: "ping" }, startCall({ floor }))).rejects.toMatchObject({ code: "downgrade_refused" });
-    await expect(handler({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 });

@@ -1,7 +1,4 @@
-import { requireSecurity } from "../client/require-security.js";
 import type { RewriteAddress } from "../client/resolve-peer.js";
-import type { Handler } from "../envelope/index.js";
-import type { Protocol } from "../protocols/protocol.js";
 import { httpAddress } from "../transport/request.js";
 
 /**
@@ -11,11 +8,9 @@ import { httpAddress } from "../transport/request.js";
 export class UpstreamAddressRewriter {
   /** Prefixes to replace: URLs, and `host:port` as some bindings write it. */
   readonly #mappings: readonly (readonly [from: string, to: string])[];
-  readonly #url: string;
 
   constructor(publicUrl: string, url: string) {
     const [listener, upstream] = [new URL(publicUrl), new URL(url)];
-    this.#url = url;
     this.#mappings = [
       [plain(listener.href), plain(upstream.href)],
       [authority(listener), authority(upstream)],
@@ -32,11 +27,6 @@ export class UpstreamAddressRewriter {
         return `${to}${absolute.slice(from.length)}`;
     return target;
   };
-
-  /** The card's address may use TLS and the upstream's not: security requirements are checked against the real address. */
-  requireSecurity(handler: Handler, protocol: () => Pick<Protocol, "id" | "traits">): Handler {
-    return (operation, call) => requireSecurity(handler, protocol(), { url: this.#url })(operation, call);
-  }
 }
 
 function plain(href: string): string {

@@ -4,6 +4,7 @@ import { AgentError, isPromise, NO_FLOOR, type Reply, startCall } from "../envel
 import { createClientContext } from "../protocols/client-context.js";
 import type { Peer, Protocol } from "../protocols/protocol.js";
 import { Connection } from "./connection.js";
+import { FloorRules } from "./floor-rules.js";
 
 const context = createClientContext({
   link: { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined },
@@ -20,6 +21,7 @@ describe("Connection", () => {
           written++;
           return { kind: "done" };
         },
+        protection: () => NO_FLOOR,
         close: async () => undefined,
       }),
     };
@@ -31,6 +33,8 @@ describe("Connection", () => {
       random: () => 0,
       wrap: (handler) => handler,
       onVersionError: () => undefined,
+      floor: new FloorRules("http://peer.example", {}, { now: () => 0 }),
+      dialled: (url) => url,
     });
     const guarded = startCall({ floor: { ...NO_FLOOR, encrypted: true } });
     await expect(connection.handle({ kind: "ping" }, guarded)).rejects.toMatchObject({ code: "downgrade_refused" });
@@ -45,7 +49,10 @@ describe("Connection", () => {
       () => Promise.resolve({ kind: "done" }),
     ];
     const candidates = answers.map((answer, index) => ({
-      protocol: { ...toy, connect: () => ({ handler: answer, close: async () => undefined }) } as Protocol,
+      protocol: {
+        ...toy,
+        connect: () => ({ handler: answer, protection: () => NO_FLOOR, close: async () => undefined }),
+      } as Protocol,
       peer: { url: `http://peer-${index}.example`, version: "1", binding: "b" } as Peer,
     }));
     const connection = new Connection({
@@ -54,6 +61,8 @@ describe("Connection", () => {
       random: () => 0,
       wrap: (handler) => handler,
       onVersionError: () => undefined,
+      floor: new FloorRules("http://peer.example", {}, { now: () => 0 }),
+      dialled: (url) => url,
     });
     const reply = connection.handle({ kind: "task.subscribe", taskId: "t", follow: true }, startCall());
     const events: string[] = [];

@@ -13,6 +13,7 @@ import {
 import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
 import { httpAddress } from "../transport/request.js";
+import type { FloorRules } from "./floor-rules.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
 
@@ -24,6 +25,9 @@ export interface ConnectionOptions {
   wrap(handler: Handler, candidate: Candidate): Handler;
   /** The peer rejected a version that its card names. */
   onVersionError(candidate: Candidate): void;
+  readonly floor: FloorRules;
+  /** The address that is dialled for an address on the card. */
+  dialled(url: string): string;
 }
 
 /**
@@ -101,10 +105,11 @@ export class Connection {
   #open(candidate: Candidate): OpenedInterface {
     let opened = this.#opened.get(candidate);
     if (opened === undefined) {
-      const { contextFor, wrap } = this.#options;
+      const { contextFor, wrap, dialled, floor } = this.#options;
       const { protocol, peer } = candidate;
       const client = protocol.connect(contextFor(candidate));
-      opened = { client, handler: wrap(requireSecurity(keepProtection(client.handler, protocol), protocol, peer), candidate) };
+      const secured = { protocol, client, url: peer.url, dialled: dialled(peer.url) };
+      opened = { client, handler: wrap(requireSecurity(keepProtection(client.handler, protocol), secured, floor), candidate) };
       this.#opened.set(candidate, opened);
     }
     return opened;

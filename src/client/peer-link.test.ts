@@ -1,10 +1,13 @@
+import { createServer as createClearServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { type Authority, makeAuthority } from "../../test/certificates.js";
+import { floorOf, startCall } from "../envelope/index.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
+import { permitClearText } from "./clear-text.js";
 import { peerLink } from "./peer-link.js";
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -56,4 +59,33 @@ test("addresses from a card are guarded, configured ones are not", async () => {
   await expect(local.exchange(makeRequest({ method: "GET", url: "http://127.0.0.1:9/" }))).rejects.toMatchObject({
     code: "unavailable",
   });
+});
+
+const encrypted = startCall({ floor: floorOf(["encrypted"]) });
+
+test.each([
+  ["the configured address", "http://10.9.9.9:9", "http://10.9.9.9:9/a2a", encrypted],
+  ["an address that a card was rewritten to", "https://gw.example", "http://10.9.9.9:9/a2a", encrypted],
+  ["an address that the peer named", "http://10.9.9.9:9", "http://10.9.9.8:9/a2a", permitClearText(encrypted, "private")],
+  ["a public address", "http://192.0.3.1:9", "http://192.0.3.1:9/a2a", permitClearText(encrypted, "private")],
+])("a call that must be encrypted is not sent in clear text to %s", async (_, own, target, call) => {
+  const link = peerLink(own, DEFAULT_LIMITS, undefined);
+  cleanups.push(() => link.close());
+  const refused = { code: "downgrade_refused", facts: { sent: "no" } };
+  await expect(link.exchange(makeRequest({ method: "GET", url: target, call }))).rejects.toMatchObject(refused);
+  const session = makeRequest({ method: "GET", url: target.replace("http", "ws"), call });
+  await expect(link.open?.(session, [])).rejects.toMatchObject(refused);
+});
+
+test("a call that must be encrypted passes where it stays on this host", async () => {
+  const server = createClearServer((_, response) => response.end("here"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const url = `http://${host}:${(server.address() as AddressInfo).port}`;
+    const link = peerLink(url, DEFAULT_LIMITS, undefined);
+    const { body } = await link.exchange(makeRequest({ method: "GET", url, call: encrypted }));
+    expect(Buffer.from(body as Uint8Array).toString()).toBe("here"); // not an event stream, so it came whole
+    await link.close();
+  }
 });

@@ -9,6 +9,7 @@ import {
   type Cursor,
   type Envelope,
   type EventOf,
+  floorOf,
   type Handler,
   isPromise,
   type LossSink,
@@ -19,6 +20,7 @@ import {
   type OperationOf,
   type PushConfig,
   type Reply,
+  type Requirement,
   startCall,
   type Task,
   textOf,
@@ -57,6 +59,8 @@ export interface SendOptions {
   readonly traceparent?: string;
   /** The message that caused this one. */
   readonly parent?: Envelope;
+  /** The security that the message must have; without it nothing is sent. Default: what the connection requires. */
+  readonly require?: readonly Requirement[];
   /** Stops the wait, not the work. */
   readonly signal?: AbortSignal;
 }
@@ -140,8 +144,9 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientOptio
       ids,
     );
 
-  const callFor = ({ signal, traceparent }: { readonly signal?: AbortSignal; readonly traceparent?: string }): Call =>
+  const callFor = ({ signal, traceparent, require }: Pick<SendOptions, "signal" | "traceparent" | "require">): Call =>
     startCall({
+      floor: require && floorOf(require),
       cancel: signal === undefined ? undefined : cancelFrom(signal),
       parameters: traceparent === undefined ? undefined : { traceparent },
       reportLoss: onLoss,

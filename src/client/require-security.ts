@@ -1,37 +1,49 @@
-import { AgentError, type Floor, type Handler, NO_FLOOR, protectionOf } from "../envelope/index.js";
-import type { Peer, Protocol } from "../protocols/protocol.js";
+import { type Floor, floorOf, type Handler, NO_FLOOR, protectionOf, raiseFloor } from "../envelope/index.js";
+import type { Client, Protocol } from "../protocols/protocol.js";
+import { isTlsAddress } from "../transport/address-parts.js";
+import type { FloorRules } from "./floor-rules.js";
+
+/** One interface of a peer. */
+export interface SecuredInterface {
+  readonly protocol: Pick<Protocol, "id" | "traits">;
+  readonly client: Pick<Client, "protection">;
+  /** The address of the interface. */
+  readonly url: string;
+  /** The address that is dialled for it. */
+  readonly dialled: string;
+}
 
 /** Rejects calls that require more protection than this interface provides, before anything is sent. */
 export function requireSecurity(
   handler: Handler,
-  { id, traits }: Pick<Protocol, "id" | "traits">,
-  { url }: Pick<Peer, "url">,
+  { protocol, client, url, dialled }: SecuredInterface,
+  rules: FloorRules,
 ): Handler {
-  const isTls = url.startsWith("https:") || url.startsWith("wss:");
-  const provided: Floor = {
-    encrypted: isTls || traits.sealed !== "none",
-    signed: traits.signed !== "none",
-    endToEnd: traits.signed === "end-to-end" && traits.sealed === "end-to-end",
-    // The peer is identified by its certificate, or by its signatures.
-    identity: isTls || traits.signed !== "none",
-  };
+  const { required } = rules;
+  const losesTls = isTlsAddress(url) && !isTlsAddress(dialled);
   return (operation, call) => {
-    const { floor } = call;
+    const raised = required === NO_FLOOR ? call : call.derive({ floor: required });
     // Most calls require nothing.
-    if (floor === NO_FLOOR) return handler(operation, call);
+    if (raised.floor === NO_FLOOR) return handler(operation, call);
+    const connection = losesTls ? withoutTls(client.protection(), protocol) : client.protection();
     // A message that is sealed or signed by its author needs less of its connection.
-    const brought = operation.kind === "send" ? protectionOf(operation.envelope, traits) : NO_FLOOR;
-    const missing = REQUIREMENTS.find((name) => floor[name] && !provided[name] && !brought[name]);
-    if (missing === undefined) return handler(operation, call);
-    const why = `the call must be ${LABELS[missing]}, which ${id} at this address does not provide`;
-    return Promise.reject(new AgentError("downgrade_refused", why, { sent: "no" }));
+    const brought = operation.kind === "send" ? protectionOf(operation.envelope, protocol.traits) : NO_FLOOR;
+    const provided = raiseFloor(connection, brought);
+    let allowed = raised;
+    try {
+      allowed = rules.check(operation, raised, { protocol: protocol.id, url: dialled, provided });
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+    return handler(operation, allowed);
   };
 }
 
-const REQUIREMENTS = ["encrypted", "signed", "endToEnd", "identity"] as const satisfies readonly (keyof Floor)[];
-const LABELS: Readonly<Record<keyof Floor, string>> = {
-  encrypted: "encrypted",
-  signed: "signed",
-  endToEnd: "protected from end to end",
-  identity: "with a peer that proves who it is",
-};
+/** What remains of the protection if the address that is dialled has no TLS, unlike the one on the card. */
+function withoutTls({ signed, endToEnd }: Floor, { traits }: Pick<Protocol, "traits">): Floor {
+  const own = floorOf([
+    ...(traits.sealed === "none" ? [] : (["encrypted"] as const)),
+    ...(traits.signed === "none" ? [] : (["identity"] as const)),
+  ]);
+  return raiseFloor(own, { signed, endToEnd });
+}

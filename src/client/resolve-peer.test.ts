@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toy } from "../../test/toy/index.js";
-import type { Card } from "../envelope/index.js";
+import { type Card, NO_FLOOR } from "../envelope/index.js";
 import type { ClientContext, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { createMemoryStore } from "../tasks/index.js";
@@ -31,7 +31,7 @@ test("protocol clients get the limits, model, records and settings of the connec
     }),
     connect(context) {
       contexts.push(context);
-      return { handler: async () => ({ kind: "done" }), close: async () => void closed++ };
+      return { handler: async () => ({ kind: "done" }), protection: () => NO_FLOOR, close: async () => void closed++ };
     },
   };
   const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
@@ -58,7 +58,7 @@ test("only the interface that discovery probed is verified", async () => {
     ...toy,
     versions: ["1", "2"],
     discover: async () => ({ peers: [peerAt("1"), peerAt("2")], evidence: [], proved: true }),
-    connect: () => ({ handler: async () => ({ kind: "done" }), close: async () => undefined }),
+    connect: () => ({ handler: async () => ({ kind: "done" }), protection: () => NO_FLOOR, close: async () => undefined }),
   };
   const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
   const verified = async (pin: string): Promise<boolean> => {

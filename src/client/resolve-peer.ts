@@ -26,11 +26,12 @@ import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
+import { type FloorOptions, FloorRules } from "./floor-rules.js";
 import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 
 /** How to find and call a peer. */
-export interface ConnectOptions {
+export interface ConnectOptions extends FloorOptions {
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
   /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: use only this interface; no other is tried. */
@@ -95,6 +96,7 @@ export interface PeerTarget {
   /** The links that present credentials, one for each card. */
   readonly credentials: CredentialLinks;
   readonly checkCard: CheckCard;
+  readonly floor: FloorRules;
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly discoveryCache: DiscoveryCache;
@@ -136,6 +138,7 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
     }),
     credentials,
     rewrite,
+    floor: new FloorRules(address, options, clock),
     checkCard: cardChecker(options.trust, rewriting(base, rewrite), () => clock.now()),
     ids,
     clock,
@@ -180,6 +183,7 @@ export async function resolvePeer(target: PeerTarget, rediscover: boolean): Prom
           pin: options.pin,
         });
   discoveryCache.put(key, discovered);
+  if (options.link === undefined) await target.floor.learn();
   // The cache is shared by the process, trust settings are not: the card is checked for every target.
   const trusted = await trustedInterfaces(
     feasibleInterfaces(candidatesOf(discovered, options.pin), options.feasible),
@@ -208,7 +212,7 @@ function gateOf({ options, checkCard }: PeerTarget): Maybe<CardGate> {
 }
 
 function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Connection {
-  const { options, credentials, context, rewrite, clock, discoveryCache, key } = target;
+  const { options, credentials, context, rewrite, clock, discoveryCache, key, floor } = target;
   const telemetry = options.telemetry ?? noTelemetry;
   const learning = learningBy(options.chooser, candidates, { clock, timeoutMs: options.timeoutMs });
   const connection = new Connection({
@@ -222,6 +226,8 @@ function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Con
     wrap: (handler, candidate) =>
       layered(rejectUnsatisfied(handler, target, candidate), target, candidate, learning?.(candidate)),
     onVersionError: () => discoveryCache.delete(key),
+    floor,
+    dialled: (url) => rewrite?.(url) ?? url,
   });
   connection.shares = options.shares ?? {};
   return connection;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ANONYMOUS, ownerOf, SELF, startCall, subjectOf } from "./call.js";
 import { CancelSource } from "./cancel.js";
 import { AgentError } from "./error.js";
-import { NO_FLOOR } from "./handler.js";
+import { NO_FLOOR } from "./floor.js";
 
 describe("startCall()", () => {
   test("defaults to the agent's own in-process call", () => {

@@ -1,15 +1,7 @@
 import type { CallerCredential } from "./caller-credential.js";
 import { type Cancel, CancelSource, signalOf } from "./cancel.js";
-import {
-  type Call,
-  type CallChange,
-  type Floor,
-  type Loss,
-  type LossSink,
-  NO_FLOOR,
-  type Principal,
-  type Via,
-} from "./handler.js";
+import { type Floor, NO_FLOOR, raiseFloor } from "./floor.js";
+import type { Call, CallChange, Loss, LossSink, Principal, Via } from "./handler.js";
 import { type Head, NO_HEAD } from "./head.js";
 import type { Maybe } from "./json.js";
 
@@ -58,7 +50,7 @@ export function startCall(start: CallStart = {}): Call {
     start.via ?? IN_PROCESS,
     start.parameters ?? NO_HEAD,
     start.hops ?? 0,
-    start.floor ?? NO_FLOOR,
+    start.floor === undefined ? NO_FLOOR : raiseFloor(NO_FLOOR, start.floor),
     start.deadline,
     start.cancel === undefined ? start.request : { cancel: start.cancel },
     start.reportLoss,
@@ -115,7 +107,7 @@ class LazyCall implements Call {
       change.via ?? this.via,
       change.parameters ?? this.parameters,
       change.hops ?? this.hops,
-      change.floor === undefined ? this.floor : stricter(this.floor, change.floor),
+      change.floor === undefined ? this.floor : raiseFloor(this.floor, change.floor),
       earlier(this.deadline, change.deadline),
       change.cancel === undefined ? this : { cancel: change.cancel },
       change.reportLoss ?? this.#reportLoss,
@@ -154,15 +146,6 @@ export class CallSlot<T> {
 
 /** On calls that only check a connection: they are no traffic of the user. */
 export const healthChecks = new CallSlot<true>();
-
-function stricter(a: Floor, b: Floor): Floor {
-  return {
-    encrypted: a.encrypted || b.encrypted,
-    signed: a.signed || b.signed,
-    endToEnd: a.endToEnd || b.endToEnd,
-    identity: a.identity || b.identity,
-  };
-}
 
 function earlier(a: Maybe<number>, b: Maybe<number>): Maybe<number> {
   if (a === undefined) return b;

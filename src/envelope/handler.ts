@@ -1,6 +1,7 @@
 import type { CallerCredential } from "./caller-credential.js";
 import type { Cancel } from "./cancel.js";
 import type { AgentEvent } from "./event.js";
+import type { Floor } from "./floor.js";
 import type { Head } from "./head.js";
 import type { Maybe } from "./json.js";
 import type { Operation } from "./operation.js";
@@ -32,15 +33,6 @@ export interface Principal {
   /** Tenant, scheme and subject as one string: the owner of a task. */
   readonly owner: string;
 }
-
-/** The minimum security of every further hop. It can only be raised. */
-export interface Floor {
-  readonly encrypted: boolean;
-  readonly signed: boolean;
-  readonly endToEnd: boolean;
-  readonly identity: boolean;
-}
-export const NO_FLOOR: Floor = Object.freeze({ encrypted: false, signed: false, endToEnd: false, identity: false });
 
 /** An authenticated caller, with what its request proved. */
 export interface Admitted {

@@ -8,18 +8,28 @@ export type { Capabilities, Card, Extension, Interface, Security, Skill } from "
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";
 export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing } from "./event.js";
+export {
+  ARRIVED_OVER_TLS,
+  type Floor,
+  firstMissing,
+  floorOf,
+  isEncryptedByArrival,
+  NO_FLOOR,
+  REQUIREMENTS,
+  type Requirement,
+  raiseFloor,
+} from "./floor.js";
+export { floorRefusal } from "./floor-refusal.js";
 export { type TaskEvent, TaskFold } from "./fold.js";
 export {
   type Admitted,
   type Call,
   type CallChange,
-  type Floor,
   type Handler,
   isPromise,
   type Layer,
   type Loss,
   type LossSink,
-  NO_FLOOR,
   type Principal,
   type Reply,
   type Via,

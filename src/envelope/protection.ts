@@ -1,6 +1,6 @@
 import type { Envelope } from "./envelope.js";
 import type { AgentEvent } from "./event.js";
-import { type Floor, NO_FLOOR } from "./handler.js";
+import { type Floor, NO_FLOOR } from "./floor.js";
 import type { Part } from "./part.js";
 import type { Status } from "./task.js";
 

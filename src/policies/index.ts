@@ -12,7 +12,15 @@ export type { HedgeDelay, HedgeRules } from "./hedging/pair.js";
 export { type LimitedSignal, limitedSignal } from "./limited-signal.js";
 export { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
 export { type LoadBalancer, type LoadBalancerOptions, loadBalancer } from "./load-balancer/load-balancer.js";
-export type { CircuitState, PolicyContext, PolicyNote, PolicyNoteKind, PolicySink, QueueName } from "./notes.js";
+export {
+  type CircuitState,
+  noteFor,
+  type PolicyContext,
+  type PolicyNote,
+  type PolicyNoteKind,
+  type PolicySink,
+  type QueueName,
+} from "./notes.js";
 export { limitOpenStreams, type OpenStreamLimits } from "./open-streams.js";
 export { type NumberingOptions, numbering } from "./ordering/numbering.js";
 export type { OrderedBy } from "./ordering/order-key.js";

@@ -1,4 +1,4 @@
-import type { AgentError, Call, Maybe, Operation } from "../envelope/index.js";
+import type { AgentError, Call, Maybe, Operation, Requirement } from "../envelope/index.js";
 import { traceIdOf } from "./trace-id.js";
 
 /** Fields of every note. */
@@ -38,6 +38,8 @@ export type PolicyNote =
   | Note<"gap", { readonly first: number; readonly last: number; readonly waitMs: number }>
   | Note<"backoff", { readonly attempt: number; readonly waitMs: number; readonly error: AgentError }>
   | Note<"retry", { readonly attempt: number; readonly error: AgentError }>
+  /** A call was sent with less security than it must have, or refused because it would have been. */
+  | Note<"floor", { readonly outcome: "lowered" | "refused"; readonly requirement: Requirement; readonly because: string }>
   /** An answer came from the cache, or joined the same request in flight. */
   | Note<"repeat", { readonly from: "cache" | "under-way" }>;
 

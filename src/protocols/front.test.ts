@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../envelope/index.js";
+import { type JsonObject, NO_FLOOR } from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { protocols } from "./all.js";
@@ -47,7 +47,7 @@ function claiming(id: string, routes: readonly Route[], members?: JsonObject): P
     losses: [],
     routes,
     serve: () => ({ exchange, interfaces: () => [], contributions }),
-    connect: () => ({ handler: async () => ({ kind: "done" }), close: async () => undefined }),
+    connect: () => ({ handler: async () => ({ kind: "done" }), protection: () => NO_FLOOR, close: async () => undefined }),
     discover: async () => undefined,
   };
 }

@@ -9,9 +9,9 @@ import {
   type JsonObject,
   type Loss,
   type Maybe,
-  NO_FLOOR,
   type Records,
   type ReplayGuard,
+  type Requirement,
   recordsBelow,
   startCall,
 } from "../envelope/index.js";
@@ -22,6 +22,7 @@ import { hopsIn } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
+import { arrivalFloor, arrivalRefusal, missingOnArrival } from "./arrival-floor.js";
 import { MessageInbox } from "./inbox.js";
 import type { CallBegin, Host, IdSource, Inbox } from "./protocol.js";
 import { RequestAdmission } from "./request-admission.js";
@@ -64,6 +65,10 @@ export interface HostParts {
   readonly onLoss?: Maybe<(loss: Loss, call: Call) => void>;
   /** Whether the caller's credentials are forwarded to the agent's upstream. Default: never. */
   readonly sendsCredentialsOn?: Maybe<(agent: string) => boolean>;
+  /** The security that callers of an agent must bring, and that its calls keep. Default: none. */
+  readonly requiredBy?: Maybe<(agent: string) => Floor>;
+  /** Called with a call that is refused because it brings less than required. */
+  readonly onBelowFloor?: Maybe<(head: RequestHead, error: AgentError, missing: Requirement, start: CallBegin) => void>;
   /** Called when a request or a message of a session has become a call. */
   readonly callStarted?: Maybe<(from: HttpRequest | SessionMessage, call: Call) => void>;
 }
@@ -118,7 +123,9 @@ function begin(parts: HostParts, from: HttpRequest | SessionMessage, start: Call
   const head = "session" in from ? from.session.request : from;
   const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(head) : undefined;
   const hops = message?.hops ?? hopsIn(head.headers);
-  const floor = floorOf(head, start.proved);
+  const required = parts.requiredBy?.(agent);
+  const floor = arrivalFloor(head, start.proved, required);
+  if (required !== undefined) checkArrival(parts, head, start, required);
   const call: Call = startCall({
     agent,
     caller,
@@ -137,10 +144,12 @@ function begin(parts: HostParts, from: HttpRequest | SessionMessage, start: Call
   return call;
 }
 
-/** What the request and its message proved is the least that every further hop must have. */
-function floorOf({ admitted }: RequestHead, proved: Maybe<Partial<Floor>>): Maybe<Floor> {
-  const arrived = admitted === undefined || admitted instanceof Promise ? undefined : admitted.proved;
-  return arrived === undefined && proved === undefined ? undefined : { ...NO_FLOOR, ...arrived, ...proved };
+function checkArrival(parts: HostParts, head: RequestHead, start: CallBegin, required: Floor): void {
+  const missing = missingOnArrival(head, start, required);
+  if (missing === undefined) return;
+  const error = arrivalRefusal(missing);
+  parts.onBelowFloor?.(head, error, missing, start);
+  throw error;
 }
 
 /** The target is computed on demand: most admissions do not need it. */

@@ -37,3 +37,4 @@ export type {
 } from "./protocol.js";
 export { selectInterfaces } from "./select-interfaces.js";
 export type { IntakeObserver } from "./session-intake.js";
+export { tlsProtection } from "./tls-protection.js";

@@ -188,6 +188,8 @@ export interface ClientContext extends DiscoveryContext {
 export interface Client {
   /** Never retries, and answers `ping` with a real round trip. */
   readonly handler: Handler;
+  /** What it insists on before it writes to this peer at its address, usually `tlsProtection(peer.url)`. Never less later on. */
+  protection(): Floor;
   /** Messages initiated by the peer, usually those of `context.inbox`. Absent if the protocol has none. */
   receive?(call: Call): AsyncIterable<Envelope>;
   /** Releases what outlives a call. The link is closed by its owner. */
@@ -224,10 +226,7 @@ export interface ReadNotice {
   readonly token: Maybe<string>;
 }
 
-/**
- * A protocol plugin. The server side turns HTTP requests into operations for a handler; the client side turns operations into
- * requests to a peer.
- */
+/** A protocol plugin. Its server side turns requests into operations for a handler, its client side operations into requests. */
 export interface Protocol {
   /** The lower-case name, as in `protocol_hint`. */
   readonly id: string;

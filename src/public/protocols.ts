@@ -43,6 +43,7 @@ export {
   type SettingInfo,
   selectInterfaces,
   type Traits,
+  tlsProtection,
 } from "../protocols/index.js";
 export type {
   Exchange,

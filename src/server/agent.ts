@@ -11,6 +11,7 @@ import type {
   OperationOf,
   Principal,
   Reply,
+  Requirement,
   Skill,
 } from "../envelope/index.js";
 import type { AgentFunction } from "../tasks/index.js";
@@ -53,6 +54,8 @@ export interface AgentOptions {
   readonly peers?: { readonly [id: string]: string | PeerAddress };
   /** How it calls its peers. */
   readonly edges?: EdgeOptions;
+  /** The security that callers must bring; others are refused. Default: none. */
+  readonly require?: readonly Requirement[];
 }
 
 /** A function with a card and an address book. Served by `serve` or `mount`, in every protocol at once. */
@@ -81,6 +84,8 @@ export interface Agent extends AddressBook {
   onLoss?(loss: Loss): void;
   /** Calls carry the callers' credentials, because they are forwarded to an upstream. */
   readonly sendsCredentialsOn?: Maybe<boolean>;
+  /** The security that callers must bring. */
+  readonly require?: Maybe<readonly Requirement[]>;
   /** Downgrades compared to its upstream, one sentence each; the host audits them. */
   readonly downgrades?: Maybe<readonly string[]>;
   /** The addresses of its upstream: a host that listens there itself would call itself. */
@@ -105,6 +110,7 @@ export function agent(options: AgentOptions): Agent {
     card,
     handle,
     restartable: options.restartable ?? false,
+    require: options.require,
     acceptsEverything: options.inputModes === undefined,
     hasExtendedCard: extendedCard !== undefined,
     extendedCard(caller, served = card) {

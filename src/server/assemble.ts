@@ -13,10 +13,11 @@ import {
   type Layer,
   type Maybe,
   type ReplayGuard,
+  type Requirement,
   systemIds,
 } from "../envelope/index.js";
 import { refuseLoops } from "../policies/hops.js";
-import { limitOpenStreams, stack } from "../policies/index.js";
+import { limitOpenStreams, type PolicySink, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { type ExtraRoute, type Front, front } from "../protocols/front.js";
 import { createHost, type HostParts } from "../protocols/host.js";
@@ -56,6 +57,7 @@ import { limitMembers } from "./limit-members.js";
 import { metricsRoute } from "./metrics-route.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import { type OnError, withErrorReporting } from "./report-errors.js";
+import { requiredSecurity } from "./required-security.js";
 import { sessionCalls } from "./session-calls.js";
 import { verifiedSource } from "./verified-source.js";
 
@@ -67,6 +69,10 @@ export interface HostOptions {
   readonly admission?: Admission;
   /** Ids of callers that are gateways and speak for others: their messages keep the `src` that they state. */
   readonly gateways?: readonly string[];
+  /** The security that callers must bring to every agent; others are refused. Default: what each agent requires. */
+  readonly require?: readonly Requirement[];
+  /** Receives a note for each caller that is refused for it. Default: counted by `telemetry`. */
+  readonly notes?: PolicySink;
   /** The audit log of decisions about callers. The opener closes it, after the server. */
   readonly audit?: AuditSink;
   /** The address callers use, if it differs from their `Host` header: behind a proxy, for example. */
@@ -203,6 +209,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
+    ...requiredSecurity(agents, { ...options, notes: options.notes ?? telemetry.policies("caller") }, trail),
     callStarted(from, call) {
       reach.callStarted(from);
       inSessions.callStarted(from, call);

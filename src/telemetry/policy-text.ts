@@ -40,6 +40,12 @@ export function describeNote(note: PolicyNote): PolicyText {
       });
     case "retry":
       return info(`attempt ${note.attempt} started`, { attempt: note.attempt, error: note.error.code });
+    case "floor":
+      return {
+        level: "warn",
+        message: `a call was ${note.outcome === "lowered" ? "sent without" : "refused for lack of"}: ${note.requirement} (${note.because})`,
+        facts: { outcome: note.outcome, requirement: note.requirement },
+      };
     case "repeat":
       return info(note.from === "cache" ? "answered from the cache" : "waiting for an identical request in flight", {
         from: note.from,

@@ -51,11 +51,14 @@ export function policyWatch(options: PolicyWatchOptions): PolicySink {
 function createCounters(metrics: Metrics): (note: PolicyNote, edge: Edge) => void {
   const decisions = metrics.counter("ROUTER_DECISIONS", "Destinations chosen by a policy");
   const hedges = metrics.counter("HEDGE_FIRES", "Second attempts started beside the first");
+  const lowered = metrics.counter("FLOOR_LOWERED", "Calls sent with less security than they arrived with");
+  const refused = metrics.counter("FLOOR_REFUSED", "Calls refused because they would have had too little security");
   const circuits = metrics.gauge("CIRCUIT_STATE", "0 closed, 1 half-open, 2 open");
   const depths = new QueueDepths((edge) => metrics.gauge("QUEUE_DEPTH", "Calls that wait in queues of policies").edge(edge));
   return (note, edge) => {
     if (note.kind === "decision") decisions.edge(edge).add(1);
     else if (note.kind === "hedge" && note.outcome === "fired") hedges.edge(edge).add(1);
+    else if (note.kind === "floor") (note.outcome === "lowered" ? lowered : refused).edge(edge).add(1);
     else if (note.kind === "circuit") circuits.edge(edge).set(CIRCUIT_FIGURES[note.to]);
     else if (note.kind === "queue") depths.set(note.queue, edge, note.depth);
   };

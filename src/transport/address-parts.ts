@@ -43,3 +43,8 @@ function unescapeQuery(text: string): string {
     throw new DecodeProblem("query", "contains an invalid percent escape");
   }
 }
+
+/** True for `https:` and `wss:` addresses. */
+export function isTlsAddress(url: string): boolean {
+  return /^(https|wss):/i.test(url);
+}

@@ -1,5 +1,5 @@
 import { AgentError, type AgentEvent, type Call, CancelSource, type Envelope, type Operation } from "../../src/envelope/index.js";
-import type { Client, ClientContext } from "../../src/protocols/index.js";
+import { type Client, type ClientContext, tlsProtection } from "../../src/protocols/index.js";
 import { PeerSession } from "./client/peer-session.js";
 import { encodeOperation } from "./codec.js";
 
@@ -50,6 +50,7 @@ export function connect(context: ClientContext): Client {
       const streams = operation.kind === "task.subscribe" || (operation.kind === "send" && operation.delivery === "stream");
       return streams ? eventsOf(operation, call) : answer(operation, call);
     },
+    protection: () => tlsProtection(peer.url),
     receive,
     close: () => session.close(),
   };

@@ -1,5 +1,5 @@
 import { AgentError, type AgentEvent, type Call, type Operation } from "../../src/envelope/index.js";
-import type { Client, ClientContext } from "../../src/protocols/index.js";
+import { type Client, type ClientContext, tlsProtection } from "../../src/protocols/index.js";
 import { responseJson } from "../../src/transport/body.js";
 import { blame } from "../../src/transport/fields.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
@@ -31,7 +31,7 @@ export function connect(context: ClientContext): Client {
     const { sessionId, traceId } = operation.envelope.context;
     return { kind: "message", message: decodeToy({ say: reply.said, session: sessionId, trace: traceId }, "agent", facts) };
   }
-  return { handler: callToy, close: async () => undefined };
+  return { handler: callToy, protection: () => tlsProtection(peer.url), close: async () => undefined };
 }
 
 async function readReply(response: Parameters<typeof responseJson>[0]): Promise<ToyReply> {

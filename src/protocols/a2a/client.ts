@@ -15,6 +15,7 @@ import type { Limits } from "../../transport/limits.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
 import { pollInbox } from "../poll-inbox.js";
 import type { Client, ClientContext, IdSource, Peer } from "../protocol.js";
+import { tlsProtection } from "../tls-protection.js";
 import { withOriginal } from "./card/card.js";
 import type { ClientBinding, Outgoing } from "./client/binding.js";
 import { fetchCard } from "./client/fetch-card.js";
@@ -44,7 +45,7 @@ export function connect(context: ClientContext): Client {
         return unary(wire, operation, call);
     }
   };
-  return { handler, receive: pollInbox(context), close: async () => undefined };
+  return { handler, protection: () => tlsProtection(peer.url), receive: pollInbox(context), close: async () => undefined };
 }
 
 function bindingName({ binding }: Peer): ClientBinding["name"] {

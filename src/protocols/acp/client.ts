@@ -17,6 +17,7 @@ import { badPeer } from "../../transport/peer-answer.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
 import { pollInbox } from "../poll-inbox.js";
 import type { Client, ClientContext, IdSource } from "../protocol.js";
+import { tlsProtection } from "../tls-protection.js";
 import { agentAddress, agentUrl } from "./client/address.js";
 import { answerIn, ask, checkStatus, EVENTS, type Question, requestFor } from "./client/ask.js";
 import { fetchManifest } from "./client/fetch-manifest.js";
@@ -68,7 +69,7 @@ export function connect(context: ClientContext): Client {
         return operation satisfies never;
     }
   };
-  return { handler, receive: pollInbox(context), close: async () => undefined };
+  return { handler, protection: () => tlsProtection(peer.url), receive: pollInbox(context), close: async () => undefined };
 }
 
 interface Wire {

@@ -10,6 +10,7 @@ import {
   type OperationOf,
 } from "../../envelope/index.js";
 import type { Client, ClientContext } from "../protocol.js";
+import { tlsProtection } from "../tls-protection.js";
 import { answerTo, taskAbout } from "./client/answer.js";
 import { Conversations } from "./client/conversations.js";
 import { type ClientDocument, ClientDocuments } from "./client/documents.js";
@@ -49,7 +50,7 @@ export function connectWith(options: ClientOptions = {}): (context: ClientContex
       if (sender === undefined) return send(session, operation, call);
       return sender.then((loaded) => (loaded.takes(operation) ? loaded.run(operation, call) : send(session, operation, call)));
     };
-    return { handler, close: async () => undefined };
+    return { handler, protection: () => tlsProtection(peer.url), close: async () => undefined };
   };
 }
 
