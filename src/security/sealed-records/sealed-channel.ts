@@ -1,0 +1,186 @@
+import {
+  type CipherChaCha20Poly1305,
+  type CipherGCM,
+  createCipheriv,
+  createDecipheriv,
+  type DecipherChaCha20Poly1305,
+  type DecipherGCM,
+  type KeyObject,
+} from "node:crypto";
+import { DirectionKeys, KEY_BYTES } from "./key-schedule.js";
+import { RecordError } from "./record-error.js";
+import type { RecordCipher, RecordProfile } from "./record-profile.js";
+import { ReplayWindow } from "./replay-window.js";
+
+export interface ChannelStart {
+  /** 32 bytes that only both sides know: `sessionSecret`. A channel is made of it once, in one process, and never stored. */
+  readonly secret: Uint8Array;
+  /** The hash of the handshake, 32 bytes. */
+  readonly transcript: Uint8Array;
+  readonly role: "initiator" | "responder";
+  readonly profile: RecordProfile;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+const SEQUENCE_BYTES = 8;
+const NONCE_BYTES = 12;
+const HEAD_BYTES = SEQUENCE_BYTES + NONCE_BYTES;
+const TAG_BYTES = 16;
+/** Of the length of the caller's associated data. */
+const LENGTH_BYTES = 4;
+const TAG = { authTagLength: TAG_BYTES } as const;
+const INITIATOR = 0;
+const RESPONDER = 1;
+
+/**
+ * One side of a sealed session. A record is its sequence number (8 bytes), its nonce (four zeros and the number again), the ciphertext
+ * and the tag. The associated data bind session, direction, number and what the caller adds.
+ */
+export class SealedChannel {
+  readonly #profile: RecordProfile;
+  readonly #now: () => number;
+  readonly #startedMs: number;
+  readonly #sendKeys: DirectionKeys;
+  readonly #receiveKeys: DirectionKeys;
+  readonly #sendBound: Uint8Array;
+  readonly #receiveBound: Uint8Array;
+  readonly #window: ReplayWindow;
+  #usedMs: number;
+  #sent = 0;
+  #closed = false;
+
+  constructor({ secret, transcript, role, profile, now }: ChannelStart) {
+    if (secret.length !== KEY_BYTES || transcript.length !== KEY_BYTES)
+      throw new TypeError(`the secret and the transcript hash of a session have ${KEY_BYTES} bytes each`);
+    const { labels } = profile;
+    const own = role === "initiator" ? INITIATOR : RESPONDER;
+    const keys = [
+      new DirectionKeys(secret, labels.initiatorKey, transcript),
+      new DirectionKeys(secret, labels.responderKey, transcript),
+    ] as const;
+    const [sendKeys, receiveKeys] = own === INITIATOR ? keys : [keys[1], keys[0]];
+    this.#profile = profile;
+    this.#now = now;
+    this.#startedMs = now();
+    this.#usedMs = this.#startedMs;
+    this.#sendKeys = sendKeys;
+    this.#receiveKeys = receiveKeys;
+    this.#sendBound = boundStart(labels.record, transcript, own);
+    this.#receiveBound = boundStart(labels.record, transcript, 1 - own);
+    this.#window = new ReplayWindow(profile.window);
+  }
+
+  /** How many more records may be sent: prepare the next session in time. */
+  get remaining(): number {
+    return this.#closed ? 0 : this.#profile.records - this.#sent;
+  }
+
+  /** Seals a message. Its number is used up even if it is never sent; a repetition must be the same bytes. */
+  seal(plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
+    this.#checkOpen();
+    const { cipher: name, rekeyEvery, records, recordBytes, associatedBytes } = this.#profile;
+    if (plaintext.length > recordBytes || associated.length > associatedBytes) throw new RecordError("too_large");
+    if (this.#sent >= records) throw new RecordError("exhausted");
+    const sequence = this.#sent++;
+    const generation = Math.floor(sequence / rekeyEvery);
+    const key = this.#sendKeys.of(generation);
+    this.#sendKeys.keep(generation, key, generation);
+    const head = recordHead(sequence);
+    const cipher = encryptor(name, key, head.subarray(SEQUENCE_BYTES));
+    cipher.setAAD(boundData(this.#sendBound, head, associated), { plaintextLength: plaintext.length });
+    const ciphertext = cipher.update(plaintext);
+    cipher.final();
+    this.#usedMs = this.#now();
+    return Buffer.concat([head, ciphertext, cipher.getAuthTag()]);
+  }
+
+  /** Opens a record. A refused one changes nothing: neither the window nor the time of the last use. */
+  open(record: Uint8Array, associated: Uint8Array): Uint8Array {
+    this.#checkOpen();
+    const { cipher: name, rekeyEvery, records, recordBytes, associatedBytes } = this.#profile;
+    const end = record.length - TAG_BYTES;
+    if (end < HEAD_BYTES) throw new RecordError("truncated");
+    if (end - HEAD_BYTES > recordBytes || associated.length > associatedBytes) throw new RecordError("too_large");
+    const head = record.subarray(0, HEAD_BYTES);
+    const sequence = sequenceOf(head);
+    if (sequence >= records) throw new RecordError("out_of_range");
+    const problem = this.#window.check(sequence);
+    if (problem !== undefined) throw new RecordError(problem);
+    const generation = Math.floor(sequence / rekeyEvery);
+    const key = this.#receiveKeys.of(generation);
+    const decipher = decryptor(name, key, head.subarray(SEQUENCE_BYTES));
+    decipher.setAAD(boundData(this.#receiveBound, head, associated), { plaintextLength: end - HEAD_BYTES });
+    decipher.setAuthTag(record.subarray(end));
+    const plaintext = decipher.update(record.subarray(HEAD_BYTES, end));
+    try {
+      decipher.final();
+    } catch {
+      plaintext.fill(0); // nobody reads what was not verified
+      throw new RecordError("wrong");
+    }
+    this.#window.mark(sequence);
+    this.#receiveKeys.keep(generation, key, Math.floor(this.#window.oldest / rekeyEvery));
+    this.#usedMs = this.#now();
+    return plaintext;
+  }
+
+  /** Ends the session on this side. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new RecordError("closed");
+    const now = this.#now();
+    if (now - this.#usedMs < this.#profile.idleMs && now - this.#startedMs < this.#profile.lifetimeMs) return;
+    this.#closed = true;
+    throw new RecordError("expired");
+  }
+}
+
+function boundStart(label: string, transcript: Uint8Array, direction: number): Uint8Array {
+  return Buffer.concat([Buffer.from(label), transcript, Uint8Array.of(direction)]);
+}
+
+/** The associated data of the cipher: session, direction, sequence, and the caller's with its length. */
+function boundData(start: Uint8Array, head: Uint8Array, associated: Uint8Array): Uint8Array {
+  const bound = Buffer.allocUnsafe(start.length + SEQUENCE_BYTES + LENGTH_BYTES + associated.length);
+  bound.set(start);
+  bound.set(head.subarray(0, SEQUENCE_BYTES), start.length);
+  bound.writeUInt32BE(associated.length, start.length + SEQUENCE_BYTES);
+  bound.set(associated, start.length + SEQUENCE_BYTES + LENGTH_BYTES);
+  return bound;
+}
+
+const HIGH = 0x1_0000_0000;
+
+function recordHead(sequence: number): Uint8Array {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  const high = Math.floor(sequence / HIGH);
+  const low = sequence % HIGH;
+  head.writeUInt32BE(high, 0);
+  head.writeUInt32BE(low, 4);
+  head.writeUInt32BE(0, 8);
+  head.writeUInt32BE(high, 12);
+  head.writeUInt32BE(low, 16);
+  return head;
+}
+
+/** The nonce repeats the number, so that a record is complete by itself. It must be that number and nothing else. */
+function sequenceOf(head: Uint8Array): number {
+  const view = new DataView(head.buffer, head.byteOffset, head.length);
+  const high = view.getUint32(0);
+  const low = view.getUint32(4);
+  if (view.getUint32(8) !== 0 || view.getUint32(12) !== high || view.getUint32(16) !== low) throw new RecordError("malformed");
+  return high * HIGH + low;
+}
+
+/** The two ciphers differ for the types only. */
+function encryptor(name: RecordCipher, key: KeyObject, nonce: Uint8Array): CipherGCM | CipherChaCha20Poly1305 {
+  return name === "aes-256-gcm" ? createCipheriv(name, key, nonce, TAG) : createCipheriv(name, key, nonce, TAG);
+}
+
+function decryptor(name: RecordCipher, key: KeyObject, nonce: Uint8Array): DecipherGCM | DecipherChaCha20Poly1305 {
+  return name === "aes-256-gcm" ? createDecipheriv(name, key, nonce, TAG) : createDecipheriv(name, key, nonce, TAG);
+}
