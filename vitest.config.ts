@@ -10,6 +10,7 @@ const PROCESS = [
   "test/inspect/cli.test.ts",
   "test/mcp/**",
   "test/network/**",
+  "test/watermark/**",
   "test/{durable,durable-wires,replicas}.test.ts",
   "test/router/determinism.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
