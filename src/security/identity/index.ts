@@ -2,6 +2,16 @@
 
 export { checkedDid, type Did, didOfUrl, parseDid } from "./did.js";
 export type { DidDocument, DidService } from "./did-document.js";
+export { didKey } from "./did-key.js";
+export type { DidMethod, FetchUrl } from "./did-method.js";
+export {
+  createResolver,
+  DEFAULT_RESOLVER_LIMITS,
+  DidResolver,
+  type ResolverLimits,
+  type ResolverOptions,
+} from "./did-resolver.js";
+export { type DidWebOptions, didWeb, didWebOf, didWebUrl } from "./did-web.js";
 export type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
 export { createIdentity, type LocalIdentity, type NewIdentity, type Rotation } from "./local-identity.js";
 export { decodeMultikey, encodeMultikey } from "./multikey.js";

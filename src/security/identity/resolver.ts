@@ -1,4 +1,5 @@
-import type { Cancel } from "../../envelope/index.js";
+import type { Cancel, Maybe } from "../../envelope/index.js";
+import type { AddressClass } from "../address.js";
 import type { DidDocument } from "./did-document.js";
 
 /** A document, and when it was read from its source. */
@@ -6,6 +7,8 @@ export interface ResolvedDid {
   readonly document: DidDocument;
   /** Milliseconds since the epoch. */
   readonly observedAt: number;
+  /** The class of the address that it came from: the addresses in it may not be more private. Default: public. */
+  readonly from?: Maybe<AddressClass>;
 }
 
 /** Finds the documents of DIDs. */
