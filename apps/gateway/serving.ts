@@ -1,6 +1,7 @@
 import type { Json, Maybe, ReplaceOptions, ServeOptions } from "../../src/index.js";
 import { DEFAULT_LIMITS } from "../../src/internal.js";
 import { type Admission, createReplayGuard, type ReplayGuard } from "../../src/public/auth.js";
+import { createResolver } from "../../src/public/identity.js";
 import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
 import type { ExtraRoute, HttpRequest } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
@@ -83,10 +84,12 @@ function routesOf({ config, callerAdmission }: Prepared, { log, console, pageTok
   return [...inspectorRoutes(log, { authorize: mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
 }
 
+const resolver = createResolver();
+
 async function isAdmitted(admission: Admission, request: HttpRequest, replay: ReplayGuard): Promise<boolean> {
   if (request.connection.loopback) return true;
   try {
-    const decision = await admission(request, { target: request.target, replay, now: Date.now });
+    const decision = await admission(request, { target: request.target, resolver, replay, now: Date.now });
     if ("complete" in decision) await decision.complete(request.body);
     return true;
   } catch {

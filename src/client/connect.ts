@@ -11,6 +11,7 @@ import {
   startCall,
 } from "../envelope/index.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
+import { resolverFor } from "./did-resolvers.js";
 import { followLinks } from "./large-parts.js";
 import { peerAddress } from "./peer-address.js";
 import type { Candidate, Shares } from "./pick-interface.js";
@@ -74,7 +75,9 @@ export async function connectRewriting(
   options: ConnectOptions,
   rewrite: Maybe<RewriteAddress>,
 ): Promise<RemoteAgent> {
-  const target = peerTargetOf(await peerAddress(url, options.protocols), options, rewrite);
+  // The user chose the DID, so its document may be anywhere.
+  const resolver = options.resolver ?? resolverFor("loopback", options.protocols);
+  const target = peerTargetOf(await peerAddress(url, resolver), options, rewrite);
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {

@@ -1,47 +1,31 @@
-import { AgentError } from "../envelope/index.js";
-import { protocols as registered } from "../protocols/all.js";
-import type { FetchUrl, Protocol } from "../protocols/protocol.js";
-import { type AddressClass, classOfUrl, guardUrl, resolveByDns } from "../security/index.js";
+import { AgentError, CancelSource } from "../envelope/index.js";
+import { guardUrl, type Resolver, resolveByDns } from "../security/index.js";
 import { httpAddress } from "../transport/request.js";
-import { followUrls } from "./large-parts.js";
 
 /** Protocols in which a session is opened by an HTTP request, and those of HTTP itself. */
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
 
 /** The HTTP address at which the peer is discovered: of a session address its origin's, of a DID that of its service. */
-export async function peerAddress(url: string, protocols: readonly Protocol[] = registered): Promise<string> {
-  return checkedUrl(/^did:/i.test(url) ? await serviceOf(url, protocols) : url);
+export async function peerAddress(url: string, resolver: Resolver): Promise<string> {
+  return checkedUrl(/^did:/i.test(url) ? await serviceOf(url, resolver) : url);
 }
 
 /**
  * The first service of the DID document that can be called. The user chose the DID, so the document may be anywhere; what it names
  * is checked as an address from a document.
  */
-async function serviceOf(did: string, protocols: readonly Protocol[]): Promise<string> {
-  const [, name = ""] = did.split(":", 2);
-  const methods = protocols.flatMap(({ didMethods = [] }) => didMethods);
-  const method = methods.find((each) => each.method === name);
-  if (method === undefined) {
-    const known = methods.map((each) => `did:${each.method}`).join(", ");
-    throw invalid(
-      "unsupported",
-      `no protocol resolves did:${name.slice(0, 50)}${known === "" ? "" : `; resolvable are ${known}`}`,
-    );
+async function serviceOf(did: string, resolver: Resolver): Promise<string> {
+  const { document, from = "public" } = await resolver.resolve(did, new CancelSource());
+  if (document.deactivated) {
+    const next = document.successor === undefined ? "" : `; its document names ${document.successor} as its successor`;
+    throw new AgentError("bad_peer", `${did.slice(0, 200)} is deactivated${next}`, { field: "url", sent: "no" });
   }
-  let from: AddressClass = "loopback";
-  const fetch: FetchUrl = async (url, limits) => {
-    from = await classOfUrl(url, resolveByDns);
-    return followUrls("loopback")(url, limits);
-  };
-  const services = await method.services(did, fetch);
-  const callable = services.find(({ url }) => URL.canParse(url) && SCHEMES.has(new URL(url).protocol));
+  const callable = document.services.find(({ url }) => URL.canParse(url) && SCHEMES.has(new URL(url).protocol));
   if (callable === undefined)
     throw new AgentError(
       "bad_peer",
       `the DID document of ${did.slice(0, 200)} names no service with an address that can be called`,
-      {
-        sent: "no",
-      },
+      { sent: "no" },
     );
   await guardUrl(httpAddress(callable.url), { from, resolve: resolveByDns });
   return callable.url;

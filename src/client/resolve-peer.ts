@@ -1,4 +1,5 @@
 import {
+  AgentError,
   type Handler,
   type JsonObject,
   type Layer,
@@ -12,7 +13,7 @@ import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { CardGate, DiscoveryContext, IdSource, Peer, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
-import { blindDigest, type CardTrust } from "../security/index.js";
+import { blindDigest, type CardTrust, type Identity, type Resolver } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
@@ -24,6 +25,7 @@ import { chosenFirst, feasibleInterfaces, learningBy, type ProtocolChooser } fro
 import { Connection } from "./connection.js";
 import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
+import { reachOf, resolverFor } from "./did-resolvers.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
@@ -42,6 +44,10 @@ export interface ConnectOptions extends FloorOptions {
   readonly chooser?: ProtocolChooser;
   /** Credentials for the peer. Default: none. */
   readonly credentials?: Credentials;
+  /** The caller's identity, with which protocols sign and seal. Refused if none of them can use it. Default: none. */
+  readonly identity?: Identity;
+  /** Finds DID documents. Default: did:key and did:web, at public addresses or, for a peer on this machine, here too. */
+  readonly resolver?: Resolver;
   /** Which card signatures are trusted, and whether one is required. Default: none are, and none is. */
   readonly trust?: CardTrust;
   /** Called for everything the selected interface could not carry, in either direction. */
@@ -117,6 +123,7 @@ export interface ResolvedPeer {
 export type RewriteAddress = (target: string) => string;
 
 export function peerTargetOf(address: string, options: ConnectOptions, rewrite?: Maybe<RewriteAddress>): PeerTarget {
+  checkIdentity(options);
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { credentials: own = {}, clock = systemClock } = options;
   const base = options.link ?? peerLink(address, limits, own.tls);
@@ -132,6 +139,8 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
       link,
       ids,
       limits,
+      identity: options.identity,
+      resolver: options.resolver ?? resolverFor(reachOf(address), options.protocols),
       model: options.model,
       records: recordsOf(options),
       settings: options.settings,
@@ -145,6 +154,12 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
     discoveryCache: options.discoveryCache ?? sharedCache,
     key: cacheKey(address, options),
   };
+}
+
+/** An identity that is not used would look like one that is. */
+function checkIdentity({ identity, protocols = registered }: ConnectOptions): void {
+  if (identity === undefined || protocols.some(({ usesIdentity }) => usesIdentity === true)) return;
+  throw new AgentError("unsupported", "no protocol of this interface uses an identity", { field: "identity", sent: "no" });
 }
 
 /** In memory and created with the first use, unless the user has a store. */
@@ -271,10 +286,11 @@ function edgeOf({ options }: PeerTarget, { protocol }: Candidate): Edge {
 
 const digestOf = blindDigest();
 
-/** Credentials, protocols and the pin are part of the key: each can change what discovery finds. No secret is kept in it. */
-function cacheKey(url: string, { credentials = {}, protocols = registered, pin }: ConnectOptions): string {
+/** Identity, credentials, protocols and the pin are part of the key: each can change what discovery finds. No secret is in it. */
+function cacheKey(url: string, { identity, credentials = {}, protocols = registered, pin }: ConnectOptions): string {
   return JSON.stringify([
     url,
+    identity && [identity.name, ...identity.keys().map(({ id }) => id)],
     digestOf(JSON.stringify(credentials)),
     pin,
     protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`),

@@ -1,5 +1,7 @@
-import { AgentError, type JsonObject, type Maybe, type Records, recordsBelow } from "../envelope/index.js";
+import { AgentError, type JsonObject, type Maybe, type Records, type ReplayGuard, recordsBelow } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
+import { createResolver, type Identity, type Resolver } from "../security/identity/index.js";
+import { createReplayGuard } from "../security/replay/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { MessageInbox } from "./inbox.js";
@@ -12,6 +14,12 @@ export interface ClientParts {
   readonly ids: IdSource;
   /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
+  /** The identity of the caller. Default: none. */
+  readonly identity?: Maybe<Identity>;
+  /** Finds DID documents. Default: did:key, and did:web at public addresses. */
+  readonly resolver?: Maybe<Resolver>;
+  /** Accepts each signed message once. Default: in memory. */
+  readonly replay?: Maybe<ReplayGuard>;
   /** The language model for protocols that need one. Default: none. */
   readonly model?: Maybe<LanguageModel>;
   /** Default: none; `records()` throws. */
@@ -32,6 +40,9 @@ export function createClientContext(parts: ClientParts): DiscoveryContext {
     limits,
     inbox: parts.inbox ?? new MessageInbox({ limit: limits.inboxMessages }),
     fault: (thrown) => parts.onFault?.(thrown),
+    identity: parts.identity,
+    resolver: parts.resolver ?? createResolver({ now: () => parts.ids.now() }),
+    replay: parts.replay ?? createReplayGuard({ limits, now: () => parts.ids.now() }),
     model: parts.model,
     now: () => parts.ids.now(),
     newId: () => parts.ids.newId(),

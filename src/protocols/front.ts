@@ -68,9 +68,12 @@ export function front(
   observer: FrontObserver = UNOBSERVED,
 ): Front {
   const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(keepAnswerProtection(host, protocol)) }));
-  const contributions = mounted.flatMap(({ protocol, served }) =>
-    (served.contributions ?? []).map((contribution) => ({ ...contribution, owner: protocol.id })),
-  );
+  const contributions = [
+    ...host.contributions.map((contribution) => ({ ...contribution, owner: "the server" })),
+    ...mounted.flatMap(({ protocol, served }) =>
+      (served.contributions ?? []).map((contribution) => ({ ...contribution, owner: protocol.id })),
+    ),
+  ];
   const claims: Claim[] = [
     ...mounted.flatMap(({ protocol, served }) =>
       protocol.routes.map((route) => ({

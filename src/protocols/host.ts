@@ -17,6 +17,7 @@ import {
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { type Admission, type AdmissionFacts, openAdmission } from "../security/admission.js";
+import { createResolver, type Identity, type Resolver } from "../security/identity/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import { hopsIn } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
@@ -24,7 +25,7 @@ import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { arrivalFloor, arrivalRefusal, missingOnArrival } from "./arrival-floor.js";
 import { MessageInbox } from "./inbox.js";
-import type { CallBegin, Host, IdSource, Inbox } from "./protocol.js";
+import type { CallBegin, Contribution, Host, IdSource, Inbox } from "./protocol.js";
 import { RequestAdmission } from "./request-admission.js";
 
 /** The parts of a host. Everything optional has a default that is safe for tests. */
@@ -53,6 +54,10 @@ export interface HostParts {
   readonly settings?: Maybe<{ readonly [protocol: string]: JsonObject }>;
   /** Default: faults are ignored. */
   readonly onFault?: Maybe<Host["fault"]>;
+  /** The identity of the host. Default: none. */
+  readonly identity?: Maybe<Identity>;
+  /** Finds DID documents. Default: did:key, and did:web at public addresses. */
+  readonly resolver?: Maybe<Resolver>;
   /** The language model for protocols that need one. Default: none. */
   readonly model?: Maybe<LanguageModel>;
   /** Default: none; `records()` throws. */
@@ -61,6 +66,8 @@ export interface HostParts {
   readonly replay?: Maybe<ReplayGuard>;
   /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
+  /** Members of shared documents that belong to no protocol. Default: none. */
+  readonly contributions?: Maybe<readonly Contribution[]>;
   /** Called for everything of a call that could not be carried between the caller and the agent. */
   readonly onLoss?: Maybe<(loss: Loss, call: Call) => void>;
   /** Whether the caller's credentials are forwarded to the agent's upstream. Default: never. */
@@ -76,6 +83,8 @@ export interface HostParts {
 /** A host with what the front needs beside the protocols. */
 export interface FrontHost extends Host {
   readonly admission: RequestAdmission;
+  /** Members of shared documents that belong to no protocol. */
+  readonly contributions: readonly Contribution[];
 }
 
 /** Creates a host from its parts. */
@@ -83,7 +92,9 @@ export function createHost(parts: HostParts): FrontHost {
   const publicUrl = parts.publicUrl?.replace(/\/$/, "");
   const now = (): number => parts.ids.now();
   const limits = parts.limits ?? DEFAULT_LIMITS;
-  const shared = { now, replay: parts.replay ?? createReplayGuard({ limits, now }) };
+  const resolver = parts.resolver ?? createResolver({ now });
+  const replay = parts.replay ?? createReplayGuard({ limits, now });
+  const shared = { now, resolver, replay };
   const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head) => new RequestFacts(head, publicUrl, shared));
   return {
     handler: parts.handler,
@@ -93,6 +104,7 @@ export function createHost(parts: HostParts): FrontHost {
     cards: () => parts.cards,
     signatures: parts.signatures ?? (() => []),
     admission,
+    contributions: parts.contributions ?? [],
     admit: (from) => admission.admit(headOf(from)),
     identify: (from, peer) => admission.identify(headOf(from), peer),
     begin: (from, start) => begin(parts, from, start),
@@ -100,6 +112,9 @@ export function createHost(parts: HostParts): FrontHost {
     now,
     newId: parts.ids.newId,
     fault: (thrown) => parts.onFault?.(thrown),
+    identity: parts.identity,
+    resolver,
+    replay,
     model: parts.model,
     inbox: parts.inbox ?? agentInbox(parts, limits),
     records(protocol) {
@@ -156,14 +171,21 @@ function checkArrival(parts: HostParts, head: RequestHead, start: CallBegin, req
 class RequestFacts implements AdmissionFacts {
   readonly #head: RequestHead;
   readonly #publicUrl: Maybe<string>;
+  readonly #shared: Omit<AdmissionFacts, "target">;
   readonly now: () => number;
   readonly replay: ReplayGuard;
 
-  constructor(head: RequestHead, publicUrl: Maybe<string>, shared: Pick<AdmissionFacts, "now" | "replay">) {
+  constructor(head: RequestHead, publicUrl: Maybe<string>, shared: Omit<AdmissionFacts, "target">) {
     this.#head = head;
     this.#publicUrl = publicUrl;
+    this.#shared = shared;
     this.now = shared.now;
     this.replay = shared.replay;
+  }
+
+  get resolver(): Resolver {
+    const { resolver } = this.#shared;
+    return resolver.forCaller?.(this.#head.connection.remote) ?? resolver;
   }
 
   get target(): string {

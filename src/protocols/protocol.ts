@@ -15,17 +15,18 @@ import type {
   Principal,
   PushConfig,
   Records,
+  ReplayGuard,
   Task,
   TaskEvent,
   Via,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
 import type { ProvenPeer } from "../security/admission.js";
+import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../security/identity/index.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
-import type { DidMethod, DidService, FetchUrl } from "./did-method.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Requirement } from "./requirement.js";
@@ -81,6 +82,12 @@ export interface Contribution {
 /** The services that the server side and the client side of a protocol are both given. */
 export interface ProtocolContext extends IdSource {
   readonly limits: Limits;
+  /** The user's identity, with which the protocol signs and seals. */
+  readonly identity: Maybe<Identity>;
+  /** Finds the documents of peers' DIDs. */
+  readonly resolver: Resolver;
+  /** Accepts each signed message once. A server's is shared by all its replicas if the user configured it so. */
+  readonly replay: ReplayGuard;
   /** The language model, if the user configured one. */
   readonly model: Maybe<LanguageModel>;
   /** Key-value records of a protocol. A server keeps them in its task store. */
@@ -252,8 +259,10 @@ export interface Protocol {
   discover(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** Probes an address that no card names. Called only if discovery found no protocol, or if this protocol was requested. */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** The DID methods that the protocol resolves, for `connect("did:…")`. */
+  /** The DID methods that the protocol resolves, for `connect("did:…")` and the resolver of the contexts. */
   readonly didMethods?: Maybe<readonly DidMethod[]>;
+  /** The protocol signs or seals with `identity` of its context. Default: false; the HTTP requests are signed instead. */
+  readonly usesIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */
   readonly requestsPerCall?: Maybe<number>;
   /** Reads a push notification; undefined if it belongs to another protocol. Throws AgentError if the body is not JSON. */

@@ -11,6 +11,7 @@ import {
 } from "../envelope/index.js";
 import type { RequestHead } from "../transport/exchange.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
+import type { Resolver } from "./identity/index.js";
 import { checkSecrets, MAX_TOKEN_CHARS, type SecretKind, secretHolders } from "./secret-holders.js";
 
 /**
@@ -54,6 +55,8 @@ export interface AdmissionFacts {
   readonly target: string;
   /** Accepts each signed message once. */
   readonly replay: ReplayGuard;
+  /** Finds the documents of callers' DIDs. */
+  readonly resolver: Resolver;
   /** Milliseconds since the epoch. */
   now(): number;
 }

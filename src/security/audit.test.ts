@@ -8,6 +8,7 @@ import { bearerTokens, describeSecurity } from "./admission.js";
 import { AUTHENTICATED_INTERVAL_MS, auditKeys, auditTrail, INDIVIDUAL_REFUSALS, withAudit } from "./audit.js";
 import { type AuditEntry, formatEntry, parseEntry } from "./audit-entry.js";
 import { assertMayBind } from "./bind-rule.js";
+import { createResolver } from "./identity/index.js";
 import { createReplayGuard } from "./replay/index.js";
 
 const TOKEN = "token-of-ann-0123456789";
@@ -94,6 +95,7 @@ describe("auditTrail()", () => {
     const admission = new RequestAdmission(trail.admission(bearerTokens(new Map([["ann", TOKEN]]))), () => ({
       target: "",
       replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: ids.now }),
+      resolver: createResolver(),
       ...ids,
     }));
     const admit = (request: RequestHead) => admission.admit(request);

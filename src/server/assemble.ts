@@ -55,6 +55,7 @@ import { finished } from "./finish-response.js";
 import { hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
 import { metricsRoute } from "./metrics-route.js";
+import { type IdentityOptions, identityParts } from "./publish-identity.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import { type OnError, withErrorReporting } from "./report-errors.js";
 import { requiredSecurity } from "./required-security.js";
@@ -62,7 +63,7 @@ import { sessionCalls } from "./session-calls.js";
 import { verifiedSource } from "./verified-source.js";
 
 /** Options common to `serve` and `mount`. */
-export interface HostOptions {
+export interface HostOptions extends IdentityOptions {
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
   /** Who may call. Default: all callers, as one anonymous owner; then only loopback may be bound. */
@@ -191,7 +192,9 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     for (const reason of agent.downgrades ?? []) trail?.note("downgrade", { what: "a card", agent: agent.name, reason });
   }
 
+  const protocols = options.protocols ?? registered;
   const host = createHost({
+    ...identityParts(options, protocols, { from: () => reach.class, now: () => ids.now() }),
     handler,
     cards: Array.from(hosted.values(), ({ card }) => card),
     signatures: cardSignatures(options.cardKeys ?? []),
@@ -217,7 +220,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     },
   });
   const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options.metrics, telemetry), ...(options.routes ?? [])];
-  const listener = front(host, options.protocols ?? registered, extraRoutes, {
+  const listener = front(host, protocols, extraRoutes, {
     exchange: (exchange) => finished(audited(telemetry.exchange(exchange), trail?.exchange)),
     session: (session, protocol) => telemetry.session?.(session, protocol),
     identified: (head, caller) => trail?.admitted(head, caller),

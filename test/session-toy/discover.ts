@@ -52,13 +52,14 @@ const DOCUMENT_MS = 5_000;
 /** `did:toy:127.0.0.1%3A8080` is the agent whose document is at that host. */
 export const didToy: DidMethod = {
   method: "toy",
-  async services(did, fetch) {
+  async resolve(did, fetch) {
     const host = decodeURIComponent(did.split(":")[2] ?? "");
     const url = `http://${host}${PATH}`;
     if (!URL.canParse(url)) throw new AgentError("not_found", `${did.slice(0, 200)} names no host`, { sent: "no" });
     const bytes = await fetch(url, { bytes: DEFAULT_LIMITS.bodyBytes, timeoutMs: DOCUMENT_MS });
     const document = await readDocument({ status: 200, headers: {}, body: bytes }, DEFAULT_LIMITS);
     if (typeof document?.["url"] !== "string") throw new AgentError("bad_peer", `no session toy document at ${url}`);
-    return [{ type: "SessionToy", url: document["url"] }];
+    const services = [{ id: `${did}#toy`, type: "SessionToy", url: document["url"] }];
+    return { id: did, keys: [], services, deactivated: false, successor: undefined, bytes };
   },
 };

@@ -36,7 +36,9 @@ export const DEFAULT_RESOLVER_LIMITS: ResolverLimits = Object.freeze({
 });
 
 /** Options of `createResolver`. */
-export interface ResolverOptions extends DidWebOptions, Partial<DocumentSource> {
+export interface ResolverOptions extends DidWebOptions, Partial<Omit<DocumentSource, "from">> {
+  /** No document is fetched from a more private address than this; a function if it can change. Default: public. */
+  readonly from?: Maybe<AddressClass | (() => AddressClass)>;
   /** Methods beside did:web and did:key. */
   readonly methods?: Maybe<readonly DidMethod[]>;
   readonly limits?: Maybe<Partial<ResolverLimits>>;
@@ -57,7 +59,8 @@ interface Kept {
 /** A resolver with caches. One resolution of a DID is under way at a time; all who ask get its result. */
 export class DidResolver implements Resolver {
   readonly #methods: ReadonlyMap<string, DidMethod>;
-  readonly #source: DocumentSource;
+  readonly #source: Omit<DocumentSource, "from">;
+  readonly #from: () => AddressClass;
   readonly #limits: ResolverLimits;
   readonly #now: () => number;
   readonly #documents = new Map<string, Kept>();
@@ -68,7 +71,8 @@ export class DidResolver implements Resolver {
 
   constructor({ methods = [], limits, now = Date.now, from = "public", ...options }: ResolverOptions) {
     this.#methods = methodsByName([...methods, didWeb(options), didKey]);
-    this.#source = { ...options, from };
+    this.#source = options;
+    this.#from = typeof from === "function" ? from : () => from;
     this.#limits = { ...DEFAULT_RESOLVER_LIMITS, ...limits };
     this.#now = now;
   }
@@ -147,7 +151,7 @@ export class DidResolver implements Resolver {
   async #run(method: DidMethod, did: string): Promise<ResolvedDid> {
     let from: AddressClass = "loopback"; // of a method that fetches nothing
     const fetch: FetchUrl = async (url, limits) => {
-      const fetched = await fetchDocument(url, this.#source, limits);
+      const fetched = await fetchDocument(url, { ...this.#source, from: this.#from() }, limits);
       from = fetched.class;
       return fetched.bytes;
     };

@@ -148,6 +148,11 @@ export class LocalIdentity implements Identity {
   }
 }
 
+/** The keys for the DID document of any identity. */
+export function publishedKeysOf(identity: Identity): readonly PublicKey[] {
+  return identity instanceof LocalIdentity ? identity.published() : identity.keys();
+}
+
 function newestFirst(a: OwnKey, b: OwnKey): number {
   return b.created - a.created;
 }

@@ -17,4 +17,6 @@ export interface Resolver {
   resolve(did: string, cancel: Cancel): Promise<ResolvedDid>;
   /** Drops what is cached about a DID, for example because a key of it was revoked. */
   forget(did: string): void;
+  /** The same for a caller that is not authenticated yet, with limits of its own. Absent: there are none. */
+  forCaller?(caller: string): Resolver;
 }

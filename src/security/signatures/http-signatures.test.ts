@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import { makeRequest } from "../../transport/request.js";
 import { signRequest } from "../../transport/sign.js";
 import { type AdmissionFacts, admittedOf, needsBody } from "../admission.js";
+import { createResolver } from "../identity/index.js";
 import { createReplayGuard } from "../replay/index.js";
 import type { SignatureAlgorithm } from "./algorithms.js";
 import { httpSignatures } from "./http-signatures.js";
@@ -31,6 +32,7 @@ beforeEach(() => {
   nowMs = START;
   facts = {
     target: URL,
+    resolver: createResolver(),
     now: () => nowMs,
     replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: () => nowMs, knownSinceMs: 0 }),
   };

@@ -1,0 +1,82 @@
+import { AgentError, type Maybe } from "../envelope/index.js";
+import type { HostParts } from "../protocols/host.js";
+import type { Contribution, Protocol } from "../protocols/protocol.js";
+import {
+  type AddressClass,
+  createResolver,
+  didWebOf,
+  type Identity,
+  publishedKeysOf,
+  type Resolver,
+  writeDidDocument,
+} from "../security/index.js";
+
+/** Where the document of a did:web is, below the public address. */
+const WELL_KNOWN = "/.well-known/did.json";
+const BELOW_PATH = "/did.json";
+
+/** Options of a host that concern its identity and those of its callers. */
+export interface IdentityOptions {
+  /**
+   * The identity of this server. It is given to the protocols that sign or seal; if its DID is the did:web of `publicUrl`, its DID
+   * document is published. Default: none.
+   */
+  readonly identity?: Identity;
+  /** Finds the documents of callers' DIDs. Default: did:key, did:web and the methods of the protocols, not inside this network. */
+  readonly resolver?: Resolver;
+}
+
+/** The parts of a host for these options. */
+export function identityParts(
+  {
+    identity,
+    resolver,
+    publicUrl,
+    followTo,
+  }: IdentityOptions & { readonly publicUrl?: string; readonly followTo?: readonly string[] },
+  protocols: readonly Protocol[],
+  { from, now }: { from(): AddressClass; now(): number },
+): Pick<HostParts, "identity" | "resolver" | "contributions"> {
+  const methods = protocols.flatMap(({ didMethods = [] }) => didMethods);
+  return {
+    identity,
+    resolver: resolver ?? createResolver({ methods, from, allow: followTo, now }),
+    contributions: identityDocuments(identity, publicUrl, protocols),
+  };
+}
+
+/**
+ * The DID document of a server whose DID is the did:web of its public address. An identity that nothing on this server can use is a
+ * mistake, so that it is refused.
+ */
+function identityDocuments(
+  identity: Maybe<Identity>,
+  publicUrl: Maybe<string>,
+  protocols: readonly Protocol[],
+): readonly Contribution[] {
+  if (identity === undefined) return [];
+  const { did } = identity;
+  const own = publicUrl === undefined ? undefined : didWebOf(publicUrl);
+  if (own === did && publicUrl !== undefined) return [documentAt(publicUrl, identity)];
+  if (protocols.some(({ usesIdentity }) => usesIdentity === true)) return [];
+  const address = own === undefined ? "this server has no publicUrl" : `the DID of ${publicUrl} is ${own}`;
+  throw new AgentError(
+    "invalid_message",
+    `no protocol of this server uses an identity, and it cannot publish ${did}: ${address}`,
+    { field: "identity" },
+  );
+}
+
+function documentAt(publicUrl: string, identity: Identity): Contribution {
+  const { did } = identity;
+  const url = publicUrl.replace(/\/$/, "");
+  return {
+    path: new URL(url).pathname === "/" ? WELL_KNOWN : BELOW_PATH,
+    vary: [],
+    // The keys are read for every request: those that were rotated end at their time.
+    members: () => {
+      const keys = publishedKeysOf(identity);
+      return writeDidDocument({ did, keys, services: [{ id: `${did}#agent`, type: "AgentService", url }] });
+    },
+  };
+}
