@@ -10,7 +10,7 @@ import {
 } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
 import { asAgentError } from "./refusals.js";
-import type { Endable, RuntimeContext } from "./runtime-context.js";
+import type { EndableReader, RuntimeContext } from "./runtime-context.js";
 import type { Entry } from "./store.js";
 import { onCallAborted } from "./wait.js";
 
@@ -35,7 +35,7 @@ const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: unde
  * Reads a task's journal from a cursor on. It pulls on demand, so a slow reader costs a cursor, not a queue. Written
  * by hand, because `return()` on a suspended generator waits for it. Readers do not affect the task.
  */
-export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable {
+export class JournalReader implements AsyncIterableIterator<AgentEvent>, EndableReader {
   readonly #context: RuntimeContext;
   readonly #reading: Reading;
   readonly #release: (() => void)[] = [];
@@ -45,6 +45,8 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   #next = 0;
   #over = false;
   #failure: AgentError | undefined;
+  /** Set when nothing more than the journal has is waited for. */
+  #finishing: AgentError | undefined;
   #notified = false;
   #wakeUp: (() => void) | undefined;
   #pendingReads = 0;
@@ -89,6 +91,18 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     if (this.#over) return;
     this.#failure = reason;
     this.#stop();
+  }
+
+  finish(reason: AgentError): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#over) {
+        resolve();
+        return;
+      }
+      this.#release.push(resolve);
+      this.#finishing = reason;
+      this.#notify();
+    });
   }
 
   readonly #step = async (): Promise<IteratorResult<AgentEvent>> => {
@@ -141,6 +155,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#next = 0;
     if (page.entries.length > 0) return;
     if (page.closed || !follow) this.#stop();
+    else if (this.#finishing !== undefined) this.end(this.#finishing);
     else if (!this.#notified && !this.#over) await this.#wait();
   }
 

@@ -51,6 +51,12 @@ export interface Endable {
   end(reason: AgentError): void;
 }
 
+/** An open stream of the events of a task. */
+export interface EndableReader extends Endable {
+  /** Ends after what is in the journal. Resolves when it has ended. */
+  finish(reason: AgentError): Promise<void>;
+}
+
 /** Dependencies of one runtime. */
 export interface RuntimeContextOptions {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
@@ -79,7 +85,7 @@ export class RuntimeContext {
   /** Pending bare replies. */
   readonly replies = new Set<Endable>();
   /** Open streams. */
-  readonly readers = new Set<Endable>();
+  readonly readers = new Set<EndableReader>();
   /** Agents that were stopped and have not returned. */
   abandoned = 0;
   closing = false;

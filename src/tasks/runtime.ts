@@ -125,6 +125,9 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
+/** What readers get to read the last events, even if the agents took all of the drain time. */
+const LAST_READS_MS = 1_000;
+
 async function closeDown(context: RuntimeContext, drainMs: number): Promise<void> {
   context.closing = true;
   const drainUntil = context.ids.now() + drainMs;
@@ -139,8 +142,18 @@ async function closeDown(context: RuntimeContext, drainMs: number): Promise<void
   });
   // If the store is unavailable, the leases expire.
   await Promise.allSettled(stops);
-  for (const reader of [...context.readers]) reader.end(reason);
+  await finishReaders(context, reason, Math.max(LAST_READS_MS, drainUntil - context.ids.now()));
   await context.push?.close(Math.max(0, drainUntil - context.ids.now()));
+}
+
+/** Delivers what is in the journals, the last events included. Readers that take longer than `ms` are cut off. */
+async function finishReaders(context: RuntimeContext, reason: AgentError, ms: number): Promise<void> {
+  const readers = [...context.readers];
+  const cutOff = context.timers.after(ms, () => {
+    for (const reader of readers) reader.end(reason);
+  });
+  await Promise.all(readers.map((reader) => reader.finish(reason)));
+  cutOff();
 }
 
 /** Waits until the runtime is idle, at most `ms`. */
