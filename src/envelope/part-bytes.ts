@@ -1,13 +1,18 @@
 import { AgentError } from "./error.js";
 import type { Part } from "./part.js";
 
+/** From this size on a part's size is remembered: a gateway asks for it six times per message, and nothing else runs meanwhile. */
+const REMEMBERED_BYTES = 4096;
+/** Parts are never changed, so neither are their sizes. */
+const remembered = new WeakMap<Part, number>();
+
 /** The size of a part: UTF-8 bytes of text, of data as JSON, or of the URL; raw bytes as they are. */
 export function partBytes(part: Part): number {
   switch (part.kind) {
     case "text":
-      return utf8Bytes(part.text);
+      return part.text.length < REMEMBERED_BYTES ? utf8Bytes(part.text) : (remembered.get(part) ?? measured(part, part.text));
     case "data":
-      return utf8Bytes(jsonText(part.data));
+      return typeof part.data === "object" ? (remembered.get(part) ?? measured(part, jsonText(part.data))) : utf8Bytes(jsonText(part.data));
     case "raw":
       return part.bytes.length;
     case "url":
@@ -15,6 +20,12 @@ export function partBytes(part: Part): number {
     default:
       return part satisfies never;
   }
+}
+
+function measured(part: Part, text: string): number {
+  const bytes = utf8Bytes(text);
+  if (bytes >= REMEMBERED_BYTES) remembered.set(part, bytes);
+  return bytes;
 }
 
 /** Serialises a value; one that cannot be (a cycle, extreme nesting) is an `encode` error. */

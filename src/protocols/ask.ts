@@ -1,6 +1,7 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { wholeBody } from "../transport/body.js";
 import { type Chunk, type HttpRequest, isStream } from "../transport/exchange.js";
+import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 import type { Subject } from "./requirement.js";
@@ -37,6 +38,7 @@ export interface OpenResponse {
 }
 
 const ANSWER_BYTES = DEFAULT_LIMITS.bodyBytes;
+const ANSWER_LIMITS = { jsonDepth: 256, jsonValues: DEFAULT_LIMITS.jsonValues };
 
 /** Sends a request and reads the complete response, within a size limit. */
 export async function ask(subject: Subject, request: RawRequest): Promise<RawResponse> {
@@ -72,7 +74,7 @@ export async function whole(opened: OpenResponse): Promise<RawResponse> {
   const bytes = await wholeBody(opened.chunks, ANSWER_BYTES);
   const text = new TextDecoder().decode(bytes);
   const { status, headers } = opened;
-  return { status, headers, bytes, text, json: parse(text), trailers: opened.trailers() };
+  return { status, headers, bytes, text, json: parse(bytes), trailers: opened.trailers() };
 }
 
 function write(subject: Subject, { method, url, body, headers: own, anonymous }: RawRequest): HttpRequest {
@@ -89,9 +91,9 @@ async function* once(body: Maybe<Chunk>): AsyncGenerator<Chunk> {
   if (body !== undefined) yield body;
 }
 
-function parse(text: string): unknown {
+function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(bytes, ANSWER_LIMITS);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { AgentEvent, Operation, Part, Task } from "../envelope/index.js";
+import { type AgentEvent, type Operation, type Part, partBytes, type Task } from "../envelope/index.js";
 
 const encoder = new TextEncoder();
 /** Overwritten at every use: only the byte count matters. */
@@ -21,21 +21,6 @@ export function partsBytes(parts: readonly Part[]): number {
   let bytes = 0;
   for (const part of parts) bytes += partBytes(part);
   return bytes;
-}
-
-function partBytes(part: Part): number {
-  switch (part.kind) {
-    case "text":
-      return utf8Length(part.text);
-    case "raw":
-      return part.bytes.length;
-    case "url":
-      return utf8Length(part.url);
-    case "data":
-      return utf8Length(JSON.stringify(part.data));
-    default:
-      return part satisfies never;
-  }
 }
 
 /** Content bytes sent with an operation. */

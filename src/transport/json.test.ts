@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../envelope/index.js";
-import { readJson, scanJson } from "./json.js";
+import { NestedJson, readJson, scanJson } from "./json.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const upTo = (jsonDepth: number, jsonValues = 100) => ({ jsonDepth, jsonValues });
@@ -48,8 +48,8 @@ describe("scanJson", () => {
 });
 
 describe("readJson", () => {
-  test("counts values before parsing: commas and opening brackets outside strings", () => {
-    expect(scanJson(bytes('{"a":[{},{},"[,[,"],"b":1}')).values).toBe(7);
+  test("counts values before parsing: commas, colons and opening brackets outside strings", () => {
+    expect(scanJson(bytes('{"a":[{},{},"[,:[,"],"b":1}')).values).toBe(9);
     expect(readJson(bytes("[{},{},{}]"), upTo(4, 6))).toEqual([{}, {}, {}]);
     expect(codeOf(() => readJson(bytes("[{},{},{}]"), upTo(4, 5)))).toBe("too_large");
   });
@@ -82,5 +82,24 @@ describe("readJson", () => {
     const value = readJson(bytes('{"__proto__":{"polluted":true}}'), upTo(4));
     expect(Object.keys(value as object)).toEqual(["__proto__"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("NestedJson", () => {
+  test("texts inside one text share its limit of values; the next text has its own", () => {
+    const nested = new NestedJson(upTo(4, 5));
+    expect([nested.read("[1,2]"), nested.read("[3,4,5]")]).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+    expect(codeOf(() => nested.read("[]"))).toBe("too_large");
+    nested.restart();
+    expect(nested.read("[]")).toEqual([]);
+  });
+
+  test("refuses what readJson refuses", () => {
+    const nested = new NestedJson(upTo(2));
+    expect(codeOf(() => nested.read("[[[]]]"))).toBe("too_large");
+    expect(codeOf(() => nested.read("[1"))).toBe("decode");
   });
 });

@@ -4,6 +4,8 @@ import type { Limits } from "./limits.js";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
+const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** What bounds the cost of parsing beside the size. */
@@ -11,7 +13,7 @@ export type JsonLimits = Pick<Limits, "jsonDepth" | "jsonValues">;
 
 export interface JsonScan {
   readonly depth: number;
-  /** Commas and opening brackets: at least one per value. */
+  /** Commas, colons and opening brackets: at least one per value, two per member of an object, which costs more. */
   readonly values: number;
   /** A run of 16 or more digits: parsing may change such a number. */
   readonly longNumber: boolean;
@@ -37,7 +39,7 @@ export function scanJson(bytes: Uint8Array, mostValues = Number.POSITIVE_INFINIT
     } else {
       digits = 0;
       // `[` 0x5b and `{` 0x7b differ in one bit, as do `]` and `}`.
-      if (byte === COMMA) values++;
+      if (byte === COMMA || byte === COLON) values++;
       else if ((byte & 0xdf) === 0x5b) {
         values++;
         if (++depth > deepest) deepest = depth;
@@ -77,8 +79,7 @@ export function readJson(bytes: Uint8Array, { jsonDepth, jsonValues }: JsonLimit
   if (scan.depth > jsonDepth)
     throw new AgentError("too_large", `the body is nested ${scan.depth} levels deep; the limit is ${jsonDepth}`);
   // A few megabytes of empty objects take seconds to parse, and nothing else runs meanwhile.
-  if (scan.values > jsonValues)
-    throw new AgentError("too_large", `the body has more than ${jsonValues} JSON values; send large data as a file`);
+  if (scan.values > jsonValues) throw tooManyValues(jsonValues);
   if (scan.longNumber) onLongNumber?.();
   try {
     return JSON.parse(decoder.decode(bytes));
@@ -86,4 +87,35 @@ export function readJson(bytes: Uint8Array, { jsonDepth, jsonValues }: JsonLimit
     const reason = thrown instanceof SyntaxError ? thrown.message : "not UTF-8";
     throw new AgentError("decode", `the body is not JSON: ${reason}`, { cause: thrown });
   }
+}
+
+/**
+ * Reads JSON texts inside the strings of one JSON text. That text was scanned before it was parsed, but not inside its strings: together
+ * they may have as many values as one text.
+ */
+export class NestedJson {
+  readonly #limits: JsonLimits;
+  #left: number;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+    this.#left = limits.jsonValues;
+  }
+
+  /** The next text begins. */
+  restart(): void {
+    this.#left = this.#limits.jsonValues;
+  }
+
+  /** Throws AgentError `decode` or `too_large`. */
+  read(text: string, onLongNumber?: () => void): unknown {
+    const bytes = encoder.encode(text);
+    this.#left -= scanJson(bytes, this.#left).values;
+    if (this.#left < 0) throw tooManyValues(this.#limits.jsonValues);
+    return readJson(bytes, this.#limits, onLongNumber);
+  }
+}
+
+function tooManyValues(jsonValues: number): AgentError {
+  return new AgentError("too_large", `the body has more than ${jsonValues} JSON values; send large data as a file`);
 }

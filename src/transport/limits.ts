@@ -3,7 +3,7 @@ export interface Limits {
   /** One request or response body, in bytes. */
   readonly bodyBytes: number;
   readonly jsonDepth: number;
-  /** Values in one JSON body, counted as commas and opening brackets before it is parsed. */
+  /** Values in one JSON text or gRPC message, counted before it is parsed: commas, colons and opening brackets; fields and items. */
   readonly jsonValues: number;
   /** The body of one request whose caller is authenticated by the body itself. */
   readonly unprovenBytes: number;
@@ -63,7 +63,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 16 * 1024 * 1024,
   jsonDepth: 64,
-  jsonValues: 500_000,
+  jsonValues: 100_000,
   unprovenBytes: 64 * 1024,
   unadmittedBytes: 64 * 1024 * 1024,
   headerBytes: 16 * 1024,

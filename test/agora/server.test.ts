@@ -104,9 +104,18 @@ describe("a registered routine", () => {
     expect((await host.post("/", nested(64))).status).toBe(200);
     for (const multiround of [false, true]) {
       const { status, json } = await host.post("/", { ...nested(65), multiround });
-      expect([status, json["message"]]).toEqual([413, "body nests too deep"]);
+      expect([status, json["message"]]).toEqual([413, "body is too large: the body is nested 65 levels deep; the limit is 64"]);
     }
     expect((await host.post("/", nested(100_000))).status).toBe(413);
+  });
+
+  it("receives no JSON with more values than the limit, also inside its text body", async () => {
+    const host = new TestHost([helper]);
+    const { status, json } = await host.post("/", { protocolHash: ECHO_HASH, body: JSON.stringify(Array(100_001).fill(0)) });
+    expect([status, json["message"]]).toEqual([
+      413,
+      "body is too large: the body has more than 100000 JSON values; send large data as a file",
+    ]);
   });
 
   it("belongs to its agent: found at the root, and not below another agent", async () => {

@@ -12,6 +12,7 @@ import { encodeSegment } from "../../transport/address-parts.js";
 import { isEventStream } from "../../transport/body.js";
 import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame, readArray, readObject } from "../../transport/fields.js";
+import { NestedJson } from "../../transport/json.js";
 import type { Limits } from "../../transport/limits.js";
 import { badPeer } from "../../transport/peer-answer.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
@@ -159,6 +160,7 @@ function factsFor({ ids, limits, agentName, sessions }: Wire, call: Call, run: u
     src: agentName,
     dst: call.caller.id,
     partsPerMessage: limits.partsPerMessage,
+    nested: new NestedJson(limits),
     reportLoss: (loss) => call.reportLoss(loss),
     contextId: operation?.envelope.context.sessionId ?? sessions.nameOf(call.caller.owner, session),
     parentId: operation?.envelope.id,

@@ -1,5 +1,6 @@
 import { AgentError } from "../../envelope/index.js";
 import { blame, optional, readObject, readText } from "../../transport/fields.js";
+import { NestedJson } from "../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import type { SendCodec } from "../protocol.js";
 import { type CodecFacts, decodeRunRequest, encodeRunRequest, isUuid, sendOf } from "./codec.js";
@@ -24,6 +25,7 @@ export const sendCodec: SendCodec = {
         src: "",
         dst: readText(readObject(body, "body").agent_name, "agent_name"),
         partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
+        nested: new NestedJson(DEFAULT_LIMITS),
         reportLoss: ignore,
         headers: optional(headers, "headers", readHeaders),
       };

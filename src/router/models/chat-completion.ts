@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { DecodeProblem, optional, readArray, readObject, readString, readText } from "../../transport/fields.js";
+import { readJson } from "../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import type { FunctionCall, FunctionRequest, ModelAnswer, ModelFunction, ModelMessage, ModelRequest } from "./language-model.js";
 
 /** The request and response of `POST {baseUrl}/chat/completions`. */
@@ -74,7 +76,7 @@ function readArguments(value: unknown, path: string): JsonObject {
 
 function parse(text: string): unknown {
   try {
-    return text === "" ? {} : JSON.parse(text);
+    return text === "" ? {} : readJson(new TextEncoder().encode(text), DEFAULT_LIMITS);
   } catch {
     return undefined;
   }

@@ -24,9 +24,11 @@ const DOCUMENT_FACTOR = 2;
 
 /** The message as UTE JSON with secrets hidden, and truncated to its first text if it is too large. */
 export function captureDocument(envelope: Envelope, limitBytes: number): Maybe<CapturedDocument> {
-  const json = hideSecrets(writeWithin(envelope, limitBytes));
-  const size = JSON.stringify(json).length;
-  return size > limitBytes * DOCUMENT_FACTOR ? undefined : { json, size };
+  const written = writeWithin(envelope, limitBytes);
+  // Before the search for secrets: metadata may be as large as a body.
+  if (JSON.stringify(written).length > limitBytes * DOCUMENT_FACTOR) return undefined;
+  const json = hideSecrets(written);
+  return { json, size: JSON.stringify(json).length };
 }
 
 function writeWithin(envelope: Envelope, limitBytes: number): JsonObject {

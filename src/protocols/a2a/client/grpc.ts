@@ -143,7 +143,7 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
 
   #decode(message: Uint8Array): JsonObject {
     try {
-      return decodeMessage(methodFor(this.#outgoing).response, message, this.#outgoing.limits.jsonDepth);
+      return decodeMessage(methodFor(this.#outgoing).response, message, this.#outgoing.limits);
     } catch (thrown) {
       throw blame(thrown, "bad_peer");
     }

@@ -11,10 +11,11 @@ import { SCHEMA_1_0 } from "./schema-1.0.js";
 
 const { Part, Task, Message, GetTaskRequest, ListTasksResponse, StreamResponse, SendMessageRequest } = SCHEMA_1_0;
 const DEPTH = 64;
+const LIMITS = { jsonDepth: DEPTH, jsonValues: 1_000 };
 const bytes = (hex: string): Uint8Array => Buffer.from(hex.replaceAll(" ", ""), "hex");
 const encode = (type: MessageType, value: JsonObject): string =>
   Buffer.from(encodeMessage(type, value, new Uint8Array())).toString("hex");
-const decode = (type: MessageType, hex: string): unknown => decodeMessage(type, bytes(hex), DEPTH);
+const decode = (type: MessageType, hex: string): unknown => decodeMessage(type, bytes(hex), LIMITS);
 
 function problemOf(run: () => unknown): string {
   try {
@@ -116,8 +117,8 @@ describe("invalid messages", () => {
       return encodeMessage(Part, { data }, new Uint8Array());
     };
     for (const wrap of [(inner: Json) => [inner], (inner: Json) => ({ inner })]) {
-      expect(problemOf(() => decodeMessage(Part, nested(DEPTH - 1, wrap), DEPTH))).toBe("no problem");
-      expect(problemOf(() => decodeMessage(Part, nested(DEPTH, wrap), DEPTH))).toBe(
+      expect(problemOf(() => decodeMessage(Part, nested(DEPTH - 1, wrap), LIMITS))).toBe("no problem");
+      expect(problemOf(() => decodeMessage(Part, nested(DEPTH, wrap), LIMITS))).toBe(
         `Value is nested deeper than ${DEPTH} levels`,
       );
     }
@@ -127,16 +128,28 @@ describe("invalid messages", () => {
     expect(encode(Part, { text: "" })).toBe("0a00");
   });
 
-  test("too many items", () => {
-    const empty = new Uint8Array(2 * 1_000_001).map((_, index) => (index % 2 === 0 ? 0x22 : 0));
-    expect(problemOf(() => decodeMessage(Task, empty, DEPTH))).toBe("the message has more than 1000000 items");
+  const repeated = (hex: string, times: number): Uint8Array => bytes(hex.repeat(times));
+  test.each([
+    ["items of a list", Task, repeated("2200", 2_001)],
+    ["a field that is set again and again", GetTaskRequest, repeated("0a00", 2_001)],
+    ["fields that are not known", Task, repeated("f80700", 2_001)],
+    ["fields in a group that is not known", Task, bytes(`fb07${"0801".repeat(2_000)}fc07`)],
+    ["members of a struct", Message, encodeMessage(Message, { metadata: Object.fromEntries(Array(600).fill(1).entries()) }, new Uint8Array())],
+  ])("more fields than jsonValues allows: %s", (_, type, message) => {
+    expect(problemOf(() => decodeMessage(type, message, LIMITS))).toBe(
+      "the message has more than 2000 fields; send large data as a file",
+    );
+  });
+
+  test("a group that is not known is skipped with its inner groups", () => {
+    expect(decode(GetTaskRequest, "fb07 0801 f307 0801 f407 fc07 0a0178")).toMatchObject({ tenant: "x" });
   });
 
   test("random bytes, and valid ones with one error", () => {
     const types = [...Object.values(SCHEMA_1_0), ...Object.values(SCHEMA_0_3)];
     fc.assert(
       fc.property(fc.constantFrom(...types), fc.uint8Array({ maxLength: 200 }), (type, noise) => {
-        problemOf(() => decodeMessage(type, noise, DEPTH));
+        problemOf(() => decodeMessage(type, noise, LIMITS));
       }),
       { numRuns: 3_000 },
     );
@@ -145,7 +158,7 @@ describe("invalid messages", () => {
       fc.property(spoilt, ([value, at, byte, cut]) => {
         const good = encodeMessage(StreamResponse, value, new Uint8Array());
         good[at % Math.max(1, good.length)] = byte;
-        problemOf(() => decodeMessage(StreamResponse, cut ? good.subarray(0, at % (good.length + 1)) : good, DEPTH));
+        problemOf(() => decodeMessage(StreamResponse, cut ? good.subarray(0, at % (good.length + 1)) : good, LIMITS));
       }),
       { numRuns: 1_000 },
     );

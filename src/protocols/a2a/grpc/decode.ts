@@ -1,12 +1,16 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { encodeBase64, type Json } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
+import type { JsonLimits } from "../../../transport/json.js";
 import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 
-/** Limit of list and map items per message: an empty item takes two bytes on the wire and fifty times as many in memory. */
-const MAX_ITEMS = 1_000_000;
+/** A list item has two fields on the wire and a struct member four: one and two values in the count of JSON. */
+const FIELDS_PER_VALUE = 2;
+
+/** The wire type of a group; the tag that ends it is greater by one. */
+const START_GROUP = 3;
 
 type Tree = { [name: string]: Json };
 
@@ -14,8 +18,8 @@ type Tree = { [name: string]: Json };
  * Decodes a message to its ProtoJSON object. Unknown fields are skipped; repeated fields are merged or replaced as protobuf
  * defines; the last member of a oneof wins. Throws only DecodeProblem.
  */
-export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: number): Tree {
-  const source = new Source(bytes, maxDepth);
+export function decodeMessage(type: MessageType, bytes: Uint8Array, limits: JsonLimits): Tree {
+  const source = new Source(bytes, limits);
   try {
     const object: Tree = {};
     source.fields(type, bytes.length, 0, object);
@@ -31,11 +35,13 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: nu
 class Source {
   readonly #reader: BinaryReader;
   readonly #maxDepth: number;
-  #items = 0;
+  readonly #maxFields: number;
+  #fields = 0;
 
-  constructor(bytes: Uint8Array, maxDepth: number) {
+  constructor(bytes: Uint8Array, { jsonDepth, jsonValues }: JsonLimits) {
     this.#reader = new BinaryReader(bytes);
-    this.#maxDepth = maxDepth;
+    this.#maxDepth = jsonDepth;
+    this.#maxFields = jsonValues * FIELDS_PER_VALUE;
   }
 
   fields(type: MessageType, end: number, depth: number, into: Tree): void {
@@ -43,7 +49,7 @@ class Source {
     if (depth > this.#maxDepth) throw new DecodeProblem(type.name, `is nested deeper than ${this.#maxDepth} levels`);
     let chosen: string | undefined;
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       const field = type.byNumber[tag >>> 3];
       if (field === undefined || field.tag !== tag) {
         this.#skip(tag);
@@ -64,7 +70,6 @@ class Source {
   }
 
   #append(field: Field, depth: number, into: Tree): void {
-    this.#count();
     const value = this.#value(field, depth, undefined);
     const list = into[field.name];
     if (Array.isArray(list)) list.push(value);
@@ -108,13 +113,12 @@ class Source {
 
   /** One map entry: key 1, value 2; either may be absent. */
   #entry({ name, path, message }: Field, depth: number, into: Tree): void {
-    this.#count();
     const reader = this.#reader;
     const end = this.#end();
     let key = "";
     let value: Json = message === undefined ? "" : {};
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       if (tag === KEY) key = this.#text(path);
       else if (tag !== VALUE) this.#skip(tag);
       else if (message === undefined) value = this.#text(path);
@@ -135,17 +139,16 @@ class Source {
     const reader = this.#reader;
     if (depth > this.#maxDepth) throw new DecodeProblem("Struct", `is nested deeper than ${this.#maxDepth} levels`);
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       if (tag !== STRUCT_FIELD) {
         this.#skip(tag);
         continue;
       }
-      this.#count();
       const entryEnd = this.#end();
       let key = "";
       let value: Json = null;
       while (reader.pos < entryEnd) {
-        const inner = reader.uint32();
+        const inner = this.#tag();
         if (inner === KEY) key = this.#text("Struct");
         else if (inner === VALUE) value = this.#json(this.#end(), depth + 1);
         else this.#skip(inner);
@@ -162,7 +165,7 @@ class Source {
     if (depth > this.#maxDepth) throw new DecodeProblem("Value", `is nested deeper than ${this.#maxDepth} levels`);
     let value: Json = null;
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       switch (tag) {
         case NULL:
           reader.int32();
@@ -199,12 +202,11 @@ class Source {
     const reader = this.#reader;
     const items: Json[] = [];
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       if (tag !== LIST_ITEM) {
         this.#skip(tag);
         continue;
       }
-      this.#count();
       items.push(this.#json(this.#end(), depth));
     }
     this.#ends("ListValue", end);
@@ -216,7 +218,7 @@ class Source {
     let seconds = 0;
     let nanos = 0;
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = this.#tag();
       if (tag === SECONDS) seconds = Number(reader.int64());
       else if (tag === NANOS) nanos = reader.int32();
       else this.#skip(tag);
@@ -248,15 +250,23 @@ class Source {
     if (this.#reader.pos !== end) throw malformed(type);
   }
 
-  #skip(tag: number): void {
+  /** Groups are skipped here and not by the reader, so that their fields count. */
+  #skip(tag: number, depth = 0): void {
     const number = tag >>> 3;
-    if (number === 0) throw malformed("field 0");
-    this.#reader.skip(tag & 7, number, this.#maxDepth);
+    if (number === 0 || depth > this.#maxDepth) throw malformed(`field ${number}`);
+    if ((tag & 7) !== START_GROUP) {
+      this.#reader.skip(tag & 7, number);
+      return;
+    }
+    for (let inner = this.#tag(); inner !== tag + 1; inner = this.#tag()) this.#skip(inner, depth + 1);
   }
 
-  #count(): void {
-    this.#items += 1;
-    if (this.#items > MAX_ITEMS) throw new DecodeProblem("", `the message has more than ${MAX_ITEMS} items`);
+  /** The next field, unknown ones included: two bytes on the wire cost fifty times as much to read. */
+  #tag(): number {
+    this.#fields += 1;
+    if (this.#fields > this.#maxFields)
+      throw new DecodeProblem("", `the message has more than ${this.#maxFields} fields; send large data as a file`, "too_large");
+    return this.#reader.uint32();
   }
 }
 

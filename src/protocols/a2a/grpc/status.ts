@@ -14,7 +14,7 @@ const MESSAGE_CHARACTERS = 1_000;
 /** A character outside ASCII takes up to nine of these, and details repeat the message. */
 const ENCODED_MESSAGE_CHARACTERS = 3_000;
 /** Overhead of Status, Any and its message. */
-const DETAILS_DEPTH = 8;
+const DETAILS_LIMITS = { jsonDepth: 8, jsonValues: 1_000 } as const;
 
 /** In the order of their numbers. */
 const CODES = [
@@ -88,7 +88,7 @@ export function readStatus(headers: { readonly [name: string]: Maybe<string> }):
 function readDetails(header: Maybe<string>): readonly JsonObject[] {
   if (header === undefined) return [];
   try {
-    const { details } = decodeMessage(Status, readBase64(header.split(",", 1)[0], ""), DETAILS_DEPTH);
+    const { details } = decodeMessage(Status, readBase64(header.split(",", 1)[0], ""), DETAILS_LIMITS);
     return Array.isArray(details) ? details.flatMap(readAny) : [];
   } catch {
     return [];
@@ -98,7 +98,7 @@ function readDetails(header: Maybe<string>): readonly JsonObject[] {
 function readAny({ typeUrl, value }: JsonObject): readonly JsonObject[] {
   const type = TYPES.get(typeUrl);
   if (type === undefined) return [];
-  return [{ "@type": typeUrl, ...decodeMessage(type, readBase64(value ?? "", ""), DETAILS_DEPTH) }];
+  return [{ "@type": typeUrl, ...decodeMessage(type, readBase64(value ?? "", ""), DETAILS_LIMITS) }];
 }
 
 /** Percent-encodes everything but printable ASCII, as UTF-8. */

@@ -11,9 +11,9 @@ import type { MessageType } from "./schema.js";
 import { SCHEMA_0_3 } from "./schema-0.3.js";
 import { SCHEMA_1_0 } from "./schema-1.0.js";
 
-const DEPTH = 64;
+const LIMITS = { jsonDepth: 64, jsonValues: 10_000 };
 const encode = (type: MessageType, value: JsonObject) => encodeMessage(type, value, new Uint8Array());
-const decode = (type: MessageType, bytes: Uint8Array) => decodeMessage(type, bytes, DEPTH);
+const decode = (type: MessageType, bytes: Uint8Array) => decodeMessage(type, bytes, LIMITS);
 
 describe.each([
   ["1.0", Object.values(SCHEMA_1_0)],

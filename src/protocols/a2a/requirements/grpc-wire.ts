@@ -18,7 +18,7 @@ import { type ObservedError, seeGrpcError, showError } from "./wire-errors.js";
 const HEADERS = { "content-type": "application/grpc", te: "trailers" };
 const MODERN_HEADERS = { ...HEADERS, "a2a-version": "1.0" };
 /** Above the depth of any response. */
-const ANSWER_DEPTH = 100;
+const ANSWER_LIMITS = { jsonDepth: 100, jsonValues: DEFAULT_LIMITS.jsonValues } as const;
 const NOTHING = new Uint8Array(0);
 
 /** The error in the trailers, or in the headers of an empty response. Undefined for a successful call. */
@@ -41,7 +41,7 @@ function readUnary(got: RawResponse, type: MessageType): Answer {
   if (error !== undefined) return { got: { ...got, text: JSON.stringify(error.raw) }, result: undefined, error };
   const messages: JsonObject[] = [];
   const reader = new FrameReader(DEFAULT_LIMITS.bodyBytes);
-  reader.push(got.bytes, (message) => void messages.push(decodeMessage(type, message, ANSWER_DEPTH)));
+  reader.push(got.bytes, (message) => void messages.push(decodeMessage(type, message, ANSWER_LIMITS)));
   demand(!reader.isMidway, "the answer ends inside a message");
   demand(messages.length === 1, `one message is expected, ${messages.length} came`);
   const [result = {}] = messages;
@@ -72,7 +72,7 @@ async function* messagesOf(opened: OpenResponse, type: MessageType): AsyncGenera
   for await (const chunk of opened.chunks) {
     reader.push(bytesOf(chunk), (message) => void waiting.push(message));
     count += waiting.length;
-    for (const message of waiting.splice(0)) yield decodeMessage(type, message, ANSWER_DEPTH);
+    for (const message of waiting.splice(0)) yield decodeMessage(type, message, ANSWER_LIMITS);
   }
   demand(!reader.isMidway, "the stream ends inside a message");
   const trailers = opened.trailers();

@@ -15,7 +15,7 @@ const PROTOCOL = "gRPC over HTTP/2";
 const SHORT_TIMEOUT = "300m";
 /** Polling for a task that another call has just started. */
 const LOOKS = 200;
-const STATUS_DEPTH = 8;
+const STATUS_LIMITS = { jsonDepth: 8, jsonValues: 1_000 } as const;
 
 const unknownPath = (key: string, what: string, path: (known: string) => string): WireRequirement => ({
   key: `grpc:${key}`,
@@ -127,7 +127,7 @@ export const grpcRequirements: readonly WireRequirement[] = [
       const { got } = await call(probe, "GetTask", { id: probe.subject.newId() });
       const statusHeaders = { ...got.headers, ...got.trailers };
       const bin = demandString(statusHeaders["grpc-status-details-bin"], "grpc-status-details-bin");
-      const status = decodeMessage(STATUS_SCHEMA.Status, readBase64(bin, "grpc-status-details-bin"), STATUS_DEPTH);
+      const status = decodeMessage(STATUS_SCHEMA.Status, readBase64(bin, "grpc-status-details-bin"), STATUS_LIMITS);
       demand(
         String(status["code"]) === statusHeaders["grpc-status"],
         `${show(status["code"])} with grpc-status ${show(statusHeaders["grpc-status"])}`,

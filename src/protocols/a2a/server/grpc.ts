@@ -75,7 +75,7 @@ interface GrpcCall {
 
 function readParams({ limits }: Host, { name, request: type }: Method, { headers, body }: HttpRequest): JsonObject {
   try {
-    const params = decodeMessage(type, onlyMessage(body), limits.jsonDepth);
+    const params = decodeMessage(type, onlyMessage(body), limits);
     const key = headers["idempotency-key"];
     // The JSON bindings have a member for this filter; protobuf has no field for it.
     return name === "ListTasks" && key !== undefined ? { ...params, idempotencyKey: key } : params;

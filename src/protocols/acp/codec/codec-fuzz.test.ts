@@ -18,6 +18,8 @@ import {
   TaskFold,
 } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
+import { NestedJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import {
   type CodecFacts,
   decodeAnswer,
@@ -44,6 +46,7 @@ const facts: CodecFacts = {
   src: "a",
   dst: "b",
   partsPerMessage: 8,
+  nested: new NestedJson(DEFAULT_LIMITS),
   reportLoss: nothing,
 };
 const runFacts = { agentName: "tariff-check", createdAt: 1_600_000_000_000, reportLoss: nothing };

@@ -10,6 +10,8 @@ import {
   type Task,
   textPart,
 } from "../../../envelope/index.js";
+import { NestedJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import {
   type CodecFacts,
   decodeAnswer,
@@ -37,6 +39,7 @@ const facts: CodecFacts = {
   src: "caller",
   dst: "echo",
   partsPerMessage: 3,
+  nested: new NestedJson(DEFAULT_LIMITS),
   reportLoss,
 };
 const runFacts = { agentName: "echo", createdAt: 1_000, reportLoss };
@@ -112,10 +115,17 @@ describe("a request", () => {
     [
       "JSON too deep",
       request([{ content_type: "application/json", content: "[".repeat(65) + "]".repeat(65) }]),
-      "input[0].parts[0].content nests too deep",
+      "input[0].parts[0].content is too large: the body is nested 65 levels deep; the limit is 64",
+    ],
+    [
+      "too many values in the JSON of its parts together",
+      request(Array(3).fill({ content_type: "application/json", content: JSON.stringify(Array(40_000).fill(0)) })),
+      "input[0].parts[2].content is too large: the body has more than 100000 JSON values; send large data as a file",
     ],
   ])("with %s is rejected", (_, body, problem) => {
+    facts.nested.restart();
     expect(problemOf(body)).toBe(problem);
+    facts.nested.restart();
   });
 
   test("of several messages is one: those of the last author, with earlier ones kept", () => {

@@ -47,6 +47,7 @@ export class RunEventReader {
   /** Throws a DecodeProblem, or the error that the stream carries. */
   read(item: unknown): readonly AgentEvent[] {
     const event = readObject(item, "event");
+    this.#facts.nested.restart();
     switch (event.type) {
       case "run.created":
       case "run.in-progress":

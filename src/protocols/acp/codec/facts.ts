@@ -1,5 +1,6 @@
 import type { LossSink, Maybe } from "../../../envelope/index.js";
 import type { HttpHeaders } from "../../../transport/exchange.js";
+import type { NestedJson } from "../../../transport/json.js";
 
 /** The inputs of a codec other than the wire value. */
 export interface CodecFacts {
@@ -10,6 +11,8 @@ export interface CodecFacts {
   readonly src: string;
   readonly dst: string;
   readonly partsPerMessage: number;
+  /** Reads parts that are JSON in a string. */
+  readonly nested: NestedJson;
   readonly reportLoss: LossSink;
   /** The request headers. Envelope members are carried there, because the SDKs drop unknown body members. */
   readonly headers?: Maybe<HttpHeaders>;

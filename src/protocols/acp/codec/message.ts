@@ -95,7 +95,7 @@ export function readParts(value: unknown, path: string, facts: CodecFacts): read
   if (value.length === 0) return [textPart("")];
   const parts: Part[] = [];
   for (let index = 0; index < value.length; index++)
-    parts.push(readPart(value[index], `${path}[${index}]`, "part", facts.reportLoss));
+    parts.push(readPart(value[index], `${path}[${index}]`, "part", facts));
   return parts;
 }
 

@@ -123,7 +123,7 @@ export interface ArtifactPart {
 
 export function readArtifactPart(value: unknown, path: string, facts: CodecFacts): ArtifactPart {
   const own = koineMembersOf(value, path);
-  const part = readPart(value, path, "artifact", facts.reportLoss);
+  const part = readPart(value, path, "artifact", facts);
   const name = isObject(value) ? optional(value["name"], `${path}.name`, readString) : undefined;
   return { name, own, parts: own?.none === true ? [] : [part] };
 }

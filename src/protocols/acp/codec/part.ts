@@ -1,8 +1,8 @@
-import { encodeBase64, type Json, type JsonObject, type LossSink, type Maybe, type Part } from "../../../envelope/index.js";
+import { AgentError, encodeBase64, type Json, type JsonObject, type LossSink, type Maybe, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, readObject } from "../../../transport/fields.js";
-import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { readBase64 } from "../../../transport/read-base64.js";
 import type { WirePart } from "../wire.js";
+import type { CodecFacts } from "./facts.js";
 import { KOINE_KEY, koineMembersOf, koinePath, reportLossAt } from "./koine-members.js";
 import { readPartMetadata, splitMetadata } from "./part-metadata.js";
 
@@ -22,7 +22,9 @@ const members: ReadonlySet<string> = new Set([
 /** A part of an artifact has the artifact's name on the wire; a part of a message has its own. */
 export type Naming = "part" | "artifact";
 
-export function readPart(value: unknown, path: string, naming: Naming, reportLoss: LossSink): Part {
+type ReadFacts = Pick<CodecFacts, "nested" | "reportLoss">;
+
+export function readPart(value: unknown, path: string, naming: Naming, facts: ReadFacts): Part {
   const wire = readObject(value, path);
   const own = koineMembersOf(wire, path);
   const type = textAt(wire.content_type, path, "content_type") ?? TEXT;
@@ -42,7 +44,7 @@ export function readPart(value: unknown, path: string, naming: Naming, reportLos
     return { kind: "raw", bytes, mediaType: mediaType ?? unless(BYTES, type), name, metadata };
   }
   const isData = own?.kind === "data" || (own?.kind !== "text" && isJson(type));
-  const data = isData && content !== undefined ? dataIn(content, own?.kind === "data", path, reportLoss) : undefined;
+  const data = isData && content !== undefined ? dataIn(content, own?.kind === "data", path, facts) : undefined;
   if (data !== undefined) return { kind: "data", data, mediaType: mediaType ?? unless(JSON_TYPE, type), name, metadata };
   return { kind: "text", text: content ?? "", mediaType: mediaType ?? unless(TEXT, type), name, metadata };
 }
@@ -55,34 +57,17 @@ function textAt(value: Maybe<Json>, path: string, member: string): Maybe<string>
 }
 
 /** The value of a JSON part. Undefined if the text is not valid JSON. */
-function dataIn(content: string, isSure: boolean, path: string, reportLoss: LossSink): Maybe<Json> {
-  let value: Json;
+function dataIn(content: string, isSure: boolean, path: string, { nested, reportLoss }: ReadFacts): Maybe<Json> {
   try {
-    value = JSON.parse(content) as Json; // JSON.parse returns JSON
-  } catch {
+    const changed = (): void =>
+      reportLossAt(reportLoss, `${path}.content`, "number", "a number of 16 digits or more may have changed");
+    return nested.read(content, changed) as Json; // fresh out of JSON.parse
+  } catch (thrown) {
+    const { code, message } = AgentError.from(thrown);
+    if (code === "too_large") throw new DecodeProblem(`${path}.content`, `is too large: ${message}`, code);
     if (isSure) throw new DecodeProblem(`${path}.content`, "is not JSON");
     return undefined;
   }
-  // The body was scanned before it was parsed, but not inside its strings.
-  if (isDeeper(value, DEFAULT_LIMITS.jsonDepth)) throw new DecodeProblem(`${path}.content`, "nests too deep", "too_large");
-  if (LONG_NUMBER.test(content))
-    reportLossAt(reportLoss, `${path}.content`, "number", "a number of 16 digits or more may have changed");
-  return value;
-}
-/** Large numbers cannot be detected exactly without parsing; false positives are acceptable. */
-const LONG_NUMBER = /\d{16}/;
-
-/** Whether a value exceeds the depth limit. Stops at that depth. */
-function isDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) if (isDeeper(value[index] as Json, levels - 1)) return true; // index < length
-    return false;
-  }
-  const object = value as JsonObject; // neither an array nor null
-  for (const name in object) if (isDeeper(object[name] as Json, levels - 1)) return true; // a member of parsed JSON
-  return false;
 }
 
 function koineText(own: Maybe<JsonObject>, member: string, path: string): Maybe<string> {

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { isObject, type Json, type JsonObject, type Part, type TaskEvent, TaskFold, textOf } from "../../../envelope/index.js";
+import { NestedJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import {
   type CodecFacts,
   decodeManifest,
@@ -54,6 +56,7 @@ const facts: CodecFacts = {
   src: "caller",
   dst: "agent",
   partsPerMessage: 100,
+  nested: new NestedJson(DEFAULT_LIMITS),
   reportLoss: ({ path }) => void losses.add(path),
 };
 

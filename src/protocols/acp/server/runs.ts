@@ -14,6 +14,7 @@ import {
 import { requireBodyType } from "../../../transport/content-type.js";
 import { streamResponse } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
+import { NestedJson } from "../../../transport/json.js";
 import { jsonResponse } from "../../../transport/response.js";
 import {
   type CodecFacts,
@@ -150,6 +151,7 @@ export function codecFacts({ host, request, caller }: AdmittedRequest, call: Cal
     src: caller.id,
     dst: call.agent,
     partsPerMessage: host.limits.partsPerMessage,
+    nested: new NestedJson(host.limits),
     reportLoss: (loss) => call.reportLoss(loss),
     headers: request.headers,
   };

@@ -1,6 +1,6 @@
-import { dataPart, type Json, type LossSink, type Part, textPart } from "../../../envelope/index.js";
+import { AgentError, dataPart, type Json, type LossSink, type Part, textPart } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
-import { scanJson } from "../../../transport/json.js";
+import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 
 const encoder = new TextEncoder();
@@ -24,11 +24,11 @@ export function bodyOf(parts: readonly Part[]): string {
 export function partsOfBody(body: string, json: boolean): readonly Part[] {
   if (!json) return [textPart(body)];
   // The request was scanned before it was parsed, but not inside its strings.
-  if (scanJson(encoder.encode(body)).depth > DEFAULT_LIMITS.jsonDepth)
-    throw new DecodeProblem("body", "nests too deep", "too_large");
   try {
-    return [dataPart(JSON.parse(body) as Json)]; // JSON.parse returns JSON
-  } catch {
+    return [dataPart(readJson(encoder.encode(body), DEFAULT_LIMITS) as Json)]; // fresh out of JSON.parse
+  } catch (thrown) {
+    const { code, message } = AgentError.from(thrown);
+    if (code === "too_large") throw new DecodeProblem("body", `is too large: ${message}`, code);
     throw new DecodeProblem("body", "must be JSON text, as the protocol document requires");
   }
 }

@@ -1,4 +1,6 @@
-import type { Card, Maybe, Skill } from "../../../envelope/index.js";
+import { AgentError, type Card, type Maybe, type Skill } from "../../../envelope/index.js";
+import { readJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import type { Host } from "../../protocol.js";
 import { readFrontMatter } from "../documents/front-matter.js";
 import { fingerprintOf } from "../documents/hash.js";
@@ -100,9 +102,10 @@ export function holdsJson(json: JsonBodies, body: Maybe<string>): boolean {
   if (json !== "maybe") return json === "always";
   if (body === undefined || !/^\s*[[{]/.test(body)) return false;
   try {
-    JSON.parse(body);
+    readJson(new TextEncoder().encode(body), DEFAULT_LIMITS);
     return true;
-  } catch {
-    return false;
+  } catch (thrown) {
+    // Its decoder refuses one that is too large.
+    return AgentError.from(thrown).code === "too_large";
   }
 }
