@@ -12,7 +12,9 @@ export function partBytes(part: Part): number {
     case "text":
       return part.text.length < REMEMBERED_BYTES ? utf8Bytes(part.text) : (remembered.get(part) ?? measured(part, part.text));
     case "data":
-      return typeof part.data === "object" ? (remembered.get(part) ?? measured(part, jsonText(part.data))) : utf8Bytes(jsonText(part.data));
+      return typeof part.data === "object"
+        ? (remembered.get(part) ?? measured(part, jsonText(part.data)))
+        : utf8Bytes(jsonText(part.data));
     case "raw":
       return part.bytes.length;
     case "url":

@@ -102,13 +102,21 @@ function handle(context: RuntimeContext, operation: Operation, call: Call): Repl
   }
 }
 
-/** One timer for all tasks. Renewal never waits for take-over, so that held leases do not expire. */
+/**
+ * One timer for all tasks. Renewal never waits for take-over, so that held leases do not expire. Take-over waits for renewal, and after a
+ * blocked event loop for the next time: leases of other holders expired meanwhile, and they must be able to renew them first.
+ */
 function sweepEvery(context: RuntimeContext): () => void {
-  const renewing = oneAtATime(() => renewAll(context));
+  const { renewEveryMs } = context.limits;
   const settling = oneAtATime(() => settleAllLost(context));
-  return context.timers.every(context.limits.renewEveryMs, () => {
+  let blocked = false;
+  const renewing = oneAtATime(async () => {
+    await renewAll(context);
+    if (!blocked) settling();
+  });
+  return context.timers.every(renewEveryMs, (lateMs) => {
+    blocked = lateMs >= renewEveryMs;
     renewing();
-    settling();
   });
 }
 

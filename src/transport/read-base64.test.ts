@@ -36,6 +36,25 @@ describe("readBase64", () => {
     expect(() => readBase64(value, "parts[0].raw")).toThrow(/^parts\[0\]\.raw /);
   });
 
+  const long = Buffer.alloc(9_000, "platform").toString("base64");
+  test.each([
+    ["another character", `${long.slice(0, 6_000)}!${long.slice(6_001)}`, 6_000],
+    ["a character whose low byte is a letter", `${long.slice(0, 6_000)}\u0141${long.slice(6_001)}`, 6_000],
+    ["padding inside", `${long.slice(0, 6_000)}=${long.slice(6_001)}`, 6_000],
+    ["a line break", `${long.slice(0, 6_000)}\n${long.slice(6_001)}`, 6_000],
+  ])("refuses a long text with %s", (_, text, at) => {
+    expect(() => readBase64(text, "raw")).toThrow(`raw is not base64 (at character ${at})`);
+  });
+
+  test("reads a long text: standard, URL-safe, padded and not", () => {
+    const bytes = Uint8Array.from({ length: 10_000 }, (_, index) => index * 7);
+    for (const text of [Buffer.from(bytes).toString("base64"), Buffer.from(bytes).toString("base64url")]) {
+      const read = readBase64(text, "raw");
+      expect(read).toEqual(bytes);
+      expect(read.constructor).toBe(Uint8Array);
+    }
+  });
+
   test("agrees with the platform on any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

@@ -1,3 +1,4 @@
+import { decodeBase64Natively } from "../envelope/base64.js";
 import { DecodeProblem } from "./fields.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -14,7 +15,10 @@ export function readBase64(value: unknown, path: string): Uint8Array {
   if (typeof value !== "string") throw new DecodeProblem(path, "must be a base64 string");
   const length = lengthWithoutPadding(value);
   if (length % 4 === 1 || (length < value.length && value.length % 4 !== 0)) throw notBase64(path, value.length);
-  const bytes = new Uint8Array(Math.floor((length * 3) / 4));
+  const byteLength = Math.floor((length * 3) / 4);
+  const decoded = decodeBase64Natively(value, byteLength);
+  if (decoded !== undefined) return decoded;
+  const bytes = new Uint8Array(byteLength);
   let group = 0;
   let bits = 0;
   let at = 0;

@@ -33,14 +33,14 @@ export interface ManualTimers extends Timers {
 interface Alarm {
   dueMs: number;
   readonly everyMs: number | undefined;
-  readonly run: () => void;
+  readonly run: (lateMs: number) => void;
 }
 
 /** Timers that run when a test advances the time; `soon` and `nextTurn` are the platform's. */
 export function manualTimers(startMs = 1_000_000): ManualTimers {
   let nowMs = startMs;
   const alarms = new Set<Alarm>();
-  const set = (ms: number, everyMs: number | undefined, run: () => void) => {
+  const set = (ms: number, everyMs: number | undefined, run: Alarm["run"]) => {
     const alarm: Alarm = { dueMs: nowMs + ms, everyMs, run };
     alarms.add(alarm);
     return () => void alarms.delete(alarm);
@@ -57,7 +57,7 @@ export function manualTimers(startMs = 1_000_000): ManualTimers {
         if (alarm.dueMs > nowMs) continue;
         if (alarm.everyMs === undefined) alarms.delete(alarm);
         else alarm.dueMs = nowMs + alarm.everyMs;
-        alarm.run();
+        alarm.run(0);
       }
     },
   };

@@ -134,7 +134,11 @@ describe("invalid messages", () => {
     ["a field that is set again and again", GetTaskRequest, repeated("0a00", 2_001)],
     ["fields that are not known", Task, repeated("f80700", 2_001)],
     ["fields in a group that is not known", Task, bytes(`fb07${"0801".repeat(2_000)}fc07`)],
-    ["members of a struct", Message, encodeMessage(Message, { metadata: Object.fromEntries(Array(600).fill(1).entries()) }, new Uint8Array())],
+    [
+      "members of a struct",
+      Message,
+      encodeMessage(Message, { metadata: Object.fromEntries(Array(600).fill(1).entries()) }, new Uint8Array()),
+    ],
   ])("more fields than jsonValues allows: %s", (_, type, message) => {
     expect(problemOf(() => decodeMessage(type, message, LIMITS))).toBe(
       "the message has more than 2000 fields; send large data as a file",

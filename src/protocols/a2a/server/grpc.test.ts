@@ -56,7 +56,8 @@ async function notified(response: HttpResponse): Promise<GrpcOutcome> {
   const type = SCHEMA_1_0.StreamResponse;
   const messages: unknown[] = [];
   const reader = new FrameReader(1_000_000);
-  const take = (message: Uint8Array): void => void messages.push(decodeMessage(type, message, { jsonDepth: 64, jsonValues: 1_000 }));
+  const take = (message: Uint8Array): void =>
+    void messages.push(decodeMessage(type, message, { jsonDepth: 64, jsonValues: 1_000 }));
   if (isStream(response.body))
     for await (const chunk of response.body) reader.push(chunk as Uint8Array, take); // it writes bytes
   else if (response.body instanceof Uint8Array) reader.push(response.body, () => messages.push("one"));

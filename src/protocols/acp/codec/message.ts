@@ -94,8 +94,7 @@ export function readParts(value: unknown, path: string, facts: CodecFacts): read
   checkCount(value.length, path, facts.partsPerMessage);
   if (value.length === 0) return [textPart("")];
   const parts: Part[] = [];
-  for (let index = 0; index < value.length; index++)
-    parts.push(readPart(value[index], `${path}[${index}]`, "part", facts));
+  for (let index = 0; index < value.length; index++) parts.push(readPart(value[index], `${path}[${index}]`, "part", facts));
   return parts;
 }
 

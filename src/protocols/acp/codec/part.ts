@@ -1,4 +1,4 @@
-import { AgentError, encodeBase64, type Json, type JsonObject, type LossSink, type Maybe, type Part } from "../../../envelope/index.js";
+import { AgentError, encodeBase64, type Json, type JsonObject, type Maybe, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, readObject } from "../../../transport/fields.js";
 import { readBase64 } from "../../../transport/read-base64.js";
 import type { WirePart } from "../wire.js";
