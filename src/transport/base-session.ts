@@ -1,4 +1,5 @@
 import { AgentError, type Call, type Maybe } from "../envelope/index.js";
+import { bufferedBytesOf } from "./buffered-bytes.js";
 import type { Chunk, RequestHead, Session, SessionEnd, SessionTap } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { SessionQueue } from "./session-queue.js";
@@ -59,7 +60,11 @@ export abstract class BaseSession implements Session {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.frames = new SessionQueue(start.limits.sessionQueuedBytes, () => this.#resume());
+    this.frames = new SessionQueue(
+      start.limits.sessionQueuedBytes,
+      () => this.#resume(),
+      bufferedBytesOf(start.limits, start.request, false),
+    );
     this.#timers = start.accepted ? new SessionTimers(this, start.limits) : undefined;
   }
 

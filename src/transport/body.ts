@@ -24,6 +24,13 @@ export class ByteCollector {
     this.#maxBytes = maxBytes;
   }
 
+  /** How much more memory this chunk needs. */
+  growthFor(piece: Uint8Array): number {
+    const length = this.#length + piece.length;
+    if (this.#length === 0) return length;
+    return this.#copied && length <= this.#bytes.length ? 0 : this.#grown(length) - this.#bytes.length;
+  }
+
   /** Returns false and keeps nothing if the chunk exceeds the limit. */
   add(piece: Uint8Array): boolean {
     const length = this.#length + piece.length;
@@ -41,8 +48,13 @@ export class ByteCollector {
     return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 
+  /** Twice what is needed, or the whole body if its length is known. */
+  #grown(length: number): number {
+    return Math.max(length, Math.min(this.#maxBytes, length * 2));
+  }
+
   #grow(length: number): void {
-    const larger = new Uint8Array(Math.min(this.#maxBytes, length * 2));
+    const larger = new Uint8Array(this.#grown(length));
     larger.set(this.whole());
     this.#bytes = larger;
     this.#copied = true;

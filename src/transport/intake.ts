@@ -1,9 +1,9 @@
 import type { Maybe } from "../envelope/index.js";
+import { assignWhenAdmitted, bufferedBytesOf } from "./buffered-bytes.js";
 import type { Exchange, HttpResponse, Intake, Session, Taken, Upgraded } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { bodyTooLarge, refuseTooLarge } from "./refusal.js";
 import type { ServerRequest } from "./server-request.js";
-import { releaseWhenAdmitted, UnadmittedBytes } from "./unadmitted-bytes.js";
 import { respondUnread } from "./unread.js";
 
 /** An exchange by itself takes every request and every body within the limit. */
@@ -46,10 +46,13 @@ export async function answerRequest(
   if (isRefusal(taken)) return taken;
   const body = await readBody(taken.bodyBytes);
   if (body === undefined) return respondTooLarge(request, taken);
-  if (!taken.unadmitted) return taken.exchange(request.receiveBody(body));
-  const held = new UnadmittedBytes(limits.unadmittedBytes);
+  const held = bufferedBytesOf(limits, request, taken.unadmitted);
   if (!held.add(body.length)) return respondUnread(taken.exchange, request, held.problem(), held.refusal());
-  const answer = taken.exchange(request.receiveBody(body));
-  releaseWhenAdmitted(held, request, answer);
-  return answer;
+  try {
+    const answer = taken.exchange(request.receiveBody(body));
+    assignWhenAdmitted(held, request);
+    return await answer;
+  } finally {
+    held.release();
+  }
 }

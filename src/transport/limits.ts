@@ -9,6 +9,10 @@ export interface Limits {
   readonly unprovenBytes: number;
   /** All bodies in this process whose callers are not authenticated yet, in bytes; more are refused. */
   readonly unadmittedBytes: number;
+  /** All request bodies and unread messages of sessions in this process, in bytes; more are refused. */
+  readonly bufferedBytes: number;
+  /** Those of one caller, over all tenants. */
+  readonly bufferedBytesPerCaller: number;
   readonly headerBytes: number;
   readonly partsPerMessage: number;
   /** One id, name or version in a message or operation, in characters. */
@@ -66,6 +70,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   jsonValues: 100_000,
   unprovenBytes: 64 * 1024,
   unadmittedBytes: 64 * 1024 * 1024,
+  bufferedBytes: 256 * 1024 * 1024,
+  bufferedBytesPerCaller: 64 * 1024 * 1024,
   headerBytes: 16 * 1024,
   partsPerMessage: 256,
   idChars: 512,

@@ -1,4 +1,5 @@
 import { AgentError } from "../envelope/index.js";
+import type { BufferedBytes } from "./buffered-bytes.js";
 import type { Chunk } from "./exchange.js";
 
 /** What one queued message costs beside its content, so that empty messages are bounded as well. */
@@ -15,6 +16,8 @@ type Step = IteratorResult<Chunk, undefined>;
 export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
   readonly #limit: number;
   readonly #onRoom: () => void;
+  /** The share of the process and of the caller, if they are limited. */
+  #held: BufferedBytes | undefined;
   readonly #frames: Chunk[] = [];
   readonly #sizes: number[] = [];
   /** Index of the first entry that is not read. */
@@ -25,9 +28,10 @@ export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
   #ended = false;
 
   /** `onRoom` is called by every read that leaves at most half of `limit` bytes queued. */
-  constructor(limit: number, onRoom: () => void) {
+  constructor(limit: number, onRoom: () => void, held?: BufferedBytes) {
     this.#limit = limit;
     this.#onRoom = onRoom;
+    this.#held = held;
   }
 
   /** A reader waits for the next message. */
@@ -41,7 +45,7 @@ export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
   }
 
   get isFull(): boolean {
-    return this.#cost > this.#limit;
+    return this.#cost > this.#limit || (this.#cost > 0 && this.#held?.isFull(0) === true);
   }
 
   push(frame: Chunk, bytes: number): void {
@@ -54,12 +58,15 @@ export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
     }
     this.#frames.push(frame);
     this.#sizes.push(bytes);
-    this.#cost += bytes + ENTRY_BYTES;
+    this.#count(bytes + ENTRY_BYTES);
   }
 
   /** Nothing more arrives. What is queued can still be read. */
   end(): void {
     this.#ended = true;
+    // Nobody may ever read the rest.
+    this.#held?.release();
+    this.#held = undefined;
     this.#waiting?.(DONE);
     this.#waiting = undefined;
   }
@@ -70,7 +77,12 @@ export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
     this.#frames.length = 0;
     this.#sizes.length = 0;
     this.#first = 0;
-    this.#cost = 0;
+    this.#count(-this.#cost);
+  }
+
+  #count(bytes: number): void {
+    this.#cost += bytes;
+    this.#held?.count(bytes);
   }
 
   /** Shows what is queued, in order. */
@@ -103,7 +115,7 @@ export class SessionQueue implements AsyncIterableIterator<Chunk, undefined> {
 
   #take(): Chunk {
     const frame = this.#frames[this.#first] as Chunk; // the caller checked that there is one
-    this.#cost -= (this.#sizes[this.#first] as number) + ENTRY_BYTES;
+    this.#count(-(this.#sizes[this.#first] as number) - ENTRY_BYTES);
     this.#frames[this.#first++] = "";
     if (this.#first === this.#frames.length || this.#first === READ_ENTRIES) {
       this.#frames.splice(0, this.#first);

@@ -19,8 +19,16 @@ export async function respondUnread(
       return fallback;
     }
     // If nothing read the body, the response stands. JSON-RPC sends errors with status 200.
-    return request.bodyWanted && status < 400 ? { status: fallback.status, headers, body } : response;
+    return request.bodyWanted && status < 400
+      ? { status: fallback.status, headers: { ...retryAfter(fallback), ...headers }, body }
+      : response;
   } catch {
     return fallback;
   }
+}
+
+/** JSON-RPC has no place for it in its error. */
+function retryAfter({ headers }: HttpResponse): HttpResponse["headers"] {
+  const seconds = headers["retry-after"];
+  return seconds === undefined ? {} : { "retry-after": seconds };
 }

@@ -1,10 +1,10 @@
 import { AgentError, type Awaitable } from "../../envelope/index.js";
 import { ByteCollector } from "../body.js";
+import { assignWhenAdmitted, BufferedBytes, bufferedBytesOf } from "../buffered-bytes.js";
 import { type Chunk, type HttpResponse, type Intake, isStream, type Taken } from "../exchange.js";
 import { isRefusal, respondTooLarge } from "../intake.js";
 import type { Limits } from "../limits.js";
 import { refuseFailed, refuseOverloaded } from "../refusal.js";
-import { releaseWhenAdmitted, UnadmittedBytes } from "../unadmitted-bytes.js";
 import { respondUnread } from "../unread.js";
 import type { IncomingRequest, RequestContext } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
@@ -26,7 +26,8 @@ export abstract class HttpExchange {
   protected readonly incoming: IncomingRequest;
   #taken: Taken | undefined;
   #collected: ByteCollector | undefined;
-  #unadmitted: UnadmittedBytes | undefined;
+  /** What the body holds in memory until the exchange ends. */
+  #held: BufferedBytes | undefined;
   #writer: StreamWriter | undefined;
   #disconnected = false;
 
@@ -46,8 +47,6 @@ export abstract class HttpExchange {
   protected abstract writeHeadOnly(response: HttpResponse): void;
   protected abstract createWriter(): ResponseWriter;
   protected abstract cut(): void;
-  /** The response is written or abandoned. */
-  protected abstract finished(): void;
   /** Body bytes that the connection buffers while nothing reads them. */
   protected abstract readonly bufferedBytes: number;
   /** Reads the body: `receive` for every chunk, then `complete`. */
@@ -71,7 +70,7 @@ export abstract class HttpExchange {
       return;
     }
     // Meanwhile the body arrives in the connection's buffers.
-    const waiting = new UnadmittedBytes(this.context.limits.unadmittedBytes);
+    const waiting = new BufferedBytes(this.context.limits, undefined);
     if (hasBody && !waiting.add(Math.min(this.#declaredBytes(), this.bufferedBytes))) {
       taken.catch(() => undefined);
       this.refuse(waiting.refusal());
@@ -102,8 +101,9 @@ export abstract class HttpExchange {
     else if (this.#declaredBytes() > taken.bodyBytes && this.incoming.headers["content-length"] !== undefined)
       this.#refuseTooLarge(taken);
     else {
-      this.#collected = new ByteCollector(taken.bodyBytes);
-      if (taken.unadmitted) this.#unadmitted = new UnadmittedBytes(this.context.limits.unadmittedBytes);
+      // Exactly its length if that is known: a buffer that doubles needs twice as much.
+      this.#collected = new ByteCollector(Math.min(taken.bodyBytes, this.#declaredBytes()));
+      this.#held = bufferedBytesOf(this.context.limits, this.incoming, taken.unadmitted);
       this.readBody();
     }
   }
@@ -117,9 +117,11 @@ export abstract class HttpExchange {
   /** A part of the body has arrived. */
   receive(piece: Buffer): void {
     const taken = this.#taken;
-    if (taken === undefined || this.#collected === undefined) return;
-    if (this.#unadmitted?.add(piece.length) === false) this.#refuseUnread(taken, this.#unadmitted);
-    else if (!this.#collected.add(piece)) this.#refuseTooLarge(taken);
+    const collected = this.#collected;
+    const held = this.#held;
+    if (taken === undefined || collected === undefined || held === undefined) return;
+    if (!held.add(collected.growthFor(piece))) this.#refuseUnread(taken, held);
+    else if (!collected.add(piece)) this.#refuseTooLarge(taken);
   }
 
   /** The body is complete. */
@@ -139,11 +141,11 @@ export abstract class HttpExchange {
 
   #refuseTooLarge(taken: Taken): void {
     this.forgetBody();
-    this.#unadmitted?.release();
+    this.#held?.release();
     void respondTooLarge(this.incoming, taken).then((response) => this.refuse(response));
   }
 
-  #refuseUnread({ exchange }: Taken, held: UnadmittedBytes): void {
+  #refuseUnread({ exchange }: Taken, held: BufferedBytes): void {
     this.forgetBody();
     held.release();
     void respondUnread(exchange, this.incoming, held.problem(), held.refusal()).then((response) => this.refuse(response));
@@ -155,17 +157,24 @@ export abstract class HttpExchange {
     try {
       answer = (this.#taken as Taken).exchange(incoming); // set before the body is read
     } catch (thrown) {
-      this.#unadmitted?.release();
       this.#failed(thrown);
       return;
     }
-    if (this.#unadmitted !== undefined) releaseWhenAdmitted(this.#unadmitted, incoming, answer);
+    this.#assignBody();
     if (answer instanceof Promise) {
       answer.then(
-        (response) => this.settle(response),
+        (response) => {
+          this.#assignBody();
+          this.settle(response);
+        },
         (thrown: unknown) => this.#failed(thrown),
       );
     } else this.respond(answer);
+  }
+
+  /** The protocol may have authenticated the caller meanwhile. */
+  #assignBody(): void {
+    if (this.#taken?.unadmitted === true && this.#held !== undefined) assignWhenAdmitted(this.#held, this.incoming);
   }
 
   /** Handles an asynchronous response. */
@@ -176,9 +185,14 @@ export abstract class HttpExchange {
   /** The peer has disconnected. */
   peerDisconnected(): void {
     this.#disconnected = true;
-    this.#unadmitted?.release();
+    this.#held?.release();
     this.#writer?.cut();
     this.incoming.peerDisconnected(new AgentError("cancelled", "the caller disconnected"));
+  }
+
+  /** The response is written or abandoned. */
+  protected finished(): void {
+    this.#held?.release();
   }
 
   respond(response: HttpResponse): void {

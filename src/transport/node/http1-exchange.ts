@@ -47,11 +47,11 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
   protected readBody(): void {
     if (this.#expects) this.#res.writeContinue();
     this.#req[EXCHANGE] = this;
-    this.#req.on("data", onData).on("end", onEnd);
+    this.#req.on("data", onData).on("end", onEnd).on("close", onClose);
   }
 
   protected stopReading(): void {
-    this.#req.off("data", onData).off("end", onEnd);
+    this.#req.off("data", onData).off("end", onEnd).off("close", onClose);
   }
 
   refuse(response: HttpResponse): void {
@@ -59,10 +59,18 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
     this.finished();
   }
 
+  bodyCut(): void {
+    this.forgetBody();
+    this.peerDisconnected();
+  }
+
   protected override dispatch(): void {
     this.#tracked = track(this.#req.socket, this);
     if (this.#tracked) super.dispatch();
-    else writeWhole(this.#res, refusePipelined(), true);
+    else {
+      writeWhole(this.#res, refusePipelined(), true);
+      this.finished();
+    }
   }
 
   protected override settle(response: HttpResponse): void {
@@ -100,7 +108,8 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
     this.#res.destroy();
   }
 
-  protected finished(): void {
+  protected override finished(): void {
+    super.finished();
     if (this.#tracked) untrack(this.#req.socket, this);
   }
 }
@@ -125,4 +134,9 @@ function onData(this: Carrier, piece: Buffer): void {
 
 function onEnd(this: Carrier): void {
   this[EXCHANGE]?.complete();
+}
+
+/** The peer disconnected before the body was complete. */
+function onClose(this: Carrier): void {
+  this[EXCHANGE]?.bodyCut();
 }

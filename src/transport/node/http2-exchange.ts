@@ -140,7 +140,8 @@ export class Http2Exchange extends HttpExchange {
     resetStream(this.#stream);
   }
 
-  protected finished(): void {
+  protected override finished(): void {
+    super.finished();
     this.#answered = true;
   }
 }
