@@ -84,7 +84,10 @@ export interface HostOptions extends IdentityOptions {
   readonly cardKeys?: readonly CardSigner[];
   /** Where tasks are stored. Default: in memory. */
   readonly store?: Store;
-  /** Accepts each signed message once. Default: in memory; then signed messages from before the start are refused. */
+  /**
+   * Accepts each signed message once. Default: that of the store. The store in memory has none: then signed messages from before the start
+   * are refused.
+   */
   readonly replay?: ReplayGuard;
   /** Overrides of the transport limits (`DEFAULT_LIMITS`). */
   readonly limits?: Partial<Limits>;
@@ -208,7 +211,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
     onFault: options.onError,
     model: options.model,
     records: store.records,
-    replay: options.replay,
+    replay: options.replay ?? store.replayGuard?.(limits, ids.now),
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),

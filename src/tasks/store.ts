@@ -6,6 +6,8 @@ import type {
   OperationOf,
   PushConfig,
   Records,
+  ReplayGuard,
+  ReplayLimits,
   State,
   Task,
   TaskEvent,
@@ -158,6 +160,8 @@ export interface Store {
   readonly durability: string;
   /** Records other than tasks. */
   readonly records: Records;
+  /** The nonces of signed messages, shared by all users of the store and as durable as it. Absent: nothing outlives the process. */
+  replayGuard?(limits: ReplayLimits, now: () => number): ReplayGuard;
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;

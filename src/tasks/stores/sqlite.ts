@@ -12,6 +12,7 @@ import { openFile, type Synchronous } from "./sqlite/open-file.js";
 import { PushTable } from "./sqlite/push-table.js";
 import { RecentEntries } from "./sqlite/recent-entries.js";
 import { SqliteRecords } from "./sqlite/record-table.js";
+import { SqliteReplayGuard } from "./sqlite/replay-table.js";
 import { Room } from "./sqlite/room.js";
 import { Snapshots } from "./sqlite/snapshots.js";
 import { TaskList } from "./sqlite/task-list.js";
@@ -59,6 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 class SqliteStore implements Store {
   readonly durability: string;
   readonly records: SqliteRecords;
+  readonly replayGuard: NonNullable<Store["replayGuard"]>;
   readonly #connection: Connection;
   readonly #limits: TaskLimits;
   readonly #queue: CommitQueue;
@@ -92,6 +94,8 @@ class SqliteStore implements Store {
     const around = { begin, end: () => totals.write(), committed };
     this.#queue = new CommitQueue(connection, around, basename(file));
     this.records = new SqliteRecords(connection, { totals, queue: this.#queue }, { limits: this.#limits, now });
+    this.replayGuard = (replays, clock) =>
+      new SqliteReplayGuard(connection, { totals, queue: this.#queue, limits: replays, now: clock });
   }
 
   create(start: NewTask) {

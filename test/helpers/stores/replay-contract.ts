@@ -3,8 +3,7 @@ import type { ReplayGuard, ReplayLimits } from "../../../src/envelope/index.js";
 
 /** What every replay guard does. `open` begins with an empty one; all times are those of `now`. */
 export interface GuardUnderTest {
-  /** Several guards over the same memory, as replicas have them. Default: one. */
-  readonly replicas?: number;
+  /** One guard, or several over the same memory, as replicas have them. */
   open(limits: ReplayLimits, now: () => number): Promise<readonly ReplayGuard[]>;
 }
 

@@ -20,6 +20,8 @@ export class KeyNames {
   readonly duePushes: string;
   /** The keys of records: values by name, ordered names, expiry times, and total bytes. */
   readonly records: readonly string[];
+  /** The keys of nonces: by their end, and by signer. */
+  readonly replays: readonly string[];
   readonly #prefix: string;
   readonly #tags = new Map<string, string>();
 
@@ -28,6 +30,7 @@ export class KeyNames {
     this.leases = `${prefix}:leases`;
     this.duePushes = `${prefix}:due`;
     this.records = ["values", "names", "ends", "bytes"].map((kind) => `${prefix}:{records}:${kind}`);
+    this.replays = ["ends", "signers"].map((kind) => `${prefix}:{replays}:${kind}`);
   }
 
   ofTask(owner: string, id: string): TaskKeys {

@@ -26,6 +26,7 @@ import type { KeyNames, TaskKeys } from "./keys.js";
 import { savedFrom, TaskLeases } from "./leases.js";
 import { listingOf } from "./listing.js";
 import { RedisRecords } from "./records.js";
+import { RedisReplayGuard } from "./replays.js";
 import { listOf, numberOf, textOf, textsOf } from "./replies.js";
 import { foldedFrom, turnMessageFrom } from "./task-fold.js";
 import { TaskScripts } from "./task-scripts.js";
@@ -56,6 +57,7 @@ const ENQUEUE_RESULTS = new Set<unknown>(["queued", "repeated", "missing", "clos
 export class RedisStore implements Store {
   readonly durability: string;
   readonly records: RedisRecords;
+  readonly replayGuard: NonNullable<Store["replayGuard"]>;
   readonly #redis: RedisConnection;
   readonly #wakeChannels: WakeChannels;
   readonly #names: KeyNames;
@@ -70,6 +72,7 @@ export class RedisStore implements Store {
   constructor({ redis, wakeChannels, names, limits, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
     this.records = new RedisRecords(redis, names.records, limits);
+    this.replayGuard = (replayLimits, now) => new RedisReplayGuard(redis, { keys: names.replays, limits: replayLimits, now });
     this.#redis = redis;
     this.#wakeChannels = wakeChannels;
     this.#names = names;

@@ -110,5 +110,13 @@ ALTER TABLE totals ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE totals ADD COLUMN record_bytes INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** Nonces of signed messages. */
+const REPLAYS = `
+CREATE TABLE replays (signer TEXT NOT NULL, nonce TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (signer, nonce)) WITHOUT ROWID;
+CREATE INDEX replays_ending ON replays (until);
+CREATE TABLE replay_signers (signer TEXT PRIMARY KEY, kept INTEGER NOT NULL) WITHOUT ROWID;
+ALTER TABLE totals ADD COLUMN replays INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST, RECORDS];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS];

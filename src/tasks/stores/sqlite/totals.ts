@@ -2,7 +2,7 @@ import type { Connection, Statement } from "./library.js";
 
 /** Totals, stored in the file itself, so that no step has to scan it and several processes agree. */
 export class Totals {
-  readonly #read: Statement<readonly [number, number, number, number, number, number]>;
+  readonly #read: Statement<readonly [number, number, number, number, number, number, number]>;
   readonly #write: Statement<readonly []>;
   #tasks = 0;
   #bytes = 0;
@@ -10,13 +10,14 @@ export class Totals {
   #rests = 0;
   #records = 0;
   #recordBytes = 0;
+  #replays = 0;
   #known = false;
   #changed = false;
 
   constructor(connection: Connection) {
-    this.#read = connection.prepare("SELECT tasks, bytes, keys, rests, records, record_bytes FROM totals");
+    this.#read = connection.prepare("SELECT tasks, bytes, keys, rests, records, record_bytes, replays FROM totals");
     this.#write = connection.prepare(
-      "UPDATE totals SET tasks = ?, bytes = ?, keys = ?, rests = ?, records = ?, record_bytes = ?",
+      "UPDATE totals SET tasks = ?, bytes = ?, keys = ?, rests = ?, records = ?, record_bytes = ?, replays = ?",
     );
   }
 
@@ -45,7 +46,12 @@ export class Totals {
     return this.#recordBytes;
   }
 
-  add(more: Partial<Record<"tasks" | "bytes" | "keys" | "records" | "recordBytes", number>>): void {
+  get replays(): number {
+    this.#look();
+    return this.#replays;
+  }
+
+  add(more: Partial<Record<"tasks" | "bytes" | "keys" | "records" | "recordBytes" | "replays", number>>): void {
     this.#look();
     this.#changed = true;
     this.#tasks += more.tasks ?? 0;
@@ -53,6 +59,7 @@ export class Totals {
     this.#keys += more.keys ?? 0;
     this.#records += more.records ?? 0;
     this.#recordBytes += more.recordBytes ?? 0;
+    this.#replays += more.replays ?? 0;
   }
 
   /** The position of a task that becomes idle now, after all idle tasks. */
@@ -71,7 +78,8 @@ export class Totals {
 
   /** Called before a transaction commits. */
   write(): void {
-    if (this.#changed) this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes]);
+    if (this.#changed)
+      this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes, this.#replays]);
     this.#changed = false;
   }
 
@@ -79,7 +87,7 @@ export class Totals {
     if (this.#known) return;
     const row = this.#read.get([]);
     if (row === undefined) throw new Error("the totals are missing");
-    [this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes] = row;
+    [this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes, this.#replays] = row;
     this.#known = true;
   }
 }

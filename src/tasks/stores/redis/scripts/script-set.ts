@@ -5,6 +5,7 @@ import { CREATE } from "./create.js";
 import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./leases.js";
 import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./read.js";
 import { ADD_RECORD, COUNT_RECORD, DELETE_RECORD, GET_RECORD, LIST_RECORDS, PUT_RECORD } from "./records.js";
+import { ADD_REPLAY } from "./replays.js";
 import { ENQUEUE_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
 import { DELETE_PUSH, DUE_PUSH, PUSHES, RECORD_PUSH, SET_PUSH } from "./webhooks.js";
 
@@ -26,6 +27,7 @@ return 1
 
 const SOURCES = {
   addRecord: ADD_RECORD,
+  addReplay: ADD_REPLAY,
   append: APPEND,
   countRecord: COUNT_RECORD,
   create: CREATE,
