@@ -25,8 +25,8 @@ const PROCESS = [
 ];
 /** Tests that look at the page in Chromium. */
 const BROWSER = ["test/dashboard/{cross-site-session,page,panels}.test.ts"];
-/** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`. */
-const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**"];
+/** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`, `test:attack`. */
+const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**", "test/attack/**"];
 
 export default defineConfig({
   test: {

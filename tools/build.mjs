@@ -32,6 +32,7 @@ const PROGRAMS = [
   "test/gateway/processes/*.ts",
   "test/chaos/replica.ts",
   "test/watermark/processes/*.ts",
+  "test/attack/processes/*.ts",
   "bench/micro/*/workers/*.ts",
 ];
 const PAGE = "apps/dashboard/page";
