@@ -89,6 +89,8 @@ export const RECOMMENDED_LIMITS = {
     jsonValues: 50_000,
     unprovenBytes: 16 * 1024,
     unadmittedBytes: 16 * MIB,
+    bufferedBytes: 128 * MIB,
+    bufferedBytesPerCaller: 16 * MIB,
     connections: 2_000,
     h2Streams: 64,
     openStreamsPerOwner: 200,

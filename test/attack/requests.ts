@@ -12,6 +12,8 @@ export interface Answer {
 /** Some errors repeat the id of the request before they say what is wrong. */
 const SHOWN_BYTES = 256 * 1024;
 
+const CLIENT_SESSION_MB = 2_000;
+
 export interface Sent {
   readonly url: string;
   readonly method?: string;
@@ -50,7 +52,8 @@ export function send(stage: Stage, { url, method = "POST", headers = {}, body, t
 /** Sends the same body in several streams of one HTTP/2 connection: all bodies wait for their last byte together. */
 export async function sendOverHttp2(stage: Stage, sent: Sent, times: number): Promise<readonly Answer[]> {
   const { origin, pathname } = new URL(sent.url);
-  const session = connectHttp2(origin, { ca: stage.authority.ca });
+  // Node's client resets the streams of a session that holds more than 10 MB, however much the server would take.
+  const session = connectHttp2(origin, { ca: stage.authority.ca, maxSessionMemory: CLIENT_SESSION_MB });
   session.on("error", () => undefined);
   const body = Buffer.from(sent.body ?? "");
   const streams = Array.from({ length: times }, () => {
