@@ -56,11 +56,26 @@ export const sessionRequirements: readonly ContractRequirement[] = [
     async (protocol) => {
       for (const { peer, label } of sessionInterfaces(protocol, answering)) {
         let opened = 0;
-        const cutting = replying((session) => session.close(1001, "going away"));
-        const server = served(protocol, answering);
+        let current: Maybe<Session>;
+        // The first session ends when the agent has the call: after a handshake, if the protocol has one.
+        const closing: Handler = (operation, call) => {
+          if (opened > 1) return answering(operation);
+          current?.close(1001, "going away");
+          return new Promise((_, reject) => call.cancel.onCancel(reject));
+        };
+        const server = served(protocol, closing);
         const link = memoryLink({
           ...server,
-          upgrade: (head) => (++opened === 1 ? cutting.upgrade(head) : server.upgrade(head)),
+          async upgrade(head) {
+            opened++;
+            const upgraded = await server.upgrade(head);
+            if (!("accept" in upgraded)) return upgraded;
+            const accept = (session: Session): Promise<void> => {
+              current = session;
+              return upgraded.accept(session);
+            };
+            return { ...upgraded, accept };
+          },
         });
         const client = clientOf(protocol, link, peer);
         const { error } = await outcomeOf(() => client(OPERATIONS_BY_KIND.send, startCall()));

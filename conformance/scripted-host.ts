@@ -21,9 +21,13 @@ import { createClientContext } from "../src/protocols/client-context.js";
 import { type Front, front } from "../src/protocols/front.js";
 import { createHost } from "../src/protocols/host.js";
 import type { DiscoveryContext, IdSource, Peer, Protocol } from "../src/protocols/protocol.js";
+import { createIdentity } from "../src/security/identity/index.js";
 import { createMemoryStore } from "../src/tasks/index.js";
 import type { Intake, Link } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
+
+/** All hosts here are the same one to a peer that knows their DID. */
+const HOST_IDENTITY = createIdentity({ name: "contract", did: "key" });
 
 /** One interface of a protocol: its client connected to its server in memory. */
 export interface TestInterface {
@@ -78,6 +82,7 @@ export function served(
     ids: fixedIds(),
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: () => NOW }).records,
+    identity: HOST_IDENTITY,
     sessions: true,
     onLoss: reportLoss,
     onFault,

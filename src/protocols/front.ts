@@ -12,6 +12,7 @@ import type { Exchange, HttpRequest, HttpResponse, Intake, RequestHead } from ".
 import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
+import { finished } from "./finish-response.js";
 import type { FrontHost } from "./host.js";
 import { type Answer, frontIntake } from "./intake.js";
 import { cannotCarry, keepAnswerProtection } from "./keep-protection.js";
@@ -98,12 +99,14 @@ export function front(
     if (route.upgrade !== undefined && accept === undefined)
       throw new AgentError("conflict", `${owner} has a session route at ${route.path}, but accepts no sessions`);
   }
-  const table = compileRoutes(claims.map((claim) => ({ ...claim, exchange: observer.exchange(claim.exchange) })));
+  const table = compileRoutes(claims.map((claim) => ({ ...claim, exchange: finished(observer.exchange(claim.exchange)) })));
   const answer: Answer = (found, request) => claimOf(found, request)?.exchange(request) ?? noRoute(request);
-  const noRoute = observer.exchange((request) => {
-    const methods = table.methodsAt(request.path);
-    return methods.length > 0 ? methodNotAllowed(request, methods) : notFound(request);
-  });
+  const noRoute = finished(
+    observer.exchange((request) => {
+      const methods = table.methodsAt(request.path);
+      return methods.length > 0 ? methodNotAllowed(request, methods) : notFound(request);
+    }),
+  );
 
   return {
     ...frontIntake({ host, table, answer, observer }),

@@ -51,7 +51,6 @@ import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
 import type { CallerReach } from "./caller-reach.js";
-import { finished } from "./finish-response.js";
 import { hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
 import { metricsRoute } from "./metrics-route.js";
@@ -224,7 +223,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
   });
   const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options.metrics, telemetry), ...(options.routes ?? [])];
   const listener = front(host, protocols, extraRoutes, {
-    exchange: (exchange) => finished(audited(telemetry.exchange(exchange), trail?.exchange)),
+    exchange: (exchange) => audited(telemetry.exchange(exchange), trail?.exchange),
     session: (session, protocol) => telemetry.session?.(session, protocol),
     identified: (head, caller) => trail?.admitted(head, caller),
     refused: (head, error, caller) => trail?.refused(head, error, caller),
