@@ -77,6 +77,8 @@ export {
   writeUte,
 } from "./envelope/index.js";
 export {
+  type AdminAddress,
+  type AdminOptions,
   type Agent,
   type AgentOptions,
   type AgentSkill,

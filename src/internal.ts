@@ -15,5 +15,6 @@ export { isPromise, type LossSink } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows } from "./protocols/index.js";
 export { describeCardSignature, parseEntry } from "./security/index.js";
+export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

@@ -2,6 +2,7 @@ import { type CardPolicy, connect, type JsonObject, type RemoteAgent } from "../
 import { nameFrom } from "../../src/internal.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
+import type { AdminCommandOptions } from "./admin.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions } from "./credentials.js";
 import { usageError } from "./exit.js";
 import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
@@ -11,7 +12,7 @@ import { checkedAddress, peerCredentials } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions, ProxyOptions {
+interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions, ProxyOptions, AdminCommandOptions {
   readonly output: Format;
   readonly as?: readonly string[];
   readonly name?: string;
@@ -91,6 +92,11 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     auth: tokenFile === undefined ? undefined : { tokens: { file: tokenFile } },
     cardKeys: cardKey,
     page: options.page,
+    admin: {
+      port: options.adminPort,
+      host: options.adminHost,
+      token: options.adminTokenFile === undefined ? fromEnvironment("KOINE_ADMIN_TOKEN") : { file: options.adminTokenFile },
+    },
     agents: [
       {
         name: options.name ?? nameFrom(card.name),
@@ -106,6 +112,10 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
   };
   const variables = { ...process.env, ...env, ...(store === undefined ? {} : { KOINE_STORE: store }) };
   return configFrom(document, { folder: process.cwd(), env: variables });
+}
+
+function fromEnvironment(name: string): { readonly env: string } | undefined {
+  return process.env[name] ? { env: name } : undefined;
 }
 
 /** A configuration refers to secrets by name, so headers of the command line become variables. */

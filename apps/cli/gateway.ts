@@ -173,6 +173,7 @@ async function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): Pro
   output.say(`  callers    ${gateway.callers}`);
   output.say(`  tasks      ${gateway.durability}`);
   if (gateway.pageUrl !== undefined) output.say(`  page       ${gateway.pageUrl}`);
+  else if (gateway.admin !== undefined) output.say(`  admin      ${gateway.admin.url}  token ${gateway.admin.token}`);
   for (const warning of gateway.warnings) output.say(yellow(`  warning    ${warning}`));
   if (tryIt) await sayCalls(gateway, output);
   output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));
@@ -221,6 +222,7 @@ function gatewayJson(gateway: Gateway): JsonObject {
     url: gateway.url,
     port: gateway.port,
     page: gateway.pageUrl ?? null,
+    admin: gateway.admin?.url ?? null,
     durability: gateway.durability,
     warnings: [...gateway.warnings],
     agents: gateway.agents().map(({ name, health, problem, mode, upstreams, interfaces, notes }) => ({

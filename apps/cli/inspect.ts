@@ -99,7 +99,9 @@ function groupPrinter(
 
 export interface HostOptions extends CredentialOptions, IdentityCredentialOptions {}
 
-const NOT_FOUND_HINT = "The inspector must be enabled, and it admits only loopback callers and those its configuration names.";
+const NOT_FOUND_HINT =
+  "Messages are on the gateway's admin listener, whose address is printed at start; inspect must be enabled.";
+const TOKEN_HINT = "Set KOINE_TOKEN to the admin token, which is printed at start or configured as admin.token.";
 
 /** Runs with a gateway until Ctrl-C, or for `forMs`; neither is an error. */
 export async function withHost(
@@ -120,6 +122,8 @@ export async function withHost(
     if (signal.aborted) return;
     if (thrown instanceof AgentError && thrown.code === "not_found")
       throw new CliError(EXIT.failure, `${address} shows no messages`, { code: "not_found", hint: NOT_FOUND_HINT });
+    if (thrown instanceof AgentError && thrown.code === "unauthenticated")
+      throw new CliError(EXIT.auth, thrown.message, { code: thrown.code, hint: TOKEN_HINT });
     throw thrown;
   } finally {
     limited?.stop();

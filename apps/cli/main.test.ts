@@ -350,11 +350,16 @@ describe("serve", () => {
     await writeFile(path, "export const handle = (message: { readonly text: string }): string => message.text;\n");
     const child = start(["serve", path, "--port", "0", "--try", "--metrics"], { KOINE_TOKENS: `ann=${TOKEN}` });
     const ended = outcomeOf(child);
-    const [, url = ""] = await seen(child.stderr, /Serving at (\S+)[\s\S]*Ctrl-C/);
+    const [, url = "", admin = "", token = ""] = await seen(
+      child.stderr,
+      /Serving at (\S+)[\s\S]*admin\s+(\S+) {2}token (\S+)[\s\S]*Ctrl-C/,
+    );
     const peer = await connect(url, { credentials: { bearer: TOKEN } });
     expect(await peer.ask("typed")).toBe("typed");
     await peer.close();
-    expect((await fetch(`${url}/metrics`)).status).toBe(200);
+    const statusOf = async (address: string, bearer: string) =>
+      (await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${bearer}` } })).status;
+    expect([await statusOf(url, TOKEN), await statusOf(admin, TOKEN), await statusOf(admin, token)]).toEqual([404, 401, 200]);
     child.kill("SIGINT");
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });

@@ -16,6 +16,7 @@ import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
 import { type DeploymentName, type Protocol, protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { loadAgents as load, profileLimits } from "../config/index.js";
+import { type AdminCommandOptions, readAdmin } from "./admin.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
@@ -30,7 +31,7 @@ import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openTaskStore, type StoreOptions } from "./task-store.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions {
+interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions, AdminCommandOptions {
   readonly output: Format;
   readonly profile?: DeploymentName;
   readonly port: number;
@@ -42,7 +43,7 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly name?: readonly string[];
   readonly allowOrigin?: readonly string[];
   readonly artifacts?: string;
-  readonly metrics?: "loopback" | "admitted" | true;
+  readonly metrics?: "admin" | "admitted";
   readonly set?: ReadonlyMap<string, string>;
   readonly try?: boolean;
   readonly cardKey?: readonly string[];
@@ -68,8 +69,15 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
   const artifacts = { store: await artifactStore(folder) };
   const model = openModel(options);
+  const admin = await readAdmin(options, options.metrics === "admin");
   const store = await openTaskStore(options);
-  const kept = { ...(store && { store }), ...(tls && { tls }), ...(audit && { audit }), ...(model && { model }) };
+  const kept = {
+    ...(store && { store }),
+    ...(tls && { tls }),
+    ...(audit && { audit }),
+    ...(model && { model }),
+    ...(admin && { admin }),
+  };
   const server = await start(
     agents,
     { ...serveOptionsOf(options, callers, agents), settings, artifacts, cardKeys, ...kept },
@@ -152,7 +160,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     ...(metrics === undefined
       ? {}
       : {
-          metrics: metrics === true ? "loopback" : metrics,
+          ...(metrics === "admitted" ? { metrics } : {}),
           telemetry: createTelemetry({ metrics: createMetrics(), serves: (name) => names.has(name) }),
         }),
   };
@@ -207,8 +215,8 @@ async function sayReady(ready: Ready, output: Output): Promise<void> {
   output.say(`  artifacts  ${artifacts === undefined ? IN_MEMORY : `in ${artifacts}`}`);
   // Only the host: a path may hold a secret.
   if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
-  if (options.metrics !== undefined)
-    output.say(`  metrics    ${server.url}/metrics (${options.metrics === true ? "loopback" : options.metrics})`);
+  if (options.metrics === "admitted") output.say(`  metrics    ${server.url}/metrics, for admitted callers`);
+  if (server.admin !== undefined) output.say(`  admin      ${server.admin.url}  token ${server.admin.token}`);
   for (const warning of warnings) output.say(yellow(`  warning    ${warning}`));
   if (options.try === true) {
     output.say("\nTry, in another terminal:\n");
@@ -226,6 +234,7 @@ function readyJson({ server, agents, store, options }: Ready) {
     kind: "serving",
     url: server.url,
     port: server.port,
+    admin: server.admin?.url ?? null,
     agents: agents.map(({ name }) => name),
     interfaces: interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
     store: options.store !== undefined ? "redis" : options.data !== undefined ? "sqlite" : "memory",

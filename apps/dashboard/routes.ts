@@ -28,26 +28,33 @@ const SAFE_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** Routes of the page and its API, except for messages, for the gateway's listener. */
+/** Routes of the page and its API, except for messages, for the admin listener. Only the page's own files need no token. */
 export function dashboardRoutes(console: Console, options: DashboardOptions): readonly ExtraRoute[] {
   const guard = createGuard(options);
   const asset = assetServer();
-  const read = (path: string, answer: Answer): readonly ExtraRoute[] =>
-    ["GET", "HEAD"].map((method) => ({ route: { method, path }, exchange: guarded(guard.look, answer) }));
+  const shown = (path: string, access: ExtraRoute["access"], answer: Answer): readonly ExtraRoute[] =>
+    ["GET", "HEAD"].map((method) => ({ route: { method, path }, exchange: guarded(undefined, answer), access }));
+  const file = (path: string, answer: Answer): readonly ExtraRoute[] => shown(path, "anybody", answer);
+  const read = (path: string, answer: Answer): readonly ExtraRoute[] => shown(path, "operator", answer);
   const act = (path: string, answer: Answer): ExtraRoute => ({
-    // The page authenticates its own callers.
+    // On the callers' port the callers' admission knows nothing of the token.
     route: { method: "POST", path, proves: true },
     exchange: guarded(guard.act, answer),
+    access: "operator",
   });
   const { send } = console;
 
   return [
-    ...read("/koine", () => ({ status: 308, headers: { location: "koine/" }, body: undefined })),
-    ...read("/koine/", (request) => asset(request, "index.html")),
-    ...read(`${ASSET_PREFIX}*`, (request) => asset(request, request.path.slice(ASSET_PREFIX.length))),
+    ...file("/koine", () => ({ status: 308, headers: { location: "koine/" }, body: undefined })),
+    ...file("/koine/", (request) => asset(request, "index.html")),
+    ...file(`${ASSET_PREFIX}*`, (request) => asset(request, request.path.slice(ASSET_PREFIX.length))),
     ...read("/koine/api/session", (request) => json(session(console, guard, request))),
     ...read("/koine/api/state", () => json(console.state())),
-    { route: { method: "GET", path: "/koine/api/state/feed" }, exchange: guarded(guard.look, stateFeed(console)) },
+    {
+      route: { method: "GET", path: "/koine/api/state/feed" },
+      exchange: guarded(undefined, stateFeed(console)),
+      access: "operator",
+    },
     ...read("/koine/api/tasks", async () => json({ tasks: await console.tasks(TASKS_LISTED) })),
     ...read(`${TASK_PREFIX}*`, async (request) => json({ events: await console.taskEvents(taskOf(request)) })),
     ...read(`${NODE_PREFIX}*`, (request) => json({ ways: interfacesOf(console, request) })),
@@ -71,11 +78,13 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
 };
 
 /** Adds the security headers to every response, errors included. */
-function guarded(allow: (request: HttpRequest) => Promise<void>, answer: Answer): Answer {
+function guarded(allow: Guard["act"] | undefined, answer: Answer): Answer {
+  const allowed = async (request: HttpRequest): Promise<HttpResponse> => {
+    allow?.(request);
+    return answer(request);
+  };
   return async (request) => {
-    const response = await allow(request)
-      .then(() => answer(request))
-      .catch(refusal);
+    const response = await allowed(request).catch(refusal);
     const headers = { ...SAFE_HEADERS, "cache-control": "no-store", ...response.headers };
     return request.method === "HEAD" ? { status: response.status, headers, body: undefined } : { ...response, headers };
   };

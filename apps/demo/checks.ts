@@ -1,4 +1,4 @@
-import { AgentError, connect, type EventOf, isTerminal, type State } from "../../src/index.js";
+import { type AdminAddress, AgentError, connect, type EventOf, isTerminal, type State } from "../../src/index.js";
 import type { NodeStatus } from "../up/index.js";
 import { addressOf } from "./addresses.js";
 import type { Demo } from "./demo.js";
@@ -28,7 +28,7 @@ export const CHECKS: readonly Check[] = [
   { what: "no call has failed", check: noFailures },
   { what: "a chain of agents shares one trace", check: oneTrace },
   { what: "the page and its API respond", check: page },
-  { what: "page actions require the token", check: closedPage },
+  { what: "the callers' port shows nothing of the page, and the page nothing without its token", check: closedPage },
   { what: "a killed agent is restarted and answers", check: restarted },
   { what: "a stream whose agent is killed ends with an error or resumes", check: brokenStream },
 ];
@@ -68,9 +68,10 @@ async function oneTrace({ gateway }: Demo): Promise<string> {
 }
 
 async function page({ gateway }: Demo): Promise<string> {
-  const html = await fetch(`${gateway.url}/koine/`);
+  const { url, token } = adminOf(gateway);
+  const html = await fetch(`${url}/koine/`);
   ensure(html.ok && (await html.text()).includes("<html"), `the page responds with ${html.status}`);
-  const answer = await fetch(`${gateway.url}/koine/api/state`);
+  const answer = await fetch(`${url}/koine/api/state`, { headers: { "x-koine-token": token } });
   const state = (await answer.json()) as { readonly nodes?: readonly unknown[]; readonly decisions?: readonly unknown[] };
   ensure((state.nodes?.length ?? 0) > Object.keys(EXPECTED).length, "the page has no nodes");
   ensure(state.decisions?.length === Object.keys(EXPECTED).length, "the page has no decisions");
@@ -78,17 +79,26 @@ async function page({ gateway }: Demo): Promise<string> {
 }
 
 async function closedPage({ gateway, network }: Demo): Promise<string> {
-  const { status } = await killByPage(gateway.url, "berths", "not the token");
+  const { url } = adminOf(gateway);
+  for (const path of ["/koine/", "/koine/api/messages", "/koine/api/state", "/metrics"]) {
+    const { status: onCallersPort } = await fetch(`${gateway.url}${path}`);
+    ensure(onCallersPort === 404, `${path} of the callers' port returned ${onCallersPort}`);
+  }
+  for (const path of ["/koine/api/messages", "/koine/api/state", "/metrics", "/health"]) {
+    const { status: withoutToken } = await fetch(`${url}${path}`);
+    ensure(withoutToken === 401, `${path} without the token returned ${withoutToken}`);
+  }
+  const { status } = await killByPage(url, "berths", "not the token");
   ensure(status === 401, `a kill without the token returned ${status}`);
   ensure(nodeOf(network.nodes(), "berths").restarts === 0, "a kill without the token was executed");
-  return "a kill without the token is rejected";
+  return "reads and a kill without the token are rejected";
 }
 
 async function restarted(demo: Demo): Promise<string> {
   const { gateway, network, traffic } = demo;
   const before = nodeOf(network.nodes(), "berths");
-  const token = new URL(gateway.pageUrl ?? "").hash.replace("#token=", "");
-  const { status } = await killByPage(gateway.url, "berths", token);
+  const { url, token } = adminOf(gateway);
+  const { status } = await killByPage(url, "berths", token);
   ensure(status < 300, `the page's kill returned ${status}`);
   const after = await until(demo, () => {
     const now = nodeOf(network.nodes(), "berths");
@@ -125,6 +135,11 @@ async function brokenStream(demo: Demo): Promise<string> {
 function stateOf(event: EventOf<"send">): State | undefined {
   if (event.kind === "task") return event.task.status.state;
   return event.kind === "status" ? event.status.state : undefined;
+}
+
+function adminOf({ admin }: Demo["gateway"]): AdminAddress {
+  if (admin === undefined) throw new AgentError("internal", "The demo has no admin listener");
+  return admin;
 }
 
 function killByPage(url: string, node: string, token: string): Promise<Response> {

@@ -19,17 +19,22 @@ export function upstreamAgents({ modules, network }: Plan) {
 }
 
 /** Opens the gateway of the demo with its page. */
-export async function openDemoGateway(plan: Plan, port: number, onError?: (thrown: unknown) => void): Promise<Gateway> {
+export async function openDemoGateway(
+  plan: Plan,
+  { port, adminPort }: { readonly port: number; readonly adminPort: number },
+  onError?: (thrown: unknown) => void,
+): Promise<Gateway> {
   // Loaded late: starting the agents takes longer.
   const { configFrom, openGateway } = await import("../gateway/index.js");
   const document = {
     listen: { port },
+    admin: { port: adminPort },
     agents: upstreamAgents(plan),
     defaults: {
       timeoutMs: TIMEOUT_MS,
       policies: { retry: true, breaker: { openMs: BREAKER_OPEN_MS }, bulkhead: true },
     },
-    metrics: "loopback",
+    metrics: true,
   };
   const config = configFrom(document, { folder: plan.folder, env: {} });
   return openGateway(config, onError === undefined ? {} : { onError });

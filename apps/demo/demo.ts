@@ -14,7 +14,7 @@ import { Traffic } from "./traffic.js";
 
 /** Options of `openDemo`. */
 export interface DemoOptions {
-  /** Port of the gateway; the agents get the following ones. Ports in use are skipped. 0: any. */
+  /** Port of the gateway; its page and the agents get the following ones. Ports in use are skipped. 0: any. */
   readonly port: number;
   /** Aborts the start; use `stop` afterwards. */
   readonly signal?: AbortSignal;
@@ -51,11 +51,13 @@ const DRAIN_MS = 2_000;
 export async function openDemo(options: DemoOptions): Promise<Demo> {
   const given = new Set<number>();
   const port = await freePort(options.port, given);
-  const demoPlan = await planDemo(options.port === 0 ? 0 : port + 1, given);
+  const next = options.port === 0 ? 0 : port + 1;
+  const adminPort = await freePort(next, given);
+  const demoPlan = await planDemo(next, given);
   options.onPlanned?.(demoPlan);
   const network = await launchAgents(port, demoPlan.plan, options);
   try {
-    return demoOf(demoPlan, network, await openDemoGateway(demoPlan.plan, port, options.onError));
+    return demoOf(demoPlan, network, await openDemoGateway(demoPlan.plan, { port, adminPort }, options.onError));
   } catch (thrown) {
     await network.stop();
     throw thrown;

@@ -1,4 +1,4 @@
-import type { Card, Interface, Maybe } from "../../src/index.js";
+import type { AdminAddress, Card, Interface, Maybe } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
 import type { Console } from "../dashboard/index.js";
 import type { GatewayConfig } from "./config.js";
@@ -39,6 +39,8 @@ export interface Gateway {
   readonly port: number;
   /** Dashboard URL with its access token; undefined when the page is off. */
   readonly pageUrl: Maybe<string>;
+  /** The operator's listener and its token; undefined when it is off. */
+  readonly admin: Maybe<AdminAddress>;
   readonly durability: string;
   /** Description of the accepted callers. */
   readonly callers: string;

@@ -12,7 +12,11 @@ it("closing the gateway ends open message and state feeds", async () => {
     limits: { drainMs: DRAIN_MS },
   };
   const gateway = await openGateway(configFrom(document, { folder: "/nowhere", env: {} }));
-  const feeds = await Promise.all(["/koine/api/feed", "/koine/api/state/feed"].map((path) => fetch(gateway.url + path)));
+  const feeds = await Promise.all(
+    ["/koine/api/feed", "/koine/api/state/feed"].map((path) =>
+      fetch(`${gateway.admin?.url}${path}`, { headers: { "x-koine-token": gateway.admin?.token ?? "" } }),
+    ),
+  );
   expect(feeds.map(({ status }) => status)).toEqual([200, 200]);
   const ended = Promise.all(feeds.map((feed) => feed.text()));
   await gateway.close();

@@ -15,8 +15,7 @@ export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlyS
   checkCallers(document, agents, problems);
   checkStore(document, agents, fromEnvironment, problems);
   checkSettings(document, problems);
-  if (document.inspect === false && document.page !== undefined && document.page !== false)
-    problems.add(["page"], "requires inspect, which is off");
+  checkAdmin(document, problems);
 }
 
 /** Whether any authentication method is configured. */
@@ -35,7 +34,7 @@ function exposedBy({ listen = {} }: ConfigDocument): Maybe<keyof typeof INSTEAD>
 }
 
 function checkListening(document: ConfigDocument, problems: ConfigProblems): void {
-  const { listen = {}, auth, cardKeys = [], metrics, page } = document;
+  const { listen = {}, auth, cardKeys = [] } = document;
   const exposed = exposedBy(document);
   if (exposed !== undefined && !requiresAuthentication(document) && listen.openToEverybody !== true)
     problems.add(
@@ -49,10 +48,24 @@ function checkListening(document: ConfigDocument, problems: ConfigProblems): voi
   if (auth?.gateways !== undefined && !requiresAuthentication(document))
     problems.add(["auth", "gateways"], "names callers, but no authentication is configured under auth");
   if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined) problems.add(["auth", "apiKeyIn"], "requires apiKeys");
-  if (metrics === "admitted" && exposed !== undefined && !requiresAuthentication(document))
+}
+
+/** What the operator sees belongs to all callers: it needs a listener that authenticates. */
+function checkAdmin(document: ConfigDocument, problems: ConfigProblems): void {
+  const { inspect, page, metrics, admin } = document;
+  const authenticates = requiresAuthentication(document);
+  if (inspect === false && page === true) problems.add(["page"], "requires inspect, which is off");
+  if (admin === false && page === true) problems.add(["page"], "requires admin, which is off");
+  if (admin === false && metrics === true) problems.add(["metrics"], "requires admin, which is off");
+  if (metrics === "admitted" && !authenticates)
     problems.add(["metrics"], "would be public: no authentication is configured under auth");
-  if (typeof page === "object" && page.look === "admitted" && !requiresAuthentication(document))
-    problems.add(["page", "look"], "would be public: no authentication is configured under auth");
+  if (typeof admin !== "object") return;
+  if (admin.readers === "admitted" && !authenticates)
+    problems.add(["admin", "readers"], "would be public: no authentication is configured under auth");
+  if (admin.listener !== "callers") return;
+  for (const member of ["port", "host", "publicUrl"] as const)
+    if (admin[member] !== undefined)
+      problems.add(["admin", member], "belongs to a listener of its own, not to the callers' port");
 }
 
 function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], problems: ConfigProblems): void {

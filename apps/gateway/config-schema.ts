@@ -181,6 +181,21 @@ function limitsOf(defaults: object) {
   return z.strictObject(Object.fromEntries(members) as { [name: string]: z.ZodOptional<typeof COUNT> });
 }
 
+const ADMIN = {
+  listener: z
+    .enum(["own", "callers"])
+    .optional()
+    .describe("A port of its own, or the callers' port with the same token. Default: own."),
+  port: z.int().min(0).max(65_535).optional().describe("Default: any free port."),
+  host: TEXT.optional().describe("Default: 127.0.0.1."),
+  publicUrl: URL_TEXT.optional().describe("The URL that operators use, if there is a proxy in front of this listener."),
+  token: SECRET.optional().describe("Required of every request; at least 16 characters. Default: generated at start."),
+  readers: z
+    .enum(["token", "admitted"])
+    .optional()
+    .describe("Who may read: holders of the token, or also admitted callers. Actions need the token. Default: token."),
+};
+
 /** Schema of the gateway configuration. Unknown members are errors. */
 export const CONFIG_SCHEMA = z.strictObject({
   $schema: z.string().optional().describe("For editors."),
@@ -212,17 +227,24 @@ export const CONFIG_SCHEMA = z.strictObject({
   push: switched({
     allow: z.array(TEXT).optional().describe("Webhook hosts that are allowed even with a private address."),
   }).optional(),
-  metrics: z.enum(["loopback", "admitted"]).optional().describe("Who may read /metrics. Default: no one."),
+  metrics: z
+    .union([z.boolean(), z.literal("admitted")], {
+      error:
+        "must be true (at /metrics of the admin listener), false, or admitted (also on the callers' port, for admitted callers)",
+    })
+    .optional()
+    .describe("true: /metrics of the admin listener. admitted: on the callers' port too, for admitted callers. Default: false."),
   audit: FILE.optional().describe("Audit log of admitted and rejected callers; read it with `koine audit`."),
   inspect: switched({ sightings: COUNT.optional(), bodyBytes: COUNT.optional(), totalBytes: COUNT.optional() })
     .optional()
     .describe("Keep recent messages in memory for the page and `koine inspect`. Default: true."),
-  page: switched({
-    token: SECRET.optional().describe("Default: generated at start."),
-    look: z.enum(["loopback", "admitted"]).optional(),
-  })
+  page: z
+    .boolean("must be true or false: its token is admin.token, and page.look is admin.readers")
     .optional()
-    .describe("The dashboard at /koine/. Default: true."),
+    .describe("The dashboard at /koine/ of the admin listener. Default: true."),
+  admin: switched(ADMIN)
+    .optional()
+    .describe("The operator's listener: page, inspector, metrics and health details, always with a token. Default: true."),
   log: z
     .union([z.enum(["stderr", "none"]), z.strictObject({ file: FILE })])
     .optional()

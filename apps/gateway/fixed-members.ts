@@ -20,9 +20,10 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["secret"], ({ secret }) => secret],
   [["audit"], ({ audit }) => audit],
   [["log"], ({ log }) => log],
-  [["metrics"], ({ metrics }) => metrics !== undefined],
+  [["metrics"], ({ metrics = false }) => metrics !== false],
   [["inspect"], ({ inspect }) => inspect],
   [["page"], ({ page }) => page],
+  [["admin"], ({ admin }) => admin],
   [["limits"], ({ limits }) => limits],
   [["taskLimits"], ({ taskLimits }) => taskLimits],
 ];

@@ -1,26 +1,25 @@
 import { randomBytes } from "node:crypto";
 import { type Agent, AgentError, type Interface, type Maybe, type Server, serve } from "../../src/index.js";
+import { newOperatorToken } from "../../src/internal.js";
 import { describeSecurity } from "../../src/public/auth.js";
-import { createInspector, type Inspector } from "../../src/public/inspect.js";
+import type { Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
-import { createMetrics, createTelemetry, type Telemetry } from "../../src/public/telemetry.js";
+import type { Telemetry } from "../../src/public/telemetry.js";
 import { localUrl } from "./addresses.js";
 import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
 import { rejectFixedChanges } from "./fixed-members.js";
+import { gatewayTelemetry } from "./gateway-telemetry.js";
 import { type AgentLosses, type LossSource, lossesOf, lossSource } from "./losses.js";
 import { Observations } from "./observations.js";
 import { PageCaller } from "./page-caller.js";
 import { type Prepared, type PreparedAgent, prepare } from "./prepare.js";
 import { assertReachable, combineSinks, reloadSummary, reportOf } from "./reloading.js";
 import { type GatewayResources, openResources } from "./resources.js";
-import { changingOptions, fixedOptions } from "./serving.js";
+import { adminOptions, changingOptions, fixedOptions, type ServingParts } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
-import { withoutUndefined } from "./without-undefined.js";
-
-const TOKEN_BYTES = 24;
 
 /** Starts a gateway: connects to its upstreams and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
@@ -45,7 +44,7 @@ class RunningGateway implements Gateway {
   readonly #inspector: Maybe<Inspector>;
   readonly #telemetry: Telemetry;
   readonly #pageCaller = new PageCaller();
-  readonly #pageToken: string;
+  readonly #adminToken: string;
   /** Generated once if none is configured: pseudonyms must survive a reload. */
   readonly #secret: Uint8Array;
   readonly #clock: Clock;
@@ -67,22 +66,15 @@ class RunningGateway implements Gateway {
     this.#clock = deps.clock ?? systemClock;
     this.#observations = new Observations(() => this.#clock.now());
     this.#secret = prepared.secret ?? randomBytes(32);
-    this.#pageToken = prepared.pageToken ?? randomBytes(TOKEN_BYTES).toString("base64url");
-    const { metrics, inspect = true } = prepared.config.document;
-    const base = createTelemetry({
-      metrics: metrics === undefined ? undefined : createMetrics(),
+    this.#adminToken = prepared.adminToken ?? newOperatorToken();
+    const { telemetry, inspector } = gatewayTelemetry(prepared.config.document, {
       log: resources.log,
+      clock: this.#clock,
+      newId: this.#newId,
       serves: (name) => this.#supervisors.some((supervisor) => supervisor.name === name),
     });
-    this.#inspector =
-      inspect === false
-        ? undefined
-        : createInspector({
-            limits: inspect === true ? undefined : withoutUndefined(inspect),
-            ids: { newId: this.#newId },
-            clock: this.#clock,
-          });
-    this.#telemetry = this.#inspector?.telemetry(base) ?? base;
+    this.#inspector = inspector;
+    this.#telemetry = telemetry;
     const sink = this.#telemetry.policies("gateway");
     this.#tools = {
       clock: this.#clock,
@@ -113,7 +105,12 @@ class RunningGateway implements Gateway {
   }
 
   get pageUrl(): Maybe<string> {
-    return this.#hasPage ? `${this.url}/koine/#token=${this.#pageToken}` : undefined;
+    const { admin } = this.#running;
+    return admin !== undefined && this.#hasPage ? `${admin.url}/koine/#token=${admin.token}` : undefined;
+  }
+
+  get admin(): Gateway["admin"] {
+    return this.#running.admin;
   }
 
   get durability(): string {
@@ -161,9 +158,11 @@ class RunningGateway implements Gateway {
       await Promise.all(this.#supervisors.map((supervisor) => supervisor.start()));
       assertReachable(this.#supervisors, this.#deps.requireUpstreams === true);
       this.#served = this.#supervisors.map(({ agent }) => agent);
+      const admin = adminOptions(this.#prepared.config, this.#parts, () => this.#prepared.callerAdmission.admission);
       this.#server = await serve(this.#served, {
         ...fixedOptions(this.#prepared, this.#resources),
         ...this.#options(this.#prepared),
+        ...(admin === undefined ? {} : { admin }),
       });
     } catch (thrown) {
       await Promise.all(this.#supervisors.map((supervisor) => supervisor.close()));
@@ -270,16 +269,20 @@ class RunningGateway implements Gateway {
   }
 
   #options(prepared: Prepared): ReturnType<typeof changingOptions> {
-    return changingOptions(prepared, {
+    return changingOptions(prepared, this.#parts);
+  }
+
+  get #parts(): ServingParts {
+    return {
       pageCaller: this.#pageCaller,
       telemetry: this.#telemetry,
       observations: this.#observations,
       tools: this.#tools,
       console: this.console,
       log: this.#inspector?.log,
-      pageToken: this.#pageToken,
+      adminToken: this.#adminToken,
       onError: this.#deps.onError,
-    });
+    };
   }
 
   #retire(supervisor: AgentSupervisor, callsEnded: Promise<void>): void {

@@ -1,5 +1,6 @@
 import { AgentError, type Credentials, type TlsOptions, type UpstreamCredentials } from "../../src/index.js";
 import { type AuditSink, type CardSigner, type CardTrust, cardSigner } from "../../src/public/auth.js";
+import { isLoopbackHost } from "./addresses.js";
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
@@ -28,7 +29,8 @@ export interface Prepared {
   readonly cardKeys: readonly CardSigner[];
   /** Key for pseudonymizing callers; undefined if none is configured. */
   readonly secret: Uint8Array | undefined;
-  readonly pageToken: string | undefined;
+  /** The configured token of the admin listener. */
+  readonly adminToken: string | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -36,17 +38,24 @@ export interface Prepared {
 export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise<Prepared> {
   const { document } = config;
   const secrets = new SecretReader(config);
-  const [callerAdmission, tls, cardKeys, secret, pageToken, agents] = await Promise.all([
+  const [callerAdmission, tls, cardKeys, secret, adminToken, agents] = await Promise.all([
     readAdmission(document, secrets, audit),
     readServerTls(document, secrets),
     readCardKeys(document, secrets),
     readSecret(document, secrets),
-    readPageToken(document, secrets),
+    readAdminToken(document, secrets),
     Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
   ]);
   secrets.problems.throwIfAny();
-  const warnings = [...new Set([...secrets.warnings, ...config.agents.flatMap(warningsOf), ...profileWarnings(document)])];
-  return { config, agents, callerAdmission, tls, cardKeys, secret, pageToken, warnings };
+  const warnings = [
+    ...new Set([
+      ...secrets.warnings,
+      ...adminWarnings(document),
+      ...config.agents.flatMap(warningsOf),
+      ...profileWarnings(document),
+    ]),
+  ];
+  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, warnings };
 }
 
 async function prepareAgent(config: AgentConfig, secrets: SecretReader): Promise<PreparedAgent> {
@@ -106,10 +115,16 @@ async function readSecret({ secret }: ConfigDocument, secrets: SecretReader): Pr
   return bytes;
 }
 
-async function readPageToken({ page }: ConfigDocument, secrets: SecretReader): Promise<string | undefined> {
-  const reference = typeof page === "object" ? page.token : undefined;
-  const token = await secrets.secret(reference, ["page", "token"]);
+function adminWarnings({ admin }: ConfigDocument): readonly string[] {
+  const host = typeof admin === "object" ? admin.host : undefined;
+  if (host === undefined || isLoopbackHost(host)) return [];
+  return [`the admin listener on ${host} has no TLS: its token can be read on the network`];
+}
+
+async function readAdminToken({ admin }: ConfigDocument, secrets: SecretReader): Promise<string | undefined> {
+  const reference = typeof admin === "object" ? admin.token : undefined;
+  const token = await secrets.secret(reference, ["admin", "token"]);
   if (token !== undefined && token.length < TOKEN_CHARACTERS)
-    secrets.problems.add(["page", "token"], `is too short: at least ${TOKEN_CHARACTERS} characters are required`);
+    secrets.problems.add(["admin", "token"], `is too short: at least ${TOKEN_CHARACTERS} characters are required`);
   return token;
 }

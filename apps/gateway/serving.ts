@@ -1,13 +1,11 @@
-import type { Json, Maybe, ReplaceOptions, ServeOptions } from "../../src/index.js";
-import { DEFAULT_LIMITS } from "../../src/internal.js";
-import { type Admission, createReplayGuard, type ReplayGuard } from "../../src/public/auth.js";
-import { createResolver } from "../../src/public/identity.js";
+import type { AdminOptions, Json, Maybe, ReplaceOptions, ServeOptions } from "../../src/index.js";
+import type { Admission } from "../../src/public/auth.js";
 import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
-import type { ExtraRoute, HttpRequest } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { Console } from "../dashboard/index.js";
 import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
+import type { GatewayConfig } from "./config.js";
 import { listenerInterfaces } from "./interface-names.js";
 import type { Observations } from "./observations.js";
 import type { PageCaller } from "./page-caller.js";
@@ -23,7 +21,7 @@ export interface ServingParts {
   readonly tools: PolicyTools;
   readonly console: Console;
   readonly log: Maybe<CaptureLog>;
-  readonly pageToken: string;
+  readonly adminToken: string;
   readonly onError: Maybe<(thrown: unknown) => void>;
 }
 
@@ -43,8 +41,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
     telemetry,
     layers: [observations.layer, ...listenerLayers(policies, tools)],
     push: typeof push === "boolean" ? push : { allow: push.allow ?? [] },
-    routes: routesOf(prepared, parts),
-    ...(metrics === undefined ? {} : { metrics }),
+    ...(metrics === "admitted" ? { metrics } : {}),
     ...(onError === undefined ? {} : { onError }),
   };
 }
@@ -73,26 +70,23 @@ export function fixedOptions(
   };
 }
 
-/** Routes of the inspector and of the dashboard. */
-function routesOf({ config, callerAdmission }: Prepared, { log, console, pageToken }: ServingParts): readonly ExtraRoute[] {
-  const { page, listen } = config.document;
-  if (log === undefined) return [];
-  const admitted = typeof page === "object" && page.look === "admitted";
-  const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now });
-  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(callerAdmission.admission, request, replay) : undefined;
-  const guard = { token: pageToken, publicUrl: listen?.publicUrl, ...(mayLook === undefined ? {} : { mayLook }) };
-  return [...inspectorRoutes(log, { authorize: mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
-}
-
-const resolver = createResolver();
-
-async function isAdmitted(admission: Admission, request: HttpRequest, replay: ReplayGuard): Promise<boolean> {
-  if (request.connection.loopback) return true;
-  try {
-    const decision = await admission(request, { target: request.target, resolver, replay, now: Date.now });
-    if ("complete" in decision) await decision.complete(request.body);
-    return true;
-  } catch {
-    return false;
-  }
+/** The operator's listener; undefined if it is off, or has nothing to show. */
+export function adminOptions(
+  { document }: GatewayConfig,
+  { log, console, adminToken: token }: ServingParts,
+  callers: () => Admission,
+): Maybe<AdminOptions> {
+  const { page = true, listen, metrics = false, admin = true } = document;
+  if (admin === false || (log === undefined && metrics === false && admin === true)) return undefined;
+  const { readers, token: _reference, ...where } = admin === true ? { readers: undefined, token: undefined } : admin;
+  const publicUrl = where.listener === "callers" ? listen?.publicUrl : where.publicUrl;
+  const messages = log === undefined ? [] : inspectorRoutes(log);
+  return {
+    ...where,
+    token,
+    publicUrl,
+    // A reload may replace it.
+    admission: readers === "admitted" ? (head, facts) => callers()(head, facts) : undefined,
+    routes: log === undefined || !page ? messages : [...messages, ...dashboardRoutes(console, { token, publicUrl })],
+  };
 }

@@ -1,4 +1,4 @@
-/** Observability: hooks around each call, and Prometheus text at /metrics, labelled by source, destination and protocol. */
+/** Observability: hooks around each call, and Prometheus text at /metrics of the admin listener, labelled by source, destination and protocol. */
 import assert from "node:assert/strict";
 import { agent, connect, serve } from "koine";
 import { createMetrics, createTelemetry } from "koine/telemetry";
@@ -11,7 +11,7 @@ const sleeper = agent({
   },
 });
 const serving = createTelemetry({ metrics: createMetrics(), serves: (name) => name === "sleeper" });
-const server = await serve(sleeper, { telemetry: serving, metrics: "loopback" });
+const server = await serve(sleeper, { telemetry: serving, admin: {} });
 
 const called: string[] = [];
 const calling = createTelemetry({
@@ -29,7 +29,8 @@ try {
   console.log(`hooks, in order: ${called.join(", ")}`);
   assert.deepEqual(called, ["beforeEncode", "afterTransport", "onDecode"]);
 
-  const page = await fetch(`${server.url}/metrics`);
+  const { url, token } = server.admin ?? assert.fail("there is an admin listener");
+  const page = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   const text = await page.text();
   assert.equal(page.status, 200);
   console.log(

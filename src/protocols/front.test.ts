@@ -171,8 +171,10 @@ describe("front()", () => {
   test("every set of registered protocols is served together", async () => {
     for (let set = 1; set < 2 ** protocols.length; set++) {
       const some = protocols.filter((_, index) => (set & (2 ** index)) > 0);
-      const health = await front(host, some).exchange(get("/health"));
-      expect(JSON.parse(String(health.body))).toMatchObject({ status: "ok", protocols: some.map(({ id }) => ({ id })) });
+      const served = front(host, some);
+      const health = await served.exchange(get("/health"));
+      expect(JSON.parse(String(health.body))).toEqual({ status: "ok" });
+      expect(served.details()).toMatchObject({ status: "ok", protocols: some.map(({ id }) => ({ id })) });
     }
   });
 

@@ -23,6 +23,11 @@ import type { IntakeObserver } from "./session-intake.js";
 /** A route that belongs to no protocol: metrics, artifacts. */
 export interface ExtraRoute {
   readonly route: Route;
+  /**
+   * `operator`: shows what belongs to all callers, so it is served by the admin listener only, with its token. `anybody`: the admin
+   * listener serves it without. Default: it authenticates itself; on the admin listener the token is required too.
+   */
+  readonly access?: Maybe<"operator" | "anybody">;
   exchange(request: HttpRequest, host: Pick<Host, "admit">): Awaitable<HttpResponse>;
 }
 
@@ -34,6 +39,8 @@ export interface Front extends Required<Intake> {
   readonly exchange: Exchange;
   /** Whether a route of this host matches the path, by whatever method. */
   claims(path: string): boolean;
+  /** What is served, for operators: callers see only that it is served. */
+  details(): JsonObject;
   /** The interfaces at which an agent is served. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   /** Undefined if no protocol of this host has push notifications. */
@@ -46,6 +53,7 @@ export interface Front extends Required<Intake> {
 
 /** Served by every host. Protocols can add members to it, and contribute to any other path. */
 const HEALTH = "/health";
+const HEALTHY: JsonObject = Object.freeze({ status: "ok" });
 /** Below the rank of every protocol route, so that a protocol can take over a shared path. */
 const SHARED_RANK = -100;
 
@@ -68,6 +76,7 @@ export function front(
   extraRoutes: readonly ExtraRoute[] = [],
   observer: FrontObserver = UNOBSERVED,
 ): Front {
+  refuseOperatorRoutes(extraRoutes);
   const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(keepAnswerProtection(host, protocol)) }));
   const contributions = [
     ...host.contributions.map((contribution) => ({ ...contribution, owner: "the server" })),
@@ -93,7 +102,7 @@ export function front(
   for (const path of new Set([HEALTH, ...contributions.map((each) => each.path)])) {
     const added = contributions.filter((each) => each.path === path);
     refuseUnserved(path, added, claims);
-    claims.push(...documentClaims(path, host, mounted, added));
+    claims.push(...documentClaims(path, added));
   }
   for (const { owner, route, accept } of claims) {
     if (route.upgrade !== undefined && accept === undefined)
@@ -112,6 +121,7 @@ export function front(
     ...frontIntake({ host, table, answer, observer }),
     exchange: (request) => answer(table.find(request), request),
     claims: (path) => table.claims(path),
+    details: () => detailsOf(host, mounted),
     interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
     notify: notifierOf(mounted),
     say: (owner, envelope) => say(mounted, owner, envelope),
@@ -174,26 +184,37 @@ function refuseUnserved(path: string, contributions: readonly Contributed[], cla
   if (complete.length > 1) throw new AgentError("conflict", `${complete.join(" and ")} each define the complete ${path}`);
 }
 
-function documentClaims(path: string, host: Host, mounted: readonly Mounted[], contributions: readonly Contributed[]): Claim[] {
-  const base = path === HEALTH ? health(host, mounted) : undefined;
+function documentClaims(path: string, contributions: readonly Contributed[]): Claim[] {
+  const base = path === HEALTH ? HEALTHY : undefined;
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
   const complete = contributions.find((each) => each.whole === true);
   const membersFor = (request: HttpRequest): JsonObject =>
     complete?.members(request) ??
-    mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
+    mergeMembers(path, [...(base === undefined ? [] : [base]), ...contributions.map((each) => each.members(request))]);
   // Detects conflicts at start instead of on the first request.
   membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
   const exchange = (request: HttpRequest): HttpResponse => documentResponse(request, membersFor(request), vary);
   return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, path, rank: SHARED_RANK }, exchange }));
 }
 
-function health(host: Host, mounted: readonly Mounted[]): () => JsonObject {
-  return () => ({
-    status: "ok",
+function detailsOf(host: Host, mounted: readonly Mounted[]): JsonObject {
+  return {
+    ...HEALTHY,
     agents: host.cards().map(({ name }) => name),
     protocols: mounted.map(({ protocol }) => ({ id: protocol.id, versions: protocol.versions })),
-  });
+  };
+}
+
+/** A socket says nothing about who is behind a proxy: the operator's routes are never on the callers' port without their token. */
+function refuseOperatorRoutes(extraRoutes: readonly ExtraRoute[]): void {
+  const found = extraRoutes.find(({ access }) => access === "operator");
+  if (found !== undefined)
+    throw new AgentError(
+      "conflict",
+      `${found.route.method} ${found.route.path} belongs to the operator: give it in admin.routes of serve, not in routes`,
+      { field: "routes" },
+    );
 }
 
 /**

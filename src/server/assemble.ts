@@ -94,8 +94,8 @@ export interface HostOptions extends IdentityOptions {
   readonly taskLimits?: Partial<TaskLimits>;
   /** Receives metrics, traces and hooks. Default: none. */
   readonly telemetry?: Telemetry;
-  /** Serves Prometheus text at `/metrics` to loopback callers or to all admitted callers. Default: not served. */
-  readonly metrics?: "loopback" | "admitted";
+  /** Serves Prometheus text at `/metrics` of the callers' port, to all admitted callers. Default: only the admin listener does. */
+  readonly metrics?: "admitted";
   /**
    * Push notifications: by the built-in sender, to public addresses and those of `allow`, or through your own port.
    * Default: true for `serve`, false for `mount`.
@@ -111,7 +111,7 @@ export interface HostOptions extends IdentityOptions {
   readonly onError?: OnError;
   /** Where large parts are stored. Default: all content is sent inline, up to the body limit. */
   readonly artifacts?: LargePartOptions;
-  /** Routes that belong to no protocol: a page, an inspector. They have the lowest rank. */
+  /** Routes that belong to no protocol. They have the lowest rank. */
   readonly routes?: readonly ExtraRoute[];
   /** Hosts, `name` or `name:port`, to which links in messages may point whatever their address. */
   readonly followTo?: readonly string[];
@@ -120,7 +120,7 @@ export interface HostOptions extends IdentityOptions {
 }
 
 /** A host without a port. */
-export interface Assembled extends Pick<Front, "retire" | "say"> {
+export interface Assembled extends Pick<Front, "retire" | "say" | "details"> {
   /** Decides about requests and sessions by their head. */
   readonly intake: Required<Intake>;
   /** Answers a complete request. */
@@ -221,7 +221,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
       telemetry.callStarted?.(from, call);
     },
   });
-  const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options.metrics, telemetry), ...(options.routes ?? [])];
+  const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry), ...(options.routes ?? [])];
   const listener = front(host, protocols, extraRoutes, {
     exchange: (exchange) => audited(telemetry.exchange(exchange), trail?.exchange),
     session: (session, protocol) => telemetry.session?.(session, protocol),
@@ -255,6 +255,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
       return runningTasks + bareReplies + openStreams;
     },
     retire: listener.retire,
+    details: listener.details,
     say: listener.say,
     async close(drainMs) {
       await runtime.close(drainMs);

@@ -3,8 +3,9 @@ import { makeAuthority } from "../../test/certificates.js";
 import { connect } from "../client/connect.js";
 import { DiscoveryCache } from "../client/discovery-cache.js";
 import { AgentError, type PushConfig, type TaskEvent } from "../envelope/index.js";
-import { clientCertificates, openAdmission } from "../security/index.js";
+import { bearerTokens, clientCertificates, openAdmission } from "../security/index.js";
 import type { PushPort } from "../tasks/index.js";
+import { noTelemetry } from "../telemetry/index.js";
 import { agent } from "./agent.js";
 import { type Server, serve } from "./serve.js";
 
@@ -60,12 +61,18 @@ describe("serve()", () => {
     await Promise.all([first?.close(), second?.close()]);
   });
 
-  test("serves metrics to loopback callers only if configured", async () => {
-    const closed = await serving(echo);
+  test("serves metrics to admitted callers only if configured, and never to everybody", async () => {
+    const closed = await serving(echo, { telemetry: noTelemetry });
     expect((await fetch(`${closed.url}/metrics`)).status).toBe(404);
-    const open = await serving(echo, { metrics: "loopback" });
-    expect((await fetch(`${open.url}/metrics`)).status).toBe(200);
-    expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
+    const admission = bearerTokens(new Map([["ann", "0123456789abcdef"]]));
+    const open = await serving(echo, { metrics: "admitted", admission });
+    expect((await fetch(`${open.url}/metrics`)).status).toBe(401);
+    expect((await fetch(`${open.url}/metrics`, { headers: { authorization: "Bearer 0123456789abcdef" } })).status).toBe(200);
+    for (const metrics of ["admitted", "loopback"] as const)
+      await expect(serve(echo, { metrics: metrics as "admitted" })).rejects.toMatchObject({
+        code: "invalid_message",
+        message: expect.stringContaining("the option admin"),
+      });
   });
 
   test("does not serve metrics while callers cannot be authenticated", async () => {

@@ -1,9 +1,11 @@
-import { AgentError, type Envelope, type Interface } from "../envelope/index.js";
+import { AgentError, type Envelope, type Interface, type Maybe, systemIds } from "../envelope/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import type { Intake } from "../transport/exchange.js";
+import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
-import { listen, type TlsOptions } from "../transport/node/index.js";
+import { type Listening, listen, type TlsOptions } from "../transport/node/index.js";
+import { Admin, type AdminAddress, type AdminOptions, type AdminParts } from "./admin.js";
 import type { Agent } from "./agent.js";
 import { type Assembled, assemble, type HostOptions } from "./assemble.js";
 import { CallerReach } from "./caller-reach.js";
@@ -21,6 +23,8 @@ export interface ServeOptions extends HostOptions {
   readonly openToEverybody?: boolean;
   /** Additional host names of this server, `name` or `name:port`. */
   readonly names?: readonly string[];
+  /** The operator's listener, with a port and a token of its own. Default: none. */
+  readonly admin?: AdminOptions;
   /** Web origins that may call it. Default: none. */
   readonly allowedOrigins?: readonly string[];
 }
@@ -31,6 +35,8 @@ export interface Server {
   readonly url: string;
   /** The port in use. */
   readonly port: number;
+  /** The operator's listener, if there is one. */
+  readonly admin: Maybe<AdminAddress>;
   /** The interfaces of one agent, the preferred one first. */
   interfaces(agent: string): readonly Interface[];
   /**
@@ -61,8 +67,16 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const list = listOf(agents);
   const store = options.store ?? createMemoryStore({ limits: { ...DEFAULT_TASK_LIMITS, ...options.taskLimits }, now: Date.now });
   const reach = CallerReach.of({ host, publicUrl, names, trustedProxies });
-  const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
-    assemble(served, { push: true, ...options, ...more, store }, { reach, http2: true, sessions: true });
+  const admin =
+    options.admin &&
+    new Admin(
+      options.admin,
+      adminParts(options, () => current.details()),
+    );
+  const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled => {
+    const routes = [...(more.routes ?? options.routes ?? []), ...(admin?.routesForCallers ?? [])];
+    return assemble(served, { push: true, ...options, ...more, routes, store }, { reach, http2: true, sessions: true });
+  };
   let current = assembleFor(list, {});
   const retired = new RetiringHosts();
   const { limits } = current;
@@ -79,14 +93,18 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
   const own = publicUrl === undefined ? [listening.url] : [listening.url, publicUrl];
   ready(current);
+  let adminListening: Maybe<Listening>;
   try {
     refuseSelf(list, own);
+    adminListening = await admin?.open();
   } catch (thrown) {
     await Promise.all([listening.close(), current.close(0)]);
     throw thrown;
   }
+  const adminUrl = options.admin?.publicUrl ?? (adminListening ?? { url: publicUrl ?? listening.url }).url;
   return {
     url: publicUrl ?? listening.url,
+    admin: admin && { url: adminUrl, token: admin.token },
     port: listening.port,
     interfaces: (agent) => current.interfaces(agent),
     replace(replacing, more = {}) {
@@ -101,9 +119,13 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
     async close() {
-      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close()]);
+      await Promise.all([listening.close(), adminListening?.close(), current.close(limits.drainMs), retired.close()]);
     },
   };
+}
+
+function adminParts({ telemetry, limits, ids = systemIds, onError }: ServeOptions, details: AdminParts["details"]): AdminParts {
+  return { telemetry, limits: { ...DEFAULT_LIMITS, ...limits }, ids, onError, details };
 }
 
 function listOf(agents: Agent | readonly Agent[]): readonly Agent[] {

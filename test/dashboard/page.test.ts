@@ -1,5 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ANONYMOUS } from "../../src/envelope/index.js";
+import type { AdminOptions } from "../../src/index.js";
 import { browserPath, expectClean, keepScreenshot, launch, type Visit, type VisitOptions, visit } from "./browser.js";
 import { DECISIONS, NODES } from "./fake-console.js";
 import { capturedMessage, crowd, storyOf } from "./fake-messages.js";
@@ -21,8 +23,8 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     await visitor.leave();
     await served.close();
   });
-  const open = async (messages = storyOf(), options: VisitOptions = {}): Promise<Visit["page"]> => {
-    served = await servePage(messages);
+  const open = async (messages = storyOf(), options: VisitOptions = {}, admin: AdminOptions = {}): Promise<Visit["page"]> => {
+    served = await servePage(messages, admin);
     visitor = await visit(browser, served, options);
     return visitor.page;
   };
@@ -182,8 +184,18 @@ describe.skipIf(path === undefined)("the page as a whole", { timeout: 60_000 }, 
     expectClean(visitor, served);
   });
 
-  it("is read-only without the token, and shows that", async () => {
-    const page = await open(storyOf(), { token: "" });
+  it("shows nothing without the token, and how to get it", async () => {
+    served = await servePage();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    visitor = { page, requests: [], problems: [], leave: () => context.close() };
+    await page.goto(`${served.url}/koine/`);
+    await page.locator("#locked:not([hidden])", { hasText: "token" }).waitFor();
+    expect(await page.locator("[data-node]").count()).toBe(0);
+  });
+
+  it("is read-only for admitted callers without the token, and shows that", async () => {
+    const page = await open(storyOf(), { token: "" }, { admission: () => ANONYMOUS });
     await page.locator("#read-only:not([hidden])").waitFor();
     await page.locator("[data-node=booking]").click();
     expect(await page.locator("[data-act=kill]").isDisabled()).toBe(true);

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dashboardRoutes } from "../../apps/dashboard/index.js";
-import { front } from "../../src/protocols/front.js";
-import { type Connection, type HttpResponse, makeRequest } from "../../src/transport/index.js";
-import { FakeConsole } from "./fake-console.js";
-import { closedHost, type ServedPage, servePage, TOKEN } from "./served-page.js";
+import { bearerTokens } from "../../src/public/auth.js";
+import { type ServedPage, servePage, TOKEN } from "./served-page.js";
 
 describe("the routes of the page", () => {
   let served: ServedPage;
@@ -53,13 +50,16 @@ describe("the routes of the page", () => {
   it("redirects to the page, and answers HEAD without a body", async () => {
     const moved = await fetch(`${served.url}/koine`, { redirect: "manual" });
     expect([moved.status, moved.headers.get("location")]).toEqual([308, "koine/"]);
-    const head = await fetch(`${served.url}/koine/api/state`, { method: "HEAD" });
+    const head = await fetch(`${served.url}/koine/api/state`, { method: "HEAD", headers: { "x-koine-token": TOKEN } });
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
   it("streams the whole state first, then only changes, and releases readers that leave", async () => {
     const stop = new AbortController();
-    const response = await fetch(`${served.url}/koine/api/state/feed`, { signal: stop.signal });
+    const response = await fetch(`${served.url}/koine/api/state/feed`, {
+      signal: stop.signal,
+      headers: { "x-koine-token": TOKEN },
+    });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const first = (await reader?.read())?.value ?? "";
     expect(Object.keys(JSON.parse(first.slice(first.indexOf("{"))))).toEqual(Object.keys(served.console.state()));
@@ -127,35 +127,62 @@ describe("the routes of the page", () => {
 });
 
 describe("read access", () => {
-  const routes = dashboardRoutes(new FakeConsole(), { token: TOKEN });
-  const served = front(closedHost(), [], routes);
-  const ask = async (path: string, connection: Connection): Promise<HttpResponse | undefined> => {
-    const request = makeRequest({ method: "GET", url: `http://gateway.example${path}`, connection });
-    return served.exchange(request);
+  const OPEN = ["/koine/", "/koine/assets/main.js"];
+  const CLOSED = ["/koine/api/state", "/koine/api/state/feed", "/koine/api/tasks", "/koine/api/session", "/health"];
+  const statusOf = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
+    const response = await fetch(url, { headers });
+    await response.body?.cancel();
+    return response.status;
   };
 
-  it.each([
-    "/koine/",
-    "/koine/assets/main.js",
-    "/koine/api/state",
-    "/koine/api/state/feed",
-    "/koine/api/tasks",
-    "/koine/api/session",
-  ])("only from this machine by default: %s", async (path) => {
-    const far = await ask(path, { remote: "192.0.2.7", secure: true, loopback: false });
-    expect(far?.status).toBe(404);
-    const near = await ask(path, { remote: "127.0.0.1", secure: false, loopback: true });
-    expect(near?.status).toBe(200);
+  it("needs the token, except for the files of the page, which hold no data", async () => {
+    const served = await servePage();
+    try {
+      for (const path of OPEN) expect([path, await statusOf(served.url + path)]).toEqual([path, 200]);
+      for (const path of CLOSED) {
+        expect([path, await statusOf(served.url + path)]).toEqual([path, 401]);
+        expect([path, await statusOf(served.url + path, { "x-koine-token": `${TOKEN}x` })]).toEqual([path, 401]);
+        expect([path, await statusOf(served.url + path, { "x-koine-token": TOKEN })]).toEqual([path, 200]);
+        expect([path, await statusOf(served.url + path, { authorization: `Bearer ${TOKEN}` })]).toEqual([path, 200]);
+      }
+      const details = await (await fetch(`${served.url}/health`, { headers: { "x-koine-token": TOKEN } })).json();
+      expect(details).toMatchObject({ status: "ok", agents: ["echo"] });
+    } finally {
+      await served.close();
+    }
   });
 
-  it("no actions without a token", async () => {
-    const console = new FakeConsole();
-    const closed = dashboardRoutes(console, { token: undefined }).find(
-      ({ route }) => route.path === "/koine/api/nodes/*" && route.method === "POST",
-    );
-    const headers = { origin: "http://gateway.example", "x-koine-token": "" };
-    const request = makeRequest({ method: "POST", url: "http://gateway.example/koine/api/nodes/booking/kill", headers });
-    expect((await closed?.exchange(request, closedHost()))?.status).toBe(403);
-    expect(console.acts).toEqual([]);
+  it("is not on the callers' port, unless that is configured by name, and then with the same token", async () => {
+    for (const listener of ["own", "callers"] as const) {
+      const served = await servePage(undefined, { listener });
+      try {
+        const there = listener === "callers" ? 200 : 404;
+        for (const path of CLOSED.slice(0, -1)) {
+          expect([path, await statusOf(served.callersUrl + path)]).toEqual([path, there === 200 ? 401 : 404]);
+          expect([path, await statusOf(served.callersUrl + path, { "x-koine-token": TOKEN })]).toEqual([path, there]);
+        }
+        expect(await (await fetch(`${served.callersUrl}/health`)).json()).toEqual({ status: "ok" });
+      } finally {
+        await served.close();
+      }
+    }
+  });
+
+  it("can be given to admitted callers; actions still need the token", async () => {
+    const admission = bearerTokens(new Map([["ann", "0123456789abcdef"]]));
+    const served = await servePage(undefined, { admission });
+    const ann = { authorization: "Bearer 0123456789abcdef" };
+    try {
+      expect(await statusOf(`${served.url}/koine/api/state`, ann)).toBe(200);
+      const kill = { method: "POST", headers: { ...ann, origin: served.url } };
+      expect((await fetch(`${served.url}/koine/api/nodes/booking/kill`, kill)).status).toBe(401);
+      expect(served.console.acts).toEqual([]);
+    } finally {
+      await served.close();
+    }
+  });
+
+  it("is refused to tokens that can be guessed", async () => {
+    await expect(servePage(undefined, { token: "short" })).rejects.toMatchObject({ code: "invalid_message" });
   });
 });

@@ -85,6 +85,27 @@ describe("configuration problems are reported with line and column", () => {
       '5:19: listen.trustedProxies is invalid: trustedProxies.addresses has "proxy.example", which is neither an IP address nor a network such as 10.0.0.0/8',
     ],
     [
+      "options of the page that moved",
+      `${AGENT}page: { look: admitted }\n`,
+      "4:7: page must be true or false: its token is admin.token, and page.look is admin.readers",
+    ],
+    [
+      "metrics for loopback, which a proxy would open to everybody",
+      `${AGENT}metrics: loopback\n`,
+      "4:10: metrics must be true (at /metrics of the admin listener), false, or admitted (also on the callers' port, for admitted callers)",
+    ],
+    [
+      "metrics for admitted callers without authentication",
+      `${AGENT}metrics: admitted\n`,
+      "4:10: metrics would be public: no authentication is configured under auth",
+    ],
+    ["metrics without a listener", `${AGENT}metrics: true\nadmin: false\n`, "4:10: metrics requires admin, which is off"],
+    [
+      "a port of an admin listener that is the callers'",
+      `${AGENT}admin: { listener: callers, port: 9 }\n`,
+      "4:35: admin.port belongs to a listener of its own, not to the callers' port",
+    ],
+    [
       "its own address as upstream",
       `listen: { port: 9 }\n${AGENT}`,
       "4:15: agents[0].upstream is the address of this gateway, which would call itself in a loop",

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, DiscoveryCache, parseUte, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/index.js";
-import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
-import { inspecting, newInspector } from "./served.js";
+import { outcomeOf, koine as run, seen, startKoine as start } from "../cli/koine.js";
+import { ADMIN_TOKEN, inspecting, newInspector } from "./served.js";
 
 /** The command line in its own process, against a server of this one. */
 
@@ -48,10 +48,15 @@ async function converse(): Promise<void> {
   await peer.send("fail");
 }
 
+/** Servers that need no token ignore it. */
+const koine = (args: readonly string[]) => run(args, { KOINE_TOKEN: ADMIN_TOKEN });
+const startKoine = (args: readonly string[]) => start(args, { KOINE_TOKEN: ADMIN_TOKEN });
+const INSPECT = (): readonly string[] => ["inspect", server.admin?.url ?? ""];
+
 describe("koine inspect", () => {
   test("--once prints the captured messages as blocks, with bytes and envelope on demand", async () => {
     await peer.ask("hello");
-    const { code, stdout } = await koine(["inspect", server.url, "--once", "--bytes", "--text", "hello"]);
+    const { code, stdout } = await koine([...INSPECT(), "--once", "--bytes", "--text", "hello"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}clerk {2}send “hello” {2}ok \d+ ms$/m);
     expect(stdout).toMatch(/^ {2}in {2}anonymous → clerk {2}a2a@1\.0\/JSONRPC {2}\d+ B → \d+ B/m);
@@ -63,7 +68,7 @@ describe("koine inspect", () => {
   test("--tree draws the trace, and -o json prints a captured message per line", async () => {
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     await peer.ask("traced", { traceparent });
-    const only = ["inspect", server.url, "--once", "--trace", "4bf92f3577b34da6a3ce929d0e0e4736"];
+    const only = [...INSPECT(), "--once", "--trace", "4bf92f3577b34da6a3ce929d0e0e4736"];
     const tree = await koine([...only, "--tree"]);
     expect(tree.stdout).toMatch(/^trace 4bf92f3577b34da6a3ce929d0e0e4736\n└─ in {2}anonymous → clerk {2}a2a@1\.0\/JSONRPC/);
     const { stdout } = await koine([...only, "-o", "json"]);
@@ -73,7 +78,7 @@ describe("koine inspect", () => {
   });
 
   test("follows until Ctrl-C, each exchange once and whole", async () => {
-    const child = startKoine(["inspect", server.url, "-o", "json", "--text", "live", "--direction", "in"]);
+    const child = startKoine([...INSPECT(), "-o", "json", "--text", "live", "--direction", "in"]);
     await expect.poll(() => (inspector.log as unknown as { readers: number }).readers, { timeout: 20_000 }).toBe(1);
     const printed = seen(child.stdout, /live two.*\n/);
     const ended = outcomeOf(child);
@@ -94,7 +99,12 @@ describe("koine inspect", () => {
     const nothing = await koine(["inspect", other.url, "--once", "-o", "json"]);
     expect(nothing.code).toBe(1);
     expect(JSON.parse(nothing.stderr)).toMatchObject({
-      error: { code: "not_found", hint: expect.stringContaining("inspector") },
+      error: { code: "not_found", hint: expect.stringContaining("admin listener") },
+    });
+    const stranger = await run([...INSPECT(), "--once", "-o", "json"]);
+    expect([stranger.code, stranger.stdout]).toEqual([4, ""]);
+    expect(JSON.parse(stranger.stderr)).toMatchObject({
+      error: { code: "unauthenticated", hint: expect.stringContaining("KOINE_TOKEN") },
     });
     expect((await koine(["inspect", "http://127.0.0.1:9", "--once"])).code).toBe(3);
     expect((await koine(["inspect", "not a url"])).code).toBe(2);
@@ -107,7 +117,7 @@ describe("koine record and koine replay", () => {
   test("records messages as UTE lines, appended to the file", async () => {
     file = join(folder, "talk.jsonl");
     await writeFile(file, "");
-    const child = startKoine(["record", server.url, "--to", file, "--count", "4", "-o", "json"]);
+    const child = startKoine(["record", server.admin?.url ?? "", "--to", file, "--count", "4", "-o", "json"]);
     await expect.poll(() => (inspector.log as unknown as { readers: number }).readers, { timeout: 20_000 }).toBe(1);
     const ended = outcomeOf(child);
     await converse();
@@ -134,7 +144,7 @@ describe("koine record and koine replay", () => {
   test("starts a new line after an incomplete one, and ends cleanly after its time", async () => {
     const torn = join(folder, "torn.jsonl");
     await writeFile(torn, '{"id":"half');
-    const { code, stderr } = await koine(["record", server.url, "--to", torn, "--for", "200ms"]);
+    const { code, stderr } = await koine(["record", server.admin?.url ?? "", "--to", torn, "--for", "200ms"]);
     expect([code, await readFile(torn, "utf8")]).toEqual([0, '{"id":"half\n']);
     expect(stderr).toContain("0 exchanges, 0 lines written");
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as dial } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { AgentError, agent, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { AgentError, agent, connect, DiscoveryCache, mount, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import { cancelFrom } from "../../src/public/protocols.js";
 import {
   type CapturedMessage,
@@ -12,9 +12,11 @@ import {
   type InspectedHost,
   type Inspector,
   type InspectorRouteOptions,
+  inspectorRoutes,
 } from "../../src/telemetry/capture/index.js";
+import { noTelemetry } from "../../src/telemetry/index.js";
 import { poolLink } from "../../src/transport/node/index.js";
-import { inspecting, newInspector } from "./served.js";
+import { ADMIN_TOKEN, inspecting, inspectorOf, newInspector } from "./served.js";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -41,15 +43,20 @@ async function stage(limits: Partial<CaptureLimits> = {}, options: InspectorRout
 }
 
 /** A reader over HTTP, until the end of the test. */
-function host({ url }: Server): InspectedHost {
+function host(server: Server): InspectedHost {
   const stop = new AbortController();
   const link = poolLink();
   open.push(link, { close: () => stop.abort(new AgentError("cancelled", "the test is over")) });
-  return { link, url, cancel: cancelFrom(stop.signal) };
+  return { link, ...inspectorOf(server), cancel: cancelFrom(stop.signal) };
 }
 
-const read = async <T>({ url }: Server, path: string, headers = {}): Promise<T> =>
-  (await (await fetch(`${url}/koine/api${path}`, { headers })).json()) as T;
+function ask(server: Server, path: string, more = {}): Promise<Response> {
+  const { url, headers } = inspectorOf(server);
+  return fetch(`${url}/koine${path}`, { headers: { ...headers, ...more } });
+}
+
+const read = async <T>(server: Server, path: string, headers = {}): Promise<T> =>
+  (await (await ask(server, `/api${path}`, headers)).json()) as T;
 
 /** The next completed messages of a feed, each once. */
 async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<readonly CapturedMessage[]> {
@@ -93,19 +100,42 @@ describe("reading", () => {
   test("an invalid filter is an error, and not ignored", async () => {
     const { server } = await stage();
     for (const path of ["/messages?direction=up", "/messages?limit=many", "/feed?status=good"])
-      expect([path, (await fetch(`${server.url}/koine/api${path}`)).status]).toEqual([path, 400]);
+      expect([path, (await ask(server, `/api${path}`)).status]).toEqual([path, 400]);
   });
 
-  test.each<[string, InspectorRouteOptions, object]>([
-    ["a proxy in between", {}, { "x-forwarded-for": "203.0.113.7" }],
-    ["who may not look", { authorize: () => false }, {}],
-    ["a guard that breaks", { authorize: () => Promise.reject(new Error("broken")) }, {}],
-  ])("%s gets the same response as at an unknown address", async (_who, options, headers) => {
+  test("is on the admin listener, for holders of its token", async () => {
+    const { server, peer } = await stage();
+    await peer.ask("hello");
+    for (const path of ["/api/messages", "/api/feed", "/api/traces/x"]) {
+      expect([path, (await fetch(`${server.url}/koine${path}`)).status]).toEqual([path, 404]);
+      for (const headers of [{}, { authorization: "Bearer another-token-of-this-test" }, { "x-koine-token": "" }]) {
+        const refused = await fetch(`${server.admin?.url}/koine${path}`, { headers });
+        expect([path, refused.status, refused.headers.get("www-authenticate")]).toEqual([path, 401, "Bearer"]);
+        expect(await refused.text()).not.toContain("hello");
+      }
+    }
+    expect((await ask(server, "/api/messages")).status).toBe(200);
+  });
+
+  test("is never on the callers' port by mistake", async () => {
+    const echo = agent({ name: "echo", description: "d", handle: ({ text }) => text });
+    const routes = inspectorRoutes(newInspector().log);
+    await expect(serve(echo, { routes })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("admin.routes"),
+    });
+    expect(() => mount(echo, { routes })).toThrow("admin.routes");
+  });
+
+  test.each<[string, InspectorRouteOptions]>([
+    ["who may not look", { authorize: () => false }],
+    ["a guard that breaks", { authorize: () => Promise.reject(new Error("broken")) }],
+  ])("%s gets the same response as at an unknown address", async (_who, options) => {
     const { server, peer } = await stage({}, options);
     await peer.ask("hello");
     for (const path of ["/messages", "/feed", "/traces/x"]) {
-      const refused = await fetch(`${server.url}/koine/api${path}`, { headers: { ...headers } });
-      const nothing = await fetch(`${server.url}/koine/nothing`, { headers: { ...headers } });
+      const refused = await ask(server, `/api${path}`);
+      const nothing = await ask(server, "/nothing");
       expect([path, refused.status]).toEqual([path, nothing.status]);
       expect(await refused.json()).toEqual({
         error: { code: "E_HTTP", reason: "not_found", message: `No route for GET /koine/api${path}` },
@@ -153,9 +183,10 @@ describe("following", () => {
     await server.close();
     expect((await feed.next()).value).toMatchObject({ kind: "cut" });
     const restarted = newInspector();
+    const { admin, telemetry = noTelemetry } = inspecting(restarted);
     const again = await serve(agent({ name: "echo", description: "d", handle: ({ text }) => text }), {
-      ...inspecting(restarted),
-      port: server.port,
+      telemetry,
+      admin: { ...admin, port: Number(new URL(server.admin?.url ?? "").port) },
     });
     open.push(again);
     const other = await connect(again.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
@@ -167,15 +198,16 @@ describe("following", () => {
   test("limits its readers, and refuses one more", async () => {
     const { server } = await stage({ readers: 1 });
     await connected(followFeed(host(server), {}));
-    const refused = await fetch(`${server.url}/koine/api/feed`);
+    const refused = await ask(server, "/api/feed");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
   test("a reader that does not read delays no call, and memory stays bounded", async () => {
     const { server, peer, inspector } = await stage({ sightings: 50, totalBytes: 200_000 });
-    const socket = dial(server.port, "127.0.0.1");
+    const { host: authority, port } = new URL(server.admin?.url ?? "");
+    const socket = dial(Number(port), "127.0.0.1");
     await once(socket, "connect");
-    socket.write(`GET /koine/api/feed?whole=1 HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`);
+    socket.write(`GET /koine/api/feed?whole=1 HTTP/1.1\r\nHost: ${authority}\r\nx-koine-token: ${ADMIN_TOKEN}\r\n\r\n`);
     await once(socket, "readable");
     const text = "y".repeat(20_000);
     for (let count = 0; count < 200; count++) expect(await peer.ask(text)).toBe(text);

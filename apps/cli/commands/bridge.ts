@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, parsePort, parseSeconds } from "../option-values.js";
 import { CARD_POLICIES } from "./choices.js";
-import { addCredentialOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
+import { addAdminOptions, addCredentialOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -42,7 +42,8 @@ export function addBridge(program: Command): void {
     .option("--store <url>", "keep tasks in this Redis, shared with other gateways: redis://…")
     .option("--secret-file <file>", "the key that pseudonymizes callers' names, 16 bytes or more; needed with --data and --store")
     .optionsGroup("Listener:");
-  addCredentialOptions(addProxyOptions(command).optionsGroup(""))
+  addAdminOptions(addProxyOptions(command).optionsGroup("Operator:")).optionsGroup("");
+  addCredentialOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../bridge.js")).runBridge));
 }

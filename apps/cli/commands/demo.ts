@@ -17,7 +17,7 @@ export function addDemo(program: Command): void {
   program
     .command("demo")
     .description("run a mixed network with live traffic across protocols, and show it")
-    .option("--port <port>", "of the gateway and its page; agents get those after it", parsePort, DEFAULT_PORT)
+    .option("--port <port>", "of the gateway; its page and the agents get those after it", parsePort, DEFAULT_PORT)
     .option("--check", "run once, try everything, and fail if anything does")
     .option("--no-open", "do not open the page in a browser")
     .addOption(outputOption())

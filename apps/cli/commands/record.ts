@@ -7,8 +7,8 @@ const LONGEST_MS = 7 * 24 * 3_600_000;
 
 const EXAMPLES = `
 Examples:
-  koine record http://127.0.0.1:8080 --to talk.jsonl                   until Ctrl-C
-  koine record http://127.0.0.1:8080 --to talk.jsonl --for 30s --agent writer
+  koine record http://127.0.0.1:8081 --to talk.jsonl                   until Ctrl-C
+  koine record http://127.0.0.1:8081 --to talk.jsonl --for 30s --agent writer
   koine replay talk.jsonl --to http://127.0.0.1:9090 --pin acp         the same requests to another agent
 
 The file has one UTE message per line, what was asked and what was answered; lines are added to those already there.`;
@@ -18,7 +18,7 @@ export function addRecord(program: Command): void {
   const command = program
     .command("record")
     .description("write the conversations of a gateway into a file, as UTE JSON lines")
-    .argument("<gateway-url>", "where the gateway is")
+    .argument("<gateway-url>", "the admin listener of the gateway, printed at its start; its token is read from KOINE_TOKEN")
     .requiredOption("--to <file>", "where to write (needed); lines are added at its end")
     .option("--for <time>", "how long: 30s, 5m, 1h; without it until Ctrl-C", parseDuration)
     .option("--count <number>", "end after so many exchanges", parseCount);

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { collect, collectPairs, parsePort } from "../option-values.js";
-import { addModelOptions, addProxyOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
+import { addAdminOptions, addModelOptions, addProxyOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -59,17 +59,20 @@ function addServeOptions(command: Command): Command {
     )
     .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
     .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
-    .optionsGroup("Cards, webhooks, metrics:")
+    .optionsGroup("Cards, webhooks:")
     .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
     .option("--push-allow <host>", "webhooks may lead to this host whatever its address; may be given several times", collect)
     .option("--no-push", "offer no push notifications")
+    .optionsGroup("Operator:")
     .addOption(
-      new Option("--metrics [who]", "Prometheus text at /metrics, for callers of this machine or for all who may call")
-        .choices(["loopback", "admitted"])
-        .preset("loopback"),
-    )
-    .optionsGroup("");
-  addModelOptions(command).optionsGroup("").addHelpText("after", EXAMPLES);
+      new Option(
+        "--metrics [where]",
+        "Prometheus text at /metrics of the operator's listener, or of the callers' port for all admitted",
+      )
+        .choices(["admin", "admitted"])
+        .preset("admin"),
+    );
+  addModelOptions(addAdminOptions(command).optionsGroup("")).optionsGroup("").addHelpText("after", EXAMPLES);
   return command;
 }
 

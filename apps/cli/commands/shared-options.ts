@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { collect, parseCount, parseSeconds } from "../option-values.js";
+import { collect, parseCount, parsePort, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
 
 /** What `koine replay` ignores: for its help and its summary. */
@@ -53,6 +53,14 @@ export function addProxyOptions(command: Command): Command {
       ]),
     )
     .option("--trusted-proxy-hops <number>", "how many of them a request passes at most (default: 1)", parseCount);
+}
+
+/** The operator's listener of a server. */
+export function addAdminOptions(command: Command): Command {
+  return command
+    .option("--admin-port <number>", "of the operator's listener (default: any free port)", parsePort)
+    .option("--admin-host <address>", "of the operator's listener (default: 127.0.0.1)")
+    .option("--admin-token-file <file>", "its token (or KOINE_ADMIN_TOKEN); without it one is generated and printed");
 }
 
 export function addPeerOptions(command: Command): Command {

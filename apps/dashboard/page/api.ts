@@ -58,6 +58,9 @@ export const api = {
   tasks: () => get<{ readonly tasks: readonly TaskLine[] }>("tasks"),
   taskEvents: (id: string) => get<{ readonly events: readonly JsonObject[] }>(`tasks/${part(id)}`),
   ways: (node: string) => get<{ readonly ways: readonly Interface[] }>(`nodes/${part(node)}/ways`),
+  /** A feed of server-sent events, after the event with this id. */
+  feed: (path: string, after: string, signal: AbortSignal) =>
+    fetch(`api/${path}`, { headers: { ...tokenHeader(), ...(after === "" ? {} : { "last-event-id": after }) }, signal }),
   async act(node: string, action: "kill" | "restart"): Promise<void> {
     await request(`nodes/${part(node)}/${action}`, { method: "POST", signal: AbortSignal.timeout(ANSWER_MS) });
   },

@@ -139,6 +139,7 @@ const stateFeed = new LiveFeed({
     connected("state", is);
     if (is) void loadSession();
   },
+  refused,
 });
 const messageFeed = new LiveFeed({
   path: "feed",
@@ -151,7 +152,15 @@ const messageFeed = new LiveFeed({
     connected("messages", is);
     if (is) void loadMessages();
   },
+  refused,
 });
+
+/** Without the token nothing is shown; the page itself holds no data. */
+function refused(): void {
+  byId("locked").hidden = false;
+  attribute(byId("live"), "data-live", "false");
+  setText(byId("live"), "locked");
+}
 
 function connected(name: string, is: boolean): void {
   connections.set(name, is);

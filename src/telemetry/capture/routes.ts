@@ -7,7 +7,7 @@ import { feed } from "./feed.js";
 
 /** Options of `inspectorRoutes`. */
 export interface InspectorRouteOptions {
-  /** Authorizes access. Default: direct connections from this machine. */
+  /** Authorizes access, wherever the routes are served. Default: only the admin listener serves them, with its token. */
   readonly authorize?: Maybe<(request: HttpRequest) => boolean | Promise<boolean>>;
 }
 
@@ -20,10 +20,11 @@ const STATUSES = ["open", "ok", "failed", "stopped"] as const;
 const NOT_CACHED = { "cache-control": "no-store" } as const;
 
 /** The inspector API over HTTP, for the dashboard and `koine inspect`. */
-export function inspectorRoutes(log: CaptureLog, { authorize = isLoopback }: InspectorRouteOptions = {}): readonly ExtraRoute[] {
+export function inspectorRoutes(log: CaptureLog, { authorize }: InspectorRouteOptions = {}): readonly ExtraRoute[] {
   const route = (path: string, answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse): ExtraRoute => ({
     route: { method: "GET", path: API_PATH + path },
-    exchange: guarded(authorize, answer),
+    exchange: guarded(authorize ?? (() => true), answer),
+    access: authorize === undefined ? "operator" : undefined,
   });
   return [
     route("/messages", (_request, parameters) => listMessages(log, parameters)),
@@ -38,10 +39,6 @@ export function inspectorRoutes(log: CaptureLog, { authorize = isLoopback }: Ins
       }),
     ),
   ];
-}
-
-function isLoopback({ connection }: HttpRequest): boolean {
-  return connection.loopback;
 }
 
 /** Unauthorized requests get 404, so that the API is not revealed. */

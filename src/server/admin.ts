@@ -1,0 +1,148 @@
+import { AgentError, type JsonObject, type Maybe, type ReplayGuard } from "../envelope/index.js";
+import { type ExtraRoute, front } from "../protocols/front.js";
+import { createHost } from "../protocols/host.js";
+import type { IdSource } from "../protocols/protocol.js";
+import type { AdmissionFacts } from "../security/admission.js";
+import { createResolver, type Resolver } from "../security/identity/index.js";
+import { type Admission, createHostCheck, type HostCheck } from "../security/index.js";
+import { newOperatorToken, operatorAdmission } from "../security/operator-token.js";
+import { createReplayGuard } from "../security/replay/index.js";
+import type { Telemetry } from "../telemetry/index.js";
+import type { HttpRequest, HttpResponse, Intake, RequestHead } from "../transport/exchange.js";
+import type { Limits } from "../transport/limits.js";
+import { type Listening, listen, type TlsOptions } from "../transport/node/index.js";
+import { errorResponse, jsonResponse } from "../transport/response.js";
+import { metricsResponse } from "./metrics-route.js";
+import type { OnError } from "./report-errors.js";
+
+/** The operator's listener: metrics, details of the health, and routes such as the page and the inspector. */
+export interface AdminOptions {
+  /**
+   * `own` (default): a port of its own. `callers`: the port of the agents, with the same token; whoever can call the agents can then
+   * also try to reach the operator's routes.
+   */
+  readonly listener?: Maybe<"own" | "callers">;
+  /** Default: any free port. */
+  readonly port?: Maybe<number>;
+  /** Default: 127.0.0.1. */
+  readonly host?: Maybe<string>;
+  /** Without it the port is plain text. */
+  readonly tls?: Maybe<TlsOptions>;
+  /** The address that operators use, if a proxy is in front of this listener. */
+  readonly publicUrl?: Maybe<string>;
+  /** Required of every request, in `x-koine-token` or as bearer token; at least 16 characters. Default: generated. */
+  readonly token?: Maybe<string>;
+  /** Who may read without the token. Default: nobody. */
+  readonly admission?: Maybe<Admission>;
+  /** The operator's routes, such as those of the inspector. */
+  readonly routes?: Maybe<readonly ExtraRoute[]>;
+}
+
+/** Where the operator's routes are, and their token. */
+export interface AdminAddress {
+  /** The base URL. */
+  readonly url: string;
+  /** A secret: never log it. */
+  readonly token: string;
+}
+
+export interface AdminParts {
+  readonly telemetry: Maybe<Telemetry>;
+  readonly limits: Limits;
+  readonly ids: IdSource;
+  readonly onError: Maybe<OnError>;
+  /** What is served to callers, for `/health`. */
+  details(): JsonObject;
+}
+
+const NOT_CACHED = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+const STATUS: { readonly [code: string]: number } = { forbidden: 403, unavailable: 503 };
+
+/** The operator's routes behind their token. */
+export class Admin {
+  readonly token: string;
+  readonly #options: AdminOptions;
+  readonly #parts: AdminParts;
+  readonly #admission: Admission;
+  readonly #replay: ReplayGuard;
+  readonly #resolver: Resolver;
+
+  constructor(options: AdminOptions, parts: AdminParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.token = options.token ?? newOperatorToken();
+    this.#admission = operatorAdmission(this.token, options.admission);
+    const now = (): number => parts.ids.now();
+    this.#replay = createReplayGuard({ limits: parts.limits, now });
+    this.#resolver = createResolver({ now });
+  }
+
+  /** The routes for the callers' port. */
+  get routesForCallers(): readonly ExtraRoute[] {
+    return this.#options.listener === "callers" ? this.#routes() : [];
+  }
+
+  /** Opens the port; undefined if the routes are on the callers' port. */
+  async open(): Promise<Maybe<Listening>> {
+    const { listener, port = 0, host = "127.0.0.1", tls, publicUrl } = this.#options;
+    if (listener === "callers") return undefined;
+    const { ids, limits, onError } = this.#parts;
+    const handler = (): Promise<never> => Promise.reject(new AgentError("not_found", "there are no agents on this listener"));
+    const health: ExtraRoute = this.#guarded({
+      route: { method: "GET", path: "/health" },
+      exchange: () => jsonResponse(200, JSON.stringify(this.#parts.details()), NOT_CACHED),
+    });
+    const served = front(
+      createHost({ handler, cards: [], ids, limits, admission: this.#admission }),
+      [],
+      [health, ...this.#routes()],
+    );
+    let check: Maybe<HostCheck>;
+    const refused = (head: RequestHead): Maybe<HttpResponse> => {
+      const error = check?.(head);
+      return error && errorResponse(403, error);
+    };
+    const intake: Intake = { take: (request) => refused(request) ?? served.take(request) };
+    const listening = await listen(intake, { port, host, tls, limits, onError });
+    check = createHostCheck({ port: listening.port, boundHost: host, publicUrl });
+    return listening;
+  }
+
+  #routes(): readonly ExtraRoute[] {
+    const { telemetry } = this.#parts;
+    const metrics: readonly ExtraRoute[] =
+      telemetry === undefined
+        ? []
+        : [{ route: { method: "GET", path: "/metrics" }, exchange: (request) => metricsResponse(telemetry, request) }];
+    return [...metrics, ...(this.#options.routes ?? [])].map((each) => this.#guarded(each));
+  }
+
+  /** The same route for holders of the token. What everybody may see stays as it is. */
+  #guarded({ route, exchange, access }: ExtraRoute): ExtraRoute {
+    if (access === "anybody") return { route, exchange };
+    return {
+      route,
+      exchange: async (request, host) => {
+        try {
+          await this.#admit(request);
+        } catch (thrown) {
+          const error = AgentError.from(thrown);
+          return errorResponse(STATUS[error.code] ?? 401, error, { ...NOT_CACHED, "www-authenticate": "Bearer" });
+        }
+        return exchange(request, host);
+      },
+    };
+  }
+
+  /** Signatures cover the public address: what a proxy writes into a request is not believed. */
+  #factsOf({ target, path, query }: HttpRequest): AdmissionFacts {
+    const publicUrl = this.#options.publicUrl?.replace(/\/$/, "");
+    const address = publicUrl === undefined ? target : `${publicUrl}${path}${query === "" ? "" : `?${query}`}`;
+    return { target: address, replay: this.#replay, resolver: this.#resolver, now: () => this.#parts.ids.now() };
+  }
+
+  async #admit(request: HttpRequest): Promise<void> {
+    const decision = await this.#admission(request, this.#factsOf(request));
+    if ("complete" in decision) await decision.complete(request.body);
+  }
+}
