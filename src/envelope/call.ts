@@ -38,6 +38,7 @@ export function ownerOf(scheme: Principal["scheme"], id: string, tenant?: string
 
 /** The owner without its tenant: the subject, which may belong to several tenants. */
 export function subjectOf(owner: string): string {
+  if (!owner.includes("@")) return owner;
   const [, scheme = "", length = "0", rest = ""] = /^([a-z]+)@(\d+):(.*)$/s.exec(owner) ?? [];
   return scheme === "" ? owner : `${scheme}:${rest.slice(Number(length) + 1)}`;
 }

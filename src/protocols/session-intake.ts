@@ -1,4 +1,4 @@
-import { AgentError, type Awaitable, type Maybe, type Principal } from "../envelope/index.js";
+import { AgentError, type Awaitable, type Maybe, type Principal, subjectOf } from "../envelope/index.js";
 import type { HttpResponse, Intake, RequestHead, Session, Upgraded } from "../transport/exchange.js";
 import { errorResponse } from "../transport/response.js";
 import type { FrontHost } from "./host.js";
@@ -52,7 +52,7 @@ export function sessionIntake({ host, table, observer }: SessionIntakeParts): Se
   const slotOf = new WeakMap<RequestHead, SessionSlot>();
   admission.onIdentified = (head, caller) => {
     observer.identified(head, caller);
-    withinQuota(head, caller, () => slotOf.get(head)?.assign(caller.owner));
+    withinQuota(head, caller, () => slotOf.get(head)?.assign(subjectOf(caller.owner)));
   };
   admission.onUnidentified = (head, thrown) => observer.refused(head, AgentError.from(thrown), undefined);
 
@@ -80,7 +80,7 @@ export function sessionIntake({ host, table, observer }: SessionIntakeParts): Se
   }
 
   function accepted(claim: Claim, head: RequestHead, subprotocol: Maybe<string>, caller: Maybe<Principal>): Upgraded {
-    const slot = withinQuota(head, caller, () => slots.take(caller?.owner));
+    const slot = withinQuota(head, caller, () => slots.take(caller && subjectOf(caller.owner)));
     slotOf.set(head, slot);
     const admitted = head.admitted instanceof Promise ? undefined : head.admitted;
     return {

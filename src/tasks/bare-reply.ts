@@ -37,8 +37,8 @@ export class BareReply implements Endable {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#context.replies.add(this);
       const { call, operation } = this.#request;
+      this.#context.beginReply(this, call.caller.owner);
       this.#release = onCallAborted(this.#context, call, (reason) => this.end(reason));
       const ttlMs = ttlOf(operation.envelope);
       if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => this.#expire(reason));
@@ -49,7 +49,7 @@ export class BareReply implements Endable {
   /** The caller is gone or the runtime is closing. */
   end(reason: AgentError): void {
     if (this.#phase !== "bare") return;
-    this.#context.abandoned += 1;
+    this.#context.abandoned.enter(this.#request.call.caller.owner);
     this.#abandoned = true;
     this.#turn.stop(reason);
     this.#stream?.return(undefined).catch(() => undefined);
@@ -69,7 +69,7 @@ export class BareReply implements Endable {
     } catch (thrown) {
       this.#fail(AgentError.from(thrown));
     } finally {
-      if (this.#abandoned) this.#context.abandoned -= 1;
+      if (this.#abandoned) this.#context.abandoned.leave(this.#request.call.caller.owner);
     }
   }
 
@@ -127,8 +127,7 @@ export class BareReply implements Endable {
 
   #leave(phase: "joining" | "over"): void {
     this.#phase = phase;
-    this.#context.replies.delete(this);
-    this.#context.checkIdle();
+    this.#context.endReply(this, this.#request.call.caller.owner);
     this.#release?.();
     this.#release = undefined;
   }

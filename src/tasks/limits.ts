@@ -2,10 +2,18 @@
 export interface TaskLimits {
   /** Concurrent runs. Default: 1,000. */
   readonly runningTasks: number;
-  /** Concurrent runs of one owner. Default: 100. */
+  /** Concurrent runs of one caller, over all its tenants. Default: 100. */
   readonly runningTasksPerOwner: number;
-  /** Agents that were stopped but have not returned: their work still costs something. */
+  /** Concurrent calls that are answered without a task. Default: 10,000. */
+  readonly bareReplies: number;
+  /** Those of one caller, over all its tenants. Default: 1,000. */
+  readonly bareRepliesPerOwner: number;
+  /** Agents that were stopped but have not returned: their work still costs something. Default: 1,000. */
   readonly abandonedRuns: number;
+  /** Those of one caller, over all its tenants. Default: 100. */
+  readonly abandonedRunsPerOwner: number;
+  /** Concurrent task lists of one caller, over all its tenants. Default: 8. */
+  readonly listsPerOwner: number;
   /** Stored tasks; the oldest finished ones are evicted. Default: 20,000. */
   readonly keptTasks: number;
   /** How long a finished task is kept. */
@@ -81,7 +89,11 @@ const HOUR_MS = 3_600_000;
 export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   runningTasks: 1_000,
   runningTasksPerOwner: 100,
+  bareReplies: 10_000,
+  bareRepliesPerOwner: 1_000,
   abandonedRuns: 1_000,
+  abandonedRunsPerOwner: 100,
+  listsPerOwner: 8,
   keptTasks: 20_000,
   keptTasksMs: HOUR_MS,
   keptBytes: 256 * MIB,

@@ -132,7 +132,7 @@ export class Run implements Running, TurnTask {
       this.#stream = undefined;
       from = undefined;
       if (this.#phase === "over") {
-        this.#context.abandoned -= 1;
+        this.#context.abandoned.leave(this.owner);
         return;
       }
       if (!(await this.#finishTurn(result))) return;
@@ -263,7 +263,7 @@ export class Run implements Running, TurnTask {
 
   #halt(reason: AgentError): void {
     this.#phase = "over";
-    if (this.#agentAtWork) this.#context.abandoned += 1;
+    if (this.#agentAtWork) this.#context.abandoned.enter(this.owner);
     this.#turn.stop(reason);
     // Runs the agent's `finally` when the stream resumes; not awaited.
     this.#stream?.return(undefined).catch(() => undefined);

@@ -1,17 +1,9 @@
-import {
-  AgentError,
-  type Call,
-  type IdSource,
-  type Json,
-  type Maybe,
-  type Metadata,
-  type OperationOf,
-  type Part,
-} from "../envelope/index.js";
+import type { AgentError, Call, IdSource, Json, Maybe, Metadata, OperationOf, Part } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
 import type { PushPort } from "./push-port.js";
+import { Shares } from "./shares.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
@@ -87,10 +79,11 @@ export class RuntimeContext {
   /** Open streams. */
   readonly readers = new Set<EndableReader>();
   /** Agents that were stopped and have not returned. */
-  abandoned = 0;
+  readonly abandoned: Shares;
+  readonly lists: Shares;
   closing = false;
-  #running = 0;
-  readonly #runningByOwner = new Map<string, number>();
+  readonly #running: Shares;
+  readonly #bare: Shares;
   #unwritten: (() => void)[] = [];
   #idle: (() => void) | undefined;
 
@@ -101,6 +94,11 @@ export class RuntimeContext {
     this.timers = options.timers;
     this.limits = options.limits;
     this.fetchPart = options.fetchPart;
+    const most = options.limits;
+    this.#running = new Shares(most.runningTasks, most.runningTasksPerOwner, "running tasks");
+    this.#bare = new Shares(most.bareReplies, most.bareRepliesPerOwner, "calls waiting for their answer");
+    this.abandoned = new Shares(most.abandonedRuns, most.abandonedRunsPerOwner, "stopped calls that have not returned");
+    this.lists = new Shares(Number.POSITIVE_INFINITY, most.listsPerOwner, "task lists being read");
     this.holder = options.ids.newId();
     const { push: port, store, timers, limits, random } = options;
     const { holder } = this;
@@ -108,25 +106,32 @@ export class RuntimeContext {
   }
 
   get running(): number {
-    return this.#running;
+    return this.#running.total;
   }
 
   /** Reserves capacity for one run; release it with `leave`. */
   enter(owner: string): void {
-    const own = this.#runningByOwner.get(owner) ?? 0;
-    if (this.#running >= this.limits.runningTasks) throw new AgentError("overloaded", "too many tasks are running");
-    if (own >= this.limits.runningTasksPerOwner) throw new AgentError("overloaded", "too many tasks of this caller are running");
-    if (this.abandoned >= this.limits.abandonedRuns)
-      throw new AgentError("overloaded", "too many stopped tasks have not returned");
-    this.#running += 1;
-    this.#runningByOwner.set(owner, own + 1);
+    this.#running.check(owner);
+    this.abandoned.check(owner);
+    this.#running.enter(owner);
   }
 
   leave(owner: string): void {
-    this.#running -= 1;
-    const own = (this.#runningByOwner.get(owner) ?? 1) - 1;
-    if (own === 0) this.#runningByOwner.delete(owner);
-    else this.#runningByOwner.set(owner, own);
+    this.#running.leave(owner);
+    this.checkIdle();
+  }
+
+  /** Reserves capacity for one bare reply; release it with `endReply`. */
+  beginReply(reply: Endable, owner: string): void {
+    this.#bare.check(owner);
+    this.abandoned.check(owner);
+    this.#bare.enter(owner);
+    this.replies.add(reply);
+  }
+
+  endReply(reply: Endable, owner: string): void {
+    if (!this.replies.delete(reply)) return;
+    this.#bare.leave(owner);
     this.checkIdle();
   }
 
@@ -138,7 +143,7 @@ export class RuntimeContext {
 
   /** Call after every `leave`. */
   checkIdle(): void {
-    if (this.#idle === undefined || this.#running > 0 || this.replies.size > 0) return;
+    if (this.#idle === undefined || this.#running.total > 0 || this.replies.size > 0) return;
     this.#idle();
     this.#idle = undefined;
   }

@@ -67,7 +67,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       runningTasks: context.running,
       bareReplies: context.replies.size,
       openStreams: context.readers.size,
-      abandonedRuns: context.abandoned,
+      abandonedRuns: context.abandoned.total,
     }),
   };
 }

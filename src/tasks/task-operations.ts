@@ -32,7 +32,10 @@ export async function listTasks(
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= most)) {
     throw new AgentError("invalid_message", `pageSize: must be 1 to ${most}`, { field: "pageSize" });
   }
-  const page = await context.store.list(call.caller.owner, operation);
+  const { owner } = call.caller;
+  context.lists.check(owner);
+  context.lists.enter(owner);
+  const page = await context.store.list(owner, operation).finally(() => context.lists.leave(owner));
   const tasks = page.tasks.map((task) => {
     const shown = withHistory(task, historyLength, context);
     return artifacts ? shown : { ...shown, artifacts: [] };

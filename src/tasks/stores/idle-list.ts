@@ -5,28 +5,37 @@ import type { TaskRecord } from "./task-record.js";
  * gets slower each time.
  */
 export class IdleList {
+  readonly #older: "older" | "endedBefore";
+  readonly #newer: "newer" | "endedAfter";
   #oldest: TaskRecord | undefined;
   #newest: TaskRecord | undefined;
+
+  /** The members of a record that link it: it may be in two lists. */
+  constructor(older: "older" | "endedBefore", newer: "newer" | "endedAfter") {
+    this.#older = older;
+    this.#newer = newer;
+  }
 
   get oldest(): TaskRecord | undefined {
     return this.#oldest;
   }
 
   add(record: TaskRecord): void {
-    record.older = this.#newest;
-    record.newer = undefined;
-    if (this.#newest !== undefined) this.#newest.newer = record;
+    record[this.#older] = this.#newest;
+    record[this.#newer] = undefined;
+    if (this.#newest !== undefined) this.#newest[this.#newer] = record;
     else this.#oldest = record;
     this.#newest = record;
   }
 
   remove(record: TaskRecord): void {
-    const { older, newer } = record;
-    if (older !== undefined) older.newer = newer;
+    const older = record[this.#older];
+    const newer = record[this.#newer];
+    if (older !== undefined) older[this.#newer] = newer;
     else this.#oldest = newer;
-    if (newer !== undefined) newer.older = older;
+    if (newer !== undefined) newer[this.#older] = older;
     else this.#newest = older;
-    record.older = undefined;
-    record.newer = undefined;
+    record[this.#older] = undefined;
+    record[this.#newer] = undefined;
   }
 }

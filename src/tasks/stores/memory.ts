@@ -78,7 +78,7 @@ class MemoryStore implements Store {
       if (this.#keys.isFull(owner)) return { made: false, because: "full" };
     }
     const record = new TaskRecord(start, nowMs);
-    if (!this.#tasks.hasRoom(record.bytes, 1)) return { made: false, because: "full" };
+    if (!this.#tasks.hasRoom(owner, record.bytes, 1)) return { made: false, because: "full" };
     if (key !== undefined) this.#keys.keep(owner, agent, key, { taskId: task.id, nowMs });
     this.#tasks.add(record);
     if (record.pushes !== undefined) this.#webhooks.note(record);
@@ -255,7 +255,7 @@ class MemoryStore implements Store {
     return (
       record.seq + record.messageCount + events.length <= journalEntries &&
       record.bytes + bytes <= journalBytes &&
-      this.#tasks.hasRoom(bytes, 0)
+      this.#tasks.hasRoom(record.owner, bytes, 0)
     );
   }
 

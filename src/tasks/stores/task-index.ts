@@ -1,4 +1,6 @@
+import { subjectOf } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
+import { type Holder, Holders } from "./holders.js";
 import { IdleList } from "./idle-list.js";
 import type { TaskRecord } from "./task-record.js";
 
@@ -6,8 +8,9 @@ import type { TaskRecord } from "./task-record.js";
 export class TaskIndex {
   readonly #byId = new Map<string, TaskRecord>();
   readonly #byOwner = new Map<string, Set<TaskRecord>>();
-  readonly #ended = new IdleList();
-  readonly #waiting = new IdleList();
+  readonly #holders: Holders;
+  /** All finished tasks, in the order in which they expire. */
+  readonly #ended = new IdleList("endedBefore", "endedAfter");
   readonly held = new Set<TaskRecord>();
   readonly #limits: TaskLimits;
   readonly #now: () => number;
@@ -16,6 +19,7 @@ export class TaskIndex {
 
   constructor(limits: TaskLimits, now: () => number, evicted: (record: TaskRecord) => void) {
     this.#limits = limits;
+    this.#holders = new Holders(limits);
     this.#now = now;
     this.#evicted = evicted;
   }
@@ -52,15 +56,20 @@ export class TaskIndex {
     if (own === undefined) this.#byOwner.set(record.owner, new Set([record]));
     else own.add(record);
     this.#bytes += record.bytes;
+    this.#holders.count(this.#holderOf(record), 1, record.bytes);
     if (record.holder !== undefined) this.held.add(record);
-    else this.#idle(record).add(record);
+    else this.#rest(record);
   }
 
-  /** Makes room for `bytes` and `tasks` more: evicts the oldest finished tasks first, then the oldest interrupted ones. */
-  hasRoom(bytes: number, tasks: 0 | 1): boolean {
+  /**
+   * Makes room for `bytes` and `tasks` more of this owner: evicts the oldest finished task of whoever keeps most, over all tenants, and
+   * nothing of a subject that keeps less than this one. Then its own interrupted tasks: those of others wait for their input.
+   */
+  hasRoom(owner: string, bytes: number, tasks: 0 | 1): boolean {
     this.#expire();
     while (this.#byId.size + tasks > this.#limits.keptTasks || this.#bytes + bytes > this.#limits.keptBytes) {
-      const oldest = this.#ended.oldest ?? this.#waiting.oldest;
+      const own = this.#holders.peek(subjectOf(owner));
+      const oldest = this.#holders.largest(own)?.ended.oldest ?? own.waiting.oldest;
       if (oldest === undefined) return false;
       this.#evict(oldest);
     }
@@ -70,29 +79,38 @@ export class TaskIndex {
   grow(record: TaskRecord, bytes: number): void {
     record.bytes += bytes;
     this.#bytes += bytes;
+    this.#holders.count(this.#holderOf(record), 0, bytes);
   }
 
   /** The turn is over: the task may now be evicted. */
   rest(record: TaskRecord): void {
     this.held.delete(record);
-    this.#idle(record).add(record);
+    this.#rest(record);
   }
 
   /** The task runs again. Call before its state changes. */
   activate(record: TaskRecord): void {
-    this.#idle(record).remove(record);
+    this.#holderOf(record).waiting.remove(record);
     this.held.add(record);
   }
 
   /** Closes an interrupted task. */
   closeResting(record: TaskRecord, close: () => void): void {
-    this.#waiting.remove(record);
+    this.#holderOf(record).waiting.remove(record);
     close();
-    this.#ended.add(record);
+    this.#rest(record);
   }
 
-  #idle(record: TaskRecord): IdleList {
-    return record.closed ? this.#ended : this.#waiting;
+  #rest(record: TaskRecord): void {
+    const { ended, waiting } = this.#holderOf(record);
+    if (record.closed) {
+      ended.add(record);
+      this.#ended.add(record);
+    } else waiting.add(record);
+  }
+
+  #holderOf({ owner }: TaskRecord): Holder {
+    return this.#holders.of(subjectOf(owner));
   }
 
   #isOver(record: TaskRecord): boolean {
@@ -106,9 +124,14 @@ export class TaskIndex {
   }
 
   #evict(record: TaskRecord): void {
-    this.#idle(record).remove(record);
+    const holder = this.#holderOf(record);
+    if (record.closed) {
+      holder.ended.remove(record);
+      this.#ended.remove(record);
+    } else holder.waiting.remove(record);
     this.#byId.delete(record.taskId);
     this.#bytes -= record.bytes;
+    this.#holders.count(holder, -1, -record.bytes);
     const own = this.#byOwner.get(record.owner);
     own?.delete(record);
     if (own?.size === 0) this.#byOwner.delete(record.owner);

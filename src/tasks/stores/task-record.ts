@@ -40,9 +40,12 @@ export class TaskRecord {
   cancelRequested = false;
   saved: Maybe<Json>;
   listeners: Set<() => void> | undefined;
-  /** Neighbours in the list of idle tasks. */
+  /** Neighbours among the idle tasks of its subject. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
+  /** Neighbours among all finished tasks. */
+  endedBefore: TaskRecord | undefined;
+  endedAfter: TaskRecord | undefined;
   #messages: CallerMessage[] | undefined;
   #messageKeys: Set<string> | undefined;
   #fold: TaskFold | undefined;

@@ -276,6 +276,26 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
+    name: "whoever keeps most makes room: no task of another subject goes for it, finished or waiting for input",
+    async check(makeStore) {
+      const { store } = await makeStore({ keptTasks: 5 });
+      const other = "bearer:bob";
+      for (const id of ["done", "asks"]) await store.create({ ...start(id), owner: other });
+      await store.append("done", batch(1, 1, [status("completed")]));
+      await store.append("asks", batch(1, 1, [status("input-required")]));
+      // One subject in many tenants.
+      for (let n = 1; n <= 9; n++) {
+        const owner = `bearer@${String(n).length}:${n}:ann`;
+        same((await store.create({ ...start(`flood-${n}`), owner })).made, true);
+        await store.append(`flood-${n}`, batch(1, 1, [status(n % 2 === 0 ? "completed" : "input-required")]));
+      }
+      same(
+        [(await store.facts("done", other))?.state, (await store.facts("asks", other))?.state],
+        ["completed", "input-required"],
+      );
+    },
+  },
+  {
     name: "a finished task is gone keptTasksMs after its end",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptTasksMs: 100 });

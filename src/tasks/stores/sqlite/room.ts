@@ -1,3 +1,4 @@
+import { subjectOf } from "../../../envelope/index.js";
 import type { TaskLimits } from "../../limits.js";
 import { nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
@@ -20,13 +21,26 @@ const SHARE_UNUSED = 0.5;
 const TABLES = ["journal", "heard", "snapshots", "pushes", "saved"] as const;
 type Resting = readonly [n: number, id: string, bytes: number, statusAt: number];
 
-/** Enforces storage limits. Evicts the oldest finished tasks first, then the oldest interrupted ones; never running ones. */
+/** What one subject keeps, over all its tenants. */
+interface Holding {
+  readonly owners: string[];
+  tasks: number;
+  bytes: number;
+  ended: number;
+}
+
+/**
+ * Enforces storage limits. Evicts the oldest finished tasks of whoever keeps most, and nothing of a subject that keeps less than the one
+ * that needs room; then its own interrupted tasks. Never running ones.
+ */
 export class Room {
   readonly #totals: Totals;
   readonly #tasks: TaskTable;
   readonly #limits: TaskLimits;
   readonly #evicted: (taskId: string) => void;
   readonly #resting: Statement<Resting>;
+  readonly #restingOf: Statement<Resting>;
+  readonly #holdings: Statement<readonly [owner: string, tasks: number, bytes: number, ended: number]>;
   readonly #clear: readonly Statement<readonly []>[];
   readonly #pages: Statement<readonly [number, number]>;
   readonly #giveBack: () => void;
@@ -45,6 +59,13 @@ export class Room {
     this.#resting = connection.prepare(
       "SELECT n, id, bytes, status_at FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ? ORDER BY rest LIMIT ?",
     );
+    this.#restingOf = connection.prepare(
+      `SELECT n, id, bytes, status_at FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ?
+       AND owner IN (SELECT value FROM json_each(?)) ORDER BY rest LIMIT ?`,
+    );
+    this.#holdings = connection.prepare(
+      "SELECT owner, count(*), sum(bytes), sum(rest IS NOT NULL AND closed = 1) FROM tasks GROUP BY owner",
+    );
     const these = "IN (SELECT value FROM json_each(?))";
     this.#clear = [
       ...TABLES.map((table) => connection.prepare(`DELETE FROM ${table} WHERE task ${these}`)),
@@ -55,26 +76,55 @@ export class Room {
   }
 
   /** Makes room for `bytes` more in existing tasks. `but`: a task that must not be evicted. */
-  hasRoom(bytes: number, but = 0): boolean {
-    return this.#makeRoom(bytes, 0, but);
+  hasRoom(owner: string, bytes: number, but = 0): boolean {
+    return this.#makeRoom(owner, { bytes, tasks: 0 }, but);
   }
 
-  hasRoomForTask(bytes: number): boolean {
+  hasRoomForTask(owner: string, bytes: number): boolean {
     this.#untilCleaning -= 1;
     if (this.#untilCleaning <= 0) this.#clean();
-    return this.#makeRoom(bytes, 1, 0);
+    return this.#makeRoom(owner, { bytes, tasks: 1 }, 0);
   }
 
-  #makeRoom(bytes: number, tasks: 0 | 1, but: number): boolean {
+  #makeRoom(owner: string, { bytes, tasks }: { readonly bytes: number; readonly tasks: 0 | 1 }, but: number): boolean {
     const { keptTasks, keptBytes } = this.#limits;
     while (this.#totals.tasks + tasks > keptTasks || this.#totals.bytes + bytes > keptBytes) {
-      const share = Math.min(CLEARED_AT_ONCE, Math.max(1, Math.floor(keptTasks / SHARE_CLEARED)));
-      const ended = this.#resting.all([1, but, share]);
-      const going = ended.length > 0 ? ended : this.#resting.all([0, but, 1]);
+      const going = this.#goingFor(owner, but);
       if (going.length === 0) return false;
       this.#evict(going);
     }
     return true;
+  }
+
+  #goingFor(owner: string, but: number): readonly Resting[] {
+    const { keptTasks, keptBytes } = this.#limits;
+    const shareOf = ({ tasks, bytes }: Holding): number => Math.max(tasks / keptTasks, bytes / keptBytes);
+    const holdings = this.#bySubject();
+    const own = holdings.get(subjectOf(owner)) ?? { owners: [], tasks: 0, bytes: 0, ended: 0 };
+    const most = Math.min(CLEARED_AT_ONCE, Math.max(1, Math.floor(keptTasks / SHARE_CLEARED)));
+    const larger = [...holdings.values()].filter((each) => each !== own && shareOf(each) > shareOf(own));
+    for (const each of [...larger.sort((a, b) => shareOf(b) - shareOf(a)), own]) {
+      // At most half of them, so that the next round finds out who keeps most then.
+      const going = this.#restingOf.all([1, but, JSON.stringify(each.owners), Math.min(most, Math.ceil(each.ended / 2))]);
+      if (going.length > 0) return going;
+    }
+    return this.#restingOf.all([0, but, JSON.stringify(own.owners), 1]);
+  }
+
+  #bySubject(): ReadonlyMap<string, Holding> {
+    const holdings = new Map<string, Holding>();
+    for (const [owner, tasks, bytes, ended] of this.#holdings.all([])) {
+      const subject = subjectOf(nameFrom(owner));
+      const known = holdings.get(subject);
+      if (known === undefined) holdings.set(subject, { owners: [owner], tasks, bytes, ended });
+      else {
+        known.owners.push(owner);
+        known.tasks += tasks;
+        known.bytes += bytes;
+        known.ended += ended;
+      }
+    }
+    return holdings;
   }
 
   #clean(): void {

@@ -65,7 +65,7 @@ export class TaskSteps {
     }
     const first: TaskEvent = { kind: "task", task };
     const bytes = eventSize(first);
-    if (!room.hasRoomForTask(bytes)) return { made: false, because: "full" };
+    if (!room.hasRoomForTask(owner, bytes)) return { made: false, because: "full" };
     const n = tasks.add(start, bytes);
     journal.write(n, { taskId: task.id, first: 1, events: [first], bytes });
     if (key !== undefined) keys.keep(start, key, nowMs);
@@ -170,7 +170,7 @@ export class TaskSteps {
     return (
       row.seq + row.messages + events.length <= journalEntries &&
       row.bytes + bytes <= journalBytes &&
-      this.#in.room.hasRoom(bytes, row.n)
+      this.#in.room.hasRoom(row.owner, bytes, row.n)
     );
   }
 
