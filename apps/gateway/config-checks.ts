@@ -45,8 +45,9 @@ function checkListening(document: ConfigDocument, problems: ConfigProblems): voi
     problems.add(["cardKeys"], "require listen.publicUrl: signed cards contain the gateway's public address");
   if (listen.tls?.crl !== undefined && listen.tls.clientCa === undefined)
     problems.add(["listen", "tls", "crl"], "requires clientCa: without it no client certificates are requested");
-  if (auth?.gateways !== undefined && !requiresAuthentication(document))
-    problems.add(["auth", "gateways"], "names callers, but no authentication is configured under auth");
+  for (const member of ["gateways", "tenants"] as const)
+    if (auth?.[member] !== undefined && !requiresAuthentication(document))
+      problems.add(["auth", member], "names callers, but no authentication is configured under auth");
   if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined) problems.add(["auth", "apiKeyIn"], "requires apiKeys");
 }
 

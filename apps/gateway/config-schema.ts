@@ -152,6 +152,10 @@ const AUTH = z.strictObject({
     .array(TEXT)
     .optional()
     .describe("Callers that are gateways and speak for others: their messages keep the source that they state."),
+  tenants: z
+    .record(z.string(), z.array(TEXT))
+    .optional()
+    .describe("Tenants that a caller may name, by caller. Default: those of its token; anonymous callers may name any."),
   tokens: SECRET.optional().describe("One name=token per line; a token has 16 characters or more."),
   apiKeys: SECRET.optional().describe("One name=key per line."),
   apiKeyIn: z

@@ -36,6 +36,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
     protocols: listenerInterfaces(document.as),
     admission: pageCaller.admit(callerAdmission.admission),
     gateways: document.auth?.gateways ?? [],
+    tenants: document.auth?.tenants,
     cardKeys,
     settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema allows only JSON
     telemetry,

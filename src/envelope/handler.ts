@@ -29,6 +29,8 @@ export interface Principal {
   readonly id: string;
   readonly scheme: "anonymous" | "key" | "bearer" | "mtls" | "signature" | "did" | "self";
   readonly tenant?: Maybe<string>;
+  /** The tenants that a caller without one may name. Undefined: none, unless the caller is anonymous. */
+  readonly tenants?: Maybe<readonly string[]>;
   readonly scopes: readonly string[];
   /** Tenant, scheme and subject as one string: the owner of a task. */
   readonly owner: string;

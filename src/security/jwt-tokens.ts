@@ -47,7 +47,7 @@ export interface JwtOptions {
   readonly clockSkewMs?: number;
   /** Scopes a caller must have, all of them. */
   readonly requiredScopes?: readonly string[];
-  /** The claim with the caller's tenant; tokens without it are refused. */
+  /** The claim with the caller's tenant, or a list of tenants that the caller may name; tokens without it are refused. */
   readonly tenantClaim?: string;
   /** The claim with the caller's name. Default: `sub`. */
   readonly subjectClaim?: string;
@@ -173,10 +173,18 @@ function algorithmsOf({ jwks, algorithms }: JwtOptions): string[] {
 
 function principalOf(claims: JWTPayload, { issuer, subjectClaim = "sub", tenantClaim, scopeClaim }: JwtOptions): Principal {
   const subject = textClaim(claims, subjectClaim);
-  const tenant = tenantClaim === undefined ? undefined : textClaim(claims, tenantClaim);
+  const tenants = tenantClaim === undefined ? undefined : tenantsIn(claims, tenantClaim);
+  const tenant = tenantClaim === undefined || tenants !== undefined ? undefined : textClaim(claims, tenantClaim);
   const id = `${issuer}#${subject}`;
   const scopes = scopesIn(scopeClaim === undefined ? (claims["scope"] ?? claims["scp"]) : claims[scopeClaim]);
-  return Object.freeze({ id, scheme: "bearer", tenant, scopes, owner: ownerOf("bearer", id, tenant) });
+  return Object.freeze({ id, scheme: "bearer", tenant, tenants, scopes, owner: ownerOf("bearer", id, tenant) });
+}
+
+/** Undefined if the claim is not a list. */
+function tenantsIn(claims: JWTPayload, name: string): Maybe<readonly string[]> {
+  const value = claims[name];
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((each): each is string => typeof each === "string" && each !== "" && each.length <= MAX_ID_CHARS);
 }
 
 function textClaim(claims: JWTPayload, name: string): string {

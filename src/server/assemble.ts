@@ -23,6 +23,7 @@ import { type ExtraRoute, type Front, front } from "../protocols/front.js";
 import { createHost, type HostParts } from "../protocols/host.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
+import { grantTenants } from "../security/grant-tenants.js";
 import {
   type Admission,
   type AuditSink,
@@ -51,7 +52,7 @@ import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
 import type { CallerReach } from "./caller-reach.js";
-import { hostedAgents, hostHandler } from "./host-handler.js";
+import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
 import { metricsRoute } from "./metrics-route.js";
 import { type IdentityOptions, identityParts } from "./publish-identity.js";
@@ -67,6 +68,8 @@ export interface HostOptions extends IdentityOptions {
   readonly protocols?: readonly Protocol[];
   /** Who may call. Default: all callers, as one anonymous owner; then only loopback may be bound. */
   readonly admission?: Admission;
+  /** The tenants that callers may name, by caller. Default: those of their tokens; anonymous callers may name any. */
+  readonly tenants?: Maybe<{ readonly [caller: string]: readonly string[] }>;
   /** Ids of callers that are gateways and speak for others: their messages keep the `src` that they state. */
   readonly gateways?: readonly string[];
   /** The security that callers must bring to every agent; others are refused. Default: what each agent requires. */
@@ -155,7 +158,7 @@ export interface ServerTraits {
 export function assemble(agents: readonly Agent[], options: HostOptions, { reach, http2, sessions }: ServerTraits): Assembled {
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
-  const admission = audited(options.admission ?? openAdmission(), trail?.admission);
+  const admission = audited(grantTenants(options.admission ?? openAdmission(), options.tenants), trail?.admission);
   checkSigning(options, reach.class);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
@@ -280,12 +283,6 @@ function lossSinkOf(agents: readonly Agent[], { lossReported }: Telemetry): Host
     sinks.get(call.agent)?.(loss);
     lossReported?.(loss, call);
   };
-}
-
-/** Calls carry the callers' credentials only to agents that forward them. */
-function credentialForwarders(agents: readonly Agent[]): HostParts["sendsCredentialsOn"] {
-  const names = new Set(agents.flatMap(({ name, sendsCredentialsOn }) => (sendsCredentialsOn === true ? [name] : [])));
-  return names.size === 0 ? undefined : (agent) => names.has(agent);
 }
 
 const audited = <T>(plain: T, audit: Maybe<(plain: T) => T>): T => (audit === undefined ? plain : audit(plain));

@@ -11,6 +11,7 @@ import {
   type Reply,
   type Security,
 } from "../envelope/index.js";
+import type { HostParts } from "../protocols/host.js";
 import type { Agent } from "./agent.js";
 
 /** An agent, and its card as this host serves it. */
@@ -100,4 +101,10 @@ export function hostedAgents(
   }
   if (byName.size === 0) throw new AgentError("invalid_message", "no agents to serve");
   return byName;
+}
+
+/** Calls carry the callers' credentials only to agents that forward them. */
+export function credentialForwarders(agents: readonly Agent[]): HostParts["sendsCredentialsOn"] {
+  const names = new Set(agents.flatMap(({ name, sendsCredentialsOn }) => (sendsCredentialsOn === true ? [name] : [])));
+  return names.size === 0 ? undefined : (agent) => names.has(agent);
 }

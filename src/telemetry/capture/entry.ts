@@ -35,6 +35,8 @@ export class Entry {
   #events: CapturedEvent[] = [];
   #eventCount = 0;
   #eventSize = 0;
+  readonly #nameSize: number;
+  #lossSize = 0;
   readonly #losses: Loss[] = [];
   /** It holds secrets that cannot be located in binary bodies. */
   #sensitive = false;
@@ -43,6 +45,8 @@ export class Entry {
 
   constructor(start: EntryStart, limits: CaptureLimits) {
     this.start = start;
+    const { traceId, parentSpan = "", agent, caller, messageId = "", text } = start;
+    this.#nameSize = traceId.length + parentSpan.length + agent.length + caller.length + messageId.length + text.length;
     this.#limits = limits;
   }
 
@@ -54,10 +58,11 @@ export class Entry {
     return this.#request?.bytes ?? 0;
   }
 
-  /** Approximate memory use beyond the fixed members. */
+  /** Approximate memory use. Names come from callers and peers, so they count as well. */
   get size(): number {
     const documents = (this.#envelope?.size ?? 0) + (this.#answer?.size ?? 0);
-    return (this.#request?.size ?? 0) + (this.#response?.size ?? 0) + documents + this.#eventSize;
+    const names = this.#nameSize + (this.taskId?.length ?? 0) + (this.sessionId?.length ?? 0) + this.#lossSize;
+    return (this.#request?.size ?? 0) + (this.#response?.size ?? 0) + documents + this.#eventSize + names;
   }
 
   setRequest(request: WireCapture): void {
@@ -93,6 +98,7 @@ export class Entry {
   addLoss(loss: Loss): boolean {
     if (this.#losses.length >= LOSSES_PER_MESSAGE) return false;
     this.#losses.push(loss);
+    this.#lossSize += loss.path.length + loss.reason.length;
     return true;
   }
 

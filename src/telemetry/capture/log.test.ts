@@ -47,6 +47,16 @@ async function take(feed: AsyncIterable<CapturedMessage>, count: number): Promis
 }
 
 describe("the capture log", () => {
+  it("counts the names that callers and peers choose", () => {
+    const { log, add } = newLog();
+    const before = log.totalBytes;
+    const long = add("", { caller: "c".repeat(500), messageId: "m".repeat(400) });
+    long.taskId = "t".repeat(300);
+    long.addLoss({ protocol: "toy", path: "p".repeat(200), valueKind: "string", reason: "" });
+    log.changed(long);
+    expect(log.totalBytes - before).toBeGreaterThanOrEqual(1_400);
+  });
+
   it("evicts the least recently changed message at the limit", () => {
     const { log, add } = newLog({ sightings: 2 });
     const first = add("one");
@@ -82,7 +92,8 @@ describe("the capture log", () => {
     log.changed(only);
     only.setResponse(body(10));
     log.changed(only);
-    expect([log.totalBytes, log.get(only.start.id)?.response?.body]).toEqual([0, ""]);
+    // What lists show remains, and is counted.
+    expect([log.totalBytes, log.get(only.start.id)?.response?.body]).toEqual([only.size, ""]);
   });
 
   it("limits the events of a message and always keeps the last one", () => {

@@ -51,7 +51,7 @@ export interface Answering {
 export function answer(host: Host, decodedRequest: DecodedRequest): Answering {
   const { request, via, card } = decodedRequest;
   const tenant = decodedRequest.tenant ?? tenantIn(decodedRequest);
-  const caller = tenant === undefined ? decodedRequest.caller : inTenant(decodedRequest.caller, tenant);
+  const caller = tenant === undefined ? decodedRequest.caller : inTenant(decodedRequest.caller, tenant, host.limits);
   const parameters = callParameters(request, card, tenant);
   const call = host.begin(request, { caller, agent: card.name, via, parameters, deadline: decodedRequest.deadline });
   const reportLoss: LossSink = (loss) => call.reportLoss(loss);
@@ -85,10 +85,17 @@ function factsOf(host: Host, { caller, card }: DecodedRequest, reportLoss: LossS
   };
 }
 
-/** Tasks are isolated by tenant: the tenant is part of the owner. A caller of one tenant cannot name another. */
-function inTenant(caller: Principal, tenant: string): Principal {
+/**
+ * Tasks are isolated by tenant: the tenant is part of the owner. A caller names tenants that were granted to it; one without a name of
+ * its own may name any, because it gains nothing by that.
+ */
+function inTenant(caller: Principal, tenant: string, { idChars }: Host["limits"]): Principal {
+  if (tenant.length > idChars)
+    throw new AgentError("too_large", `tenant has more than ${idChars} characters`, { field: "tenant" });
   if (caller.tenant === tenant) return caller;
   if (caller.tenant !== undefined) throw new AgentError("forbidden", "the caller belongs to another tenant", { field: "tenant" });
+  if (caller.scheme !== "anonymous" && caller.scheme !== "self" && caller.tenants?.includes(tenant) !== true)
+    throw new AgentError("forbidden", "this tenant was not granted to the caller", { field: "tenant" });
   return { ...caller, tenant, owner: ownerOf(caller.scheme, caller.id, tenant) };
 }
 
