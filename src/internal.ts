@@ -14,7 +14,8 @@ export { credentialHeaders, NoProtocolError, textOfAnswer } from "./client/index
 export { isPromise, type LossSink } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows } from "./protocols/index.js";
-export { describeCardSignature, parseEntry } from "./security/index.js";
+export { describeCardSignature, MessageSigner, parseEntry, SignatureVerifier } from "./security/index.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
+export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

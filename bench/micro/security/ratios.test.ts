@@ -5,9 +5,18 @@ import { concludeSecurity, FLOORS, RATIOS, TARGETS, TITLES } from "./ratios.js";
 
 const CASES = ["session_echo_300b", "session_echo_300b_8", "session_echo_64kb", "session_echo_64kb_8"] as const;
 
+const CRYPTO = {
+  record_aes_300b: { bare: 17, "bare again": 17, record: 20 },
+  record_aes_64kb: { bare: 17, "bare again": 17, record: 20 },
+  record_chacha_300b: { bare: 17, "bare again": 17, record: 20 },
+  record_chacha_64kb: { bare: 17, "bare again": 17, record: 20 },
+  http_signature_1kb: { bare: 100, "bare again": 100, signature: 125 },
+  replay_guard: { memory: 2, "memory again": 2, sqlite: 32 },
+};
+
 type Case = (typeof CASES)[number];
 
-function rowsOf(section: Case, cpuUs: Readonly<Record<string, number>>): readonly Row[] {
+function rowsOf(section: string, cpuUs: Readonly<Record<string, number>>): readonly Row[] {
   return Object.entries(cpuUs).map(([arm, each]) => ({
     section,
     arm,
@@ -18,7 +27,8 @@ function rowsOf(section: Case, cpuUs: Readonly<Record<string, number>>): readonl
 const GOOD = { ws: 16, "ws again": 16, session: 20 };
 
 function runWith(changed: Partial<Record<Case, Readonly<Record<string, number>>>> = {}): readonly Row[] {
-  return CASES.flatMap((section) => rowsOf(section, changed[section] ?? GOOD));
+  const crypto = Object.entries(CRYPTO).flatMap(([section, cpuUs]) => rowsOf(section, cpuUs));
+  return [...CASES.flatMap((section) => rowsOf(section, changed[section] ?? GOOD)), ...crypto];
 }
 
 describe("the ratios of bench:security", () => {
@@ -29,6 +39,11 @@ describe("the ratios of bench:security", () => {
       session_echo_300b_8_vs_ws: { atLeast: 0.8 },
       session_echo_64kb_vs_ws: { atLeast: 0.8 },
       session_echo_64kb_8_vs_ws: { atLeast: 0.8 },
+      record_aes_300b_vs_bare: { atLeast: 0.85 },
+      record_aes_64kb_vs_bare: { atLeast: 0.85 },
+      record_chacha_300b_vs_bare: { atLeast: 0.85 },
+      record_chacha_64kb_vs_bare: { atLeast: 0.85 },
+      http_signature_1kb_vs_bare: { atMost: 1.25 },
     });
     expect(TARGETS).toEqual(Object.keys(got));
   });
@@ -36,8 +51,8 @@ describe("the ratios of bench:security", () => {
   test("no key is used twice, and each section has a title and a floor", () => {
     const keys = [...FLOORS, ...RATIOS].map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
-    expect(Object.keys(TITLES)).toEqual(CASES);
-    expect(FLOORS.map(({ section }) => section)).toEqual(CASES);
+    expect(Object.keys(TITLES)).toEqual([...CASES, ...Object.keys(CRYPTO)]);
+    expect(FLOORS.map(({ section }) => section)).toEqual([...CASES, ...Object.keys(CRYPTO)]);
   });
 });
 
@@ -51,6 +66,9 @@ describe("concludeSecurity()", () => {
       session_echo_300b_vs_ws: 0.8,
       session_echo_64kb_8_vs_ws: 0.8,
       session_echo_300b_per_second_vs_ws: 0.8,
+      record_aes_300b_vs_bare: 0.85,
+      http_signature_1kb_vs_bare: 1.25,
+      replay_guard_sqlite_vs_memory: 16,
     });
   });
 

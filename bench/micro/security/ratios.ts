@@ -2,6 +2,7 @@ import { type Conclusion, conclude, type RatioDefinition, ratiosOf } from "../..
 import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
 import { median } from "../../harness/statistics.js";
+import { CRYPTO_CASES, CRYPTO_FLOORS, CRYPTO_RATIOS } from "./crypto-cases.js";
 import { ECHO_CASES, type EchoCase } from "./workload.js";
 
 /** The published numbers of this benchmark and their targets. */
@@ -22,13 +23,17 @@ function ratiosFor({ key }: EchoCase): readonly RatioDefinition[] {
   ];
 }
 
-export const FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(floorFor);
-export const RATIOS: readonly RatioDefinition[] = ECHO_CASES.flatMap(ratiosFor);
+const SESSION_FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(floorFor);
+export const FLOORS: readonly RatioDefinition[] = [...SESSION_FLOORS, ...CRYPTO_FLOORS];
+export const RATIOS: readonly RatioDefinition[] = [...ECHO_CASES.flatMap(ratiosFor), ...CRYPTO_RATIOS];
 
 /** The keys that every run must decide: all with a target. */
 export const TARGETS: readonly string[] = RATIOS.flatMap(({ key, target }) => (target === undefined ? [] : [key]));
 
-export const TITLES: Titles = Object.fromEntries(ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`]));
+export const TITLES: Titles = Object.fromEntries([
+  ...ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`] as const),
+  ...CRYPTO_CASES.map(({ key, title }) => [key, title] as const),
+]);
 
 /**
  * All measurements. The floor that differs most from itself decides whether the machine was quiet enough: `ws_vs_ws` of the sessions,
@@ -36,13 +41,13 @@ export const TITLES: Titles = Object.fromEntries(ECHO_CASES.map(({ key, title })
  */
 export function concludeSecurity(rows: readonly Row[]): Conclusion {
   const conclusion = conclude([...FLOORS, ...RATIOS], rows);
-  const sessions = worstFloor(rows);
-  return { ...conclusion, ratios: { floor_vs_floor: sessions, ws_vs_ws: sessions, ...conclusion.ratios } };
+  const ratios = { floor_vs_floor: worstFloor(rows), ws_vs_ws: worstFloor(rows, SESSION_FLOORS), ...conclusion.ratios };
+  return { ...conclusion, ratios };
 }
 
 /** Of the floors that were measured twice, the ratio furthest from 1; NaN if there are none. */
-export function worstFloor(rows: readonly Row[]): number {
-  const ratios = FLOORS.flatMap((floor) => {
+export function worstFloor(rows: readonly Row[], floors: readonly RatioDefinition[] = FLOORS): number {
+  const ratios = floors.flatMap((floor) => {
     const perRound = ratiosOf(floor, rows);
     return perRound === undefined ? [] : [median(perRound)];
   });

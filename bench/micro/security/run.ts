@@ -4,6 +4,7 @@ import type { Progress } from "../../harness/progress.js";
 import type { Row } from "../../harness/result.js";
 import { runSection } from "../../harness/rounds.js";
 import type { Window } from "../../harness/tally.js";
+import { cryptoArms, stopOwnRedis } from "./crypto-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { worstFloor } from "./ratios.js";
 import { echoArms } from "./session-echo.js";
@@ -28,10 +29,23 @@ interface Group {
 }
 
 /** Measured one after the other, in the order of the table. */
-const GROUPS: readonly Group[] = [{ name: "session echo", arms: echoArms }];
+const GROUPS: readonly Group[] = [
+  { name: "session echo", arms: echoArms },
+  { name: "sealed records", arms: (bench) => cryptoArms("records", bench) },
+  { name: "HTTP signatures", arms: (bench) => cryptoArms("signatures", bench) },
+  { name: "replay guards", arms: (bench) => cryptoArms("replays", bench) },
+];
 
 /** Every group, each with an equal share of the time that is left. */
 export async function runSecurity(bench: SecurityBench): Promise<readonly Row[]> {
+  try {
+    return await runGroups(bench);
+  } finally {
+    await stopOwnRedis();
+  }
+}
+
+async function runGroups(bench: SecurityBench): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [index, group] of GROUPS.entries()) {
     const endAtMs = Date.now() + (bench.endAtMs - Date.now()) / (GROUPS.length - index);

@@ -43,8 +43,8 @@ export class SealedChannel {
   readonly #startedMs: number;
   readonly #sendKeys: DirectionKeys;
   readonly #receiveKeys: DirectionKeys;
-  readonly #sendBound: Uint8Array;
-  readonly #receiveBound: Uint8Array;
+  readonly #sendBound: BoundData;
+  readonly #receiveBound: BoundData;
   readonly #window: ReplayWindow;
   #usedMs: number;
   #sent = 0;
@@ -66,8 +66,8 @@ export class SealedChannel {
     this.#usedMs = this.#startedMs;
     this.#sendKeys = sendKeys;
     this.#receiveKeys = receiveKeys;
-    this.#sendBound = boundStart(labels.record, transcript, own);
-    this.#receiveBound = boundStart(labels.record, transcript, 1 - own);
+    this.#sendBound = new BoundData(boundStart(labels.record, transcript, own), profile.associatedBytes);
+    this.#receiveBound = new BoundData(boundStart(labels.record, transcript, 1 - own), profile.associatedBytes);
     this.#window = new ReplayWindow(profile.window);
   }
 
@@ -78,7 +78,7 @@ export class SealedChannel {
 
   /** Seals a message. Its number is used up even if it is never sent; a repetition must be the same bytes. */
   seal(plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
-    this.#checkOpen();
+    const now = this.#checkOpen();
     const { cipher: name, rekeyEvery, records, recordBytes, associatedBytes } = this.#profile;
     if (plaintext.length > recordBytes || associated.length > associatedBytes) throw new RecordError("too_large");
     if (this.#sent >= records) throw new RecordError("exhausted");
@@ -88,16 +88,16 @@ export class SealedChannel {
     this.#sendKeys.keep(generation, key, generation);
     const head = recordHead(sequence);
     const cipher = encryptor(name, key, head.subarray(SEQUENCE_BYTES));
-    cipher.setAAD(boundData(this.#sendBound, head, associated), { plaintextLength: plaintext.length });
+    cipher.setAAD(this.#sendBound.of(head, associated), { plaintextLength: plaintext.length });
     const ciphertext = cipher.update(plaintext);
     cipher.final();
-    this.#usedMs = this.#now();
+    this.#usedMs = now;
     return Buffer.concat([head, ciphertext, cipher.getAuthTag()]);
   }
 
   /** Opens a record. A refused one changes nothing: neither the window nor the time of the last use. */
   open(record: Uint8Array, associated: Uint8Array): Uint8Array {
-    this.#checkOpen();
+    const now = this.#checkOpen();
     const { cipher: name, rekeyEvery, records, recordBytes, associatedBytes } = this.#profile;
     const end = record.length - TAG_BYTES;
     if (end < HEAD_BYTES) throw new RecordError("truncated");
@@ -110,7 +110,7 @@ export class SealedChannel {
     const generation = Math.floor(sequence / rekeyEvery);
     const key = this.#receiveKeys.of(generation);
     const decipher = decryptor(name, key, head.subarray(SEQUENCE_BYTES));
-    decipher.setAAD(boundData(this.#receiveBound, head, associated), { plaintextLength: end - HEAD_BYTES });
+    decipher.setAAD(this.#receiveBound.of(head, associated), { plaintextLength: end - HEAD_BYTES });
     decipher.setAuthTag(record.subarray(end));
     const plaintext = decipher.update(record.subarray(HEAD_BYTES, end));
     try {
@@ -121,7 +121,7 @@ export class SealedChannel {
     }
     this.#window.mark(sequence);
     this.#receiveKeys.keep(generation, key, Math.floor(this.#window.oldest / rekeyEvery));
-    this.#usedMs = this.#now();
+    this.#usedMs = now;
     return plaintext;
   }
 
@@ -130,10 +130,11 @@ export class SealedChannel {
     this.#closed = true;
   }
 
-  #checkOpen(): void {
+  /** Returns the time. */
+  #checkOpen(): number {
     if (this.#closed) throw new RecordError("closed");
     const now = this.#now();
-    if (now - this.#usedMs < this.#profile.idleMs && now - this.#startedMs < this.#profile.lifetimeMs) return;
+    if (now - this.#usedMs < this.#profile.idleMs && now - this.#startedMs < this.#profile.lifetimeMs) return now;
     this.#closed = true;
     throw new RecordError("expired");
   }
@@ -143,14 +144,24 @@ function boundStart(label: string, transcript: Uint8Array, direction: number): U
   return Buffer.concat([Buffer.from(label), transcript, Uint8Array.of(direction)]);
 }
 
-/** The associated data of the cipher: session, direction, sequence, and the caller's with its length. */
-function boundData(start: Uint8Array, head: Uint8Array, associated: Uint8Array): Uint8Array {
-  const bound = Buffer.allocUnsafe(start.length + SEQUENCE_BYTES + LENGTH_BYTES + associated.length);
-  bound.set(start);
-  bound.set(head.subarray(0, SEQUENCE_BYTES), start.length);
-  bound.writeUInt32BE(associated.length, start.length + SEQUENCE_BYTES);
-  bound.set(associated, start.length + SEQUENCE_BYTES + LENGTH_BYTES);
-  return bound;
+/** The associated data of the cipher: session, direction, sequence, and the caller's with its length. In place: each is used at once. */
+class BoundData {
+  readonly #bytes: Buffer;
+  readonly #at: number;
+
+  constructor(start: Uint8Array, associatedBytes: number) {
+    this.#at = start.length;
+    this.#bytes = Buffer.alloc(start.length + SEQUENCE_BYTES + LENGTH_BYTES + associatedBytes);
+    this.#bytes.set(start);
+  }
+
+  of(head: Uint8Array, associated: Uint8Array): Uint8Array {
+    const lengthAt = this.#at + SEQUENCE_BYTES;
+    for (let byte = 0; byte < SEQUENCE_BYTES; byte++) this.#bytes[this.#at + byte] = head[byte] ?? 0;
+    this.#bytes.writeUInt32BE(associated.length, lengthAt);
+    this.#bytes.set(associated, lengthAt + LENGTH_BYTES);
+    return this.#bytes.subarray(0, lengthAt + LENGTH_BYTES + associated.length);
+  }
 }
 
 const HIGH = 0x1_0000_0000;
@@ -169,11 +180,15 @@ function recordHead(sequence: number): Uint8Array {
 
 /** The nonce repeats the number, so that a record is complete by itself. It must be that number and nothing else. */
 function sequenceOf(head: Uint8Array): number {
-  const view = new DataView(head.buffer, head.byteOffset, head.length);
-  const high = view.getUint32(0);
-  const low = view.getUint32(4);
-  if (view.getUint32(8) !== 0 || view.getUint32(12) !== high || view.getUint32(16) !== low) throw new RecordError("malformed");
+  const high = wordAt(head, 0);
+  const low = wordAt(head, 4);
+  if (wordAt(head, 8) !== 0 || wordAt(head, 12) !== high || wordAt(head, 16) !== low) throw new RecordError("malformed");
   return high * HIGH + low;
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  const low = ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+  return (bytes[at] ?? 0) * 0x100_0000 + low;
 }
 
 /** The two ciphers differ for the types only. */

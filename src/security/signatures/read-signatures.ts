@@ -5,6 +5,7 @@ import type { SignatureParameter, SignatureProfile } from "./profile.js";
 import { SignatureError } from "./signature-error.js";
 import {
   DuplicateKeyError,
+  type FieldItem,
   type FieldMember,
   FieldSyntaxError,
   type InnerList,
@@ -100,7 +101,7 @@ function read(label: string, { items, parameters, text }: InnerList, signature: 
     throw new SignatureError("too_large", `nonce has at most ${LIMITS.nonceChars} characters`);
   return {
     label,
-    components: items.map(componentOf),
+    components: items.map(knownComponent),
     text,
     signature,
     created: timeOf(parameters, "created"),
@@ -110,6 +111,20 @@ function read(label: string, { items, parameters, text }: InnerList, signature: 
     keyid,
     tag: stringOf(parameters, "tag"),
   };
+}
+
+/** Components that were read before: senders repeat theirs. Once full, others are read each time. */
+const known = new Map<string, Component>();
+const KNOWN_COMPONENTS = 256;
+const KNOWN_CHARS = 64;
+
+function knownComponent(item: FieldItem): Component {
+  const { text } = item;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const component = componentOf(item);
+  if (text.length <= KNOWN_CHARS && known.size < KNOWN_COMPONENTS) known.set(text, component);
+  return component;
 }
 
 type Parameters = InnerList["parameters"];
