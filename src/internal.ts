@@ -10,8 +10,8 @@ export {
   type Upstream,
   type UpstreamTraits,
 } from "./bridge/index.js";
-export { credentialHeaders, NoProtocolError, textOfAnswer } from "./client/index.js";
-export { isPromise, type LossSink } from "./envelope/index.js";
+export { credentialHeaders, type FloorFields, FloorRules, NoProtocolError, textOfAnswer } from "./client/index.js";
+export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREMENTS } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows } from "./protocols/index.js";
 export { describeCardSignature, MessageSigner, parseEntry, SignatureVerifier } from "./security/index.js";

@@ -1,4 +1,4 @@
-import { type CardPolicy, connect, type JsonObject, type RemoteAgent } from "../../src/index.js";
+import { type CardPolicy, connect, type JsonObject, type RemoteAgent, type Requirement } from "../../src/index.js";
 import { nameFrom } from "../../src/internal.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
@@ -33,6 +33,7 @@ interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOpti
   /** Milliseconds. */
   readonly timeout?: number;
   readonly losses?: boolean;
+  readonly require?: readonly Requirement[];
   /** False for `--no-page`. */
   readonly page: boolean;
 }
@@ -104,6 +105,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
         pin,
         mode,
         strict,
+        require: options.require,
         card: options.card,
         timeoutMs: timeout,
         credentials,

@@ -53,13 +53,14 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
 }
 
 async function check(file: string, config: GatewayConfig, options: GatewayOptions, output: Output): Promise<void> {
-  const { warnings, upstreams } = await explained(() => checkGateway(config, options.connect === true));
+  const { warnings, upstreams, floor } = await explained(() => checkGateway(config, options.connect === true));
   const down = upstreams.filter(({ problem }) => problem !== undefined);
   if (output.format === "json")
     await output.document({
       kind: "checked",
       file,
       warnings: [...warnings],
+      floor: floor.map((each) => ({ ...each })),
       upstreams: upstreams.map(({ speaks, problem, ...rest }) => ({ ...rest, speaks: speaks ?? null, problem: problem ?? null })),
     });
   else {
@@ -70,6 +71,14 @@ async function check(file: string, config: GatewayConfig, options: GatewayOption
     for (const warning of warnings) output.say(output.colors.yellow(`warning: ${warning}`));
     output.say(`${file} is valid.`);
   }
+  const refused = new Set(
+    floor.filter(({ outcome }) => outcome === "refused").map(({ agent, upstream }) => `${agent}/${upstream}`),
+  );
+  if (refused.size > 0)
+    throw new CliError(EXIT.failure, `the calls to ${refused.size} of ${upstreams.length} upstreams will be refused`, {
+      code: "downgrade_refused",
+      hint: "Use an https URL, or accept less until a date: openings: [{ upstream, lowers, reason, until }].",
+    });
   if (down.length > 0)
     throw new CliError(EXIT.unreachable, `${down.length} of ${upstreams.length} upstreams are unreachable`, {
       code: "unavailable",

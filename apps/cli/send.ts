@@ -1,4 +1,4 @@
-import { AgentError, type EventOf, type RemoteAgent, type SendOptions } from "../../src/index.js";
+import { AgentError, type EventOf, type RemoteAgent, type Requirement, type SendOptions } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { foldAnswer, StreamPosition } from "./answer-stream.js";
@@ -18,6 +18,7 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly wait: boolean;
   readonly meta?: ReadonlyMap<string, string>;
   readonly save?: string;
+  readonly require?: readonly Requirement[];
 }
 
 export async function send(url: string, text: string | undefined, options: SendCommandOptions): Promise<void> {
@@ -115,7 +116,7 @@ function listsTasks({ protocol, version }: RemoteAgent): boolean {
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {
-  const { task, session, intent, idempotencyKey: key, ttl, meta } = options;
+  const { task, session, intent, idempotencyKey: key, ttl, meta, require } = options;
   return {
     signal,
     ...(task === undefined ? {} : { task }),
@@ -123,6 +124,7 @@ function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOp
     ...(intent === undefined ? {} : { intent }),
     ...(key === undefined ? {} : { key }),
     ...(ttl === undefined ? {} : { ttlMs: ttl }),
+    ...(require === undefined ? {} : { require }),
     ...(meta === undefined ? {} : { metadata: Object.fromEntries(meta) }),
   };
 }

@@ -6,6 +6,7 @@ import {
   createMemoryArtifacts,
   type Json,
   openDiskArtifacts,
+  type Requirement,
   type ServeOptions,
   type Server,
   type Store,
@@ -50,6 +51,7 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   /** False for `--no-push`. */
   readonly push: boolean;
   readonly pushAllow?: readonly string[];
+  readonly require?: readonly Requirement[];
 }
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
@@ -153,6 +155,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     names: options.name ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     openToEverybody: openToEverybody === true,
+    ...(options.require === undefined ? {} : { require: options.require }),
     push: push && { allow: pushAllow ?? [] },
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
     ...(publicUrl === undefined ? {} : { publicUrl }),

@@ -69,6 +69,7 @@ export class AgentSupervisor {
         timeoutMs: config.timeoutMs,
         telemetry: shared.telemetry,
         clock: shared.clock,
+        notes: shared.notes,
         policies: (idempotentSend) =>
           upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, shared),
         changed: () => this.#changed(),
@@ -152,6 +153,7 @@ export class AgentSupervisor {
         },
         {
           name: config.name,
+          require: config.require,
           mode: config.mode,
           strict: config.strict,
           card: config.card,

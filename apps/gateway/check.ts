@@ -1,5 +1,6 @@
 import { AgentError, DiscoveryCache } from "../../src/index.js";
 import type { GatewayConfig } from "./config.js";
+import type { FloorLink } from "./floor-report.js";
 import { prepare } from "./prepare.js";
 import { resolveUpstream } from "./resolve-upstream.js";
 import { interfaceName } from "./status.js";
@@ -13,14 +14,19 @@ export interface CheckedUpstream {
   readonly problem: string | undefined;
 }
 
+/** Result of checking a configuration. */
+export interface CheckedGateway {
+  readonly warnings: readonly string[];
+  /** Upstreams that get less security than calls must have, or whose calls will be refused. */
+  readonly floor: readonly FloorLink[];
+  readonly upstreams: readonly CheckedUpstream[];
+}
+
 const CHECK_MS = 5_000;
 
 /** Reads every file and variable of a configuration, and connects to its upstreams if `probe` is true. Opens no port and no store. */
-export async function checkGateway(
-  config: GatewayConfig,
-  probe: boolean,
-): Promise<{ readonly warnings: readonly string[]; readonly upstreams: readonly CheckedUpstream[] }> {
-  const { agents, warnings } = await prepare(config);
+export async function checkGateway(config: GatewayConfig, probe: boolean): Promise<CheckedGateway> {
+  const { agents, warnings, floor } = await prepare(config);
   const upstreams = agents.flatMap(({ config: agent, credentials, trust, callers }) =>
     agent.upstreams.map(async ({ id, url, pin }, index): Promise<CheckedUpstream> => {
       const facts = { agent: agent.name, id, url };
@@ -42,5 +48,5 @@ export async function checkGateway(
       }
     }),
   );
-  return { warnings, upstreams: await Promise.all(upstreams) };
+  return { warnings, floor, upstreams: await Promise.all(upstreams) };
 }

@@ -13,6 +13,7 @@ export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlyS
   checkListening(document, problems);
   checkAgents(document, agents, problems);
   checkCallers(document, agents, problems);
+  checkOpenings(document, agents, problems);
   checkStore(document, agents, fromEnvironment, problems);
   checkSettings(document, problems);
   checkAdmin(document, problems);
@@ -111,6 +112,16 @@ function checkCallers(document: ConfigDocument, agents: readonly AgentConfig[], 
           "conflicts with callers: this agent receives callers' tokens, not the gateway's own",
         );
   }
+}
+
+/** An opening for an upstream that does not exist is a typing error. */
+function checkOpenings({ openings = [] }: ConfigDocument, agents: readonly AgentConfig[], problems: ConfigProblems): void {
+  const known = agents.flatMap(({ name, upstreams }) => [
+    name,
+    ...(upstreams.length === 1 ? [] : upstreams.map(({ id }) => `${name}/${id}`)),
+  ]);
+  for (const [index, { upstream }] of openings.entries())
+    if (!known.includes(upstream)) problems.add(["openings", index, "upstream"], `is unknown; available: ${known.join(", ")}`);
 }
 
 function ownAddresses({

@@ -4,6 +4,7 @@ import { CARD_POLICIES, DEFAULT_LIMITS, ProxyTrust } from "../../src/internal.js
 import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
+import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
 /** A token as RFC 9110 §5.6.2 has it. */
@@ -67,6 +68,7 @@ const COMMON = {
   callers: CALLERS.optional(),
   trust: TRUST.optional(),
   policies: POLICIES.optional(),
+  require: REQUIRE.optional().describe("Security that callers must bring, and that calls to the agent must have."),
 };
 
 const UPSTREAM = z.strictObject({
@@ -76,6 +78,7 @@ const UPSTREAM = z.strictObject({
   tags: z.array(TEXT).optional().describe("A message with tags is sent only to upstreams that have all of them."),
   pin: INTERFACE_NAME.optional(),
   credentials: CREDENTIALS.optional(),
+  require: REQUIRE.optional().describe("Security that calls to this upstream must have, in addition."),
 });
 
 const AGENT = z
@@ -217,6 +220,10 @@ export const CONFIG_SCHEMA = z.strictObject({
     .describe("Interfaces to serve to callers: a2a@1.0, a2a@0.3, acp. Default: all."),
   agents: z.array(AGENT).min(1, "has no agent"),
   defaults: z.strictObject(COMMON).optional().describe("Defaults for all agents."),
+  clearText: CLEAR_TEXT.optional().describe(
+    "How far calls that arrived over TLS may be sent on unencrypted, to upstreams configured with http: to private addresses, or only on this host. Default: private.",
+  ),
+  openings: z.array(OPENING).optional().describe("Upstreams that get less security than calls must have, until a date."),
   store: STORE.optional().describe("Task store. Default: memory."),
   artifacts: FILE.optional().describe("A directory for large parts. Default: next to the SQLite store, otherwise memory."),
   secret: SECRET.optional().describe(

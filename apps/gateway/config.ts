@@ -1,4 +1,4 @@
-import type { Maybe } from "../../src/index.js";
+import type { FloorOptions, Maybe, Requirement } from "../../src/index.js";
 import type { MemberPath } from "../config/index.js";
 import type { CallersDocument } from "./callers-schema.js";
 import type { ConfigProblems } from "./config-problem.js";
@@ -13,6 +13,8 @@ export interface UpstreamConfig {
   readonly tags: Maybe<readonly string[]>;
   readonly pin: Maybe<string>;
   readonly credentials: CredentialReferences;
+  /** The security of calls to it, with the requirements of its agent. */
+  readonly floor: Required<Pick<FloorOptions, "require" | "clearText" | "openings">>;
   /** Path of its URL and of its credentials in the document. */
   readonly path: MemberPath;
   readonly credentialPath: MemberPath;
@@ -42,6 +44,8 @@ export interface AgentConfig {
   readonly callers: CallersDocument;
   /** Where `callers` stands in the document, for problem reports. */
   readonly callersPath: MemberPath;
+  /** Security that callers must bring. Default: none. */
+  readonly require: readonly Requirement[];
   /** Policies of upstream calls, the defaults included. */
   readonly policies: PolicyDocument;
   /** Where the agent stands in the document, for problem reports. */
@@ -63,13 +67,15 @@ export interface GatewayConfig {
 }
 
 /** Applies the defaults to every agent. */
-export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly AgentConfig[] {
+export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
+  const { agents, defaults = {} } = document;
   return agents.map((agent, index) => {
     const path = ["agents", index];
-    const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own" } = { ...defaults, ...agent };
+    const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own", require = [] } = { ...defaults, ...agent };
     return {
       name: agent.name,
-      upstreams: upstreamsOf(agent, defaults.credentials, path),
+      upstreams: upstreamsOf(agent, document, path),
+      require,
       sharedKeys: agent.sharedKeys ?? false,
       mode,
       strict,
@@ -87,10 +93,12 @@ export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly Ag
 
 function upstreamsOf(
   agent: AgentDocument,
-  defaults: Maybe<CredentialReferences>,
+  document: ConfigDocument,
   path: MemberPath,
 ): readonly [UpstreamConfig, ...UpstreamConfig[]] {
-  const common = agent.credentials ?? defaults ?? {};
+  const { defaults = {} } = document;
+  const common = agent.credentials ?? defaults.credentials ?? {};
+  const required = agent.require ?? defaults.require ?? [];
   const commonPath = agent.credentials === undefined ? ["defaults", "credentials"] : [...path, "credentials"];
   const [first, ...rest] = (agent.upstreams ?? []).map(
     (each, index): UpstreamConfig => ({
@@ -100,12 +108,26 @@ function upstreamsOf(
       tags: each.tags,
       pin: each.pin ?? agent.pin,
       credentials: each.credentials ?? common,
+      floor: floorFor(document, `${agent.name}/${each.id}`, [...required, ...(each.require ?? [])]),
       path: [...path, "upstreams", index, "url"],
       credentialPath: each.credentials === undefined ? commonPath : [...path, "upstreams", index, "credentials"],
     }),
   );
   if (first !== undefined) return [first, ...rest];
   const { name: id, upstream: url = "", pin } = agent; // the schema guarantees one of upstream and upstreams
-  const paths = { path: [...path, "upstream"], credentialPath: commonPath };
+  const paths = { path: [...path, "upstream"], credentialPath: commonPath, floor: floorFor(document, id, required) };
   return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, ...paths }];
+}
+
+/** The profiles without a stricter rule of their own. */
+const PRIVATE_IN: ReadonlySet<ConfigDocument["profile"]> = new Set([undefined, "minimal"]);
+
+/** Openings name an agent, which means all its upstreams, or one upstream of it. */
+function floorFor(
+  { profile, clearText = PRIVATE_IN.has(profile) ? "private" : "loopback", openings = [] }: ConfigDocument,
+  upstream: string,
+  require: readonly Requirement[],
+): UpstreamConfig["floor"] {
+  const [agent] = upstream.split("/", 1);
+  return { require, clearText, openings: openings.filter((each) => each.upstream === upstream || each.upstream === agent) };
 }

@@ -11,6 +11,7 @@ import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
 import { rejectFixedChanges } from "./fixed-members.js";
+import { auditFloor } from "./floor-audit.js";
 import { gatewayTelemetry } from "./gateway-telemetry.js";
 import { type AgentLosses, type LossSource, lossesOf, lossSource } from "./losses.js";
 import { Observations } from "./observations.js";
@@ -25,7 +26,11 @@ import { type AgentStatus, statusOf } from "./status.js";
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
   const resources = await openResources(config, deps.notify ?? (() => undefined));
   try {
-    const running = new RunningGateway(resources, await prepare(config, resources.audit), deps);
+    const running = new RunningGateway(
+      resources,
+      await prepare(config, resources.audit, () => (deps.clock ?? systemClock).now()),
+      deps,
+    );
     await running.open();
     return running;
   } catch (thrown) {
@@ -73,14 +78,12 @@ class RunningGateway implements Gateway {
       newId: this.#newId,
       serves: (name) => this.#supervisors.some((supervisor) => supervisor.name === name),
     });
-    this.#inspector = inspector;
-    this.#telemetry = telemetry;
-    const sink = this.#telemetry.policies("gateway");
+    [this.#inspector, this.#telemetry] = [inspector, telemetry];
     this.#tools = {
       clock: this.#clock,
       random: deps.random ?? Math.random,
       newId: this.#newId,
-      notes: sink === undefined ? this.#observations.notes : combineSinks(sink, this.#observations.notes),
+      notes: combineSinks([telemetry.policies("gateway"), auditFloor(resources.audit, this.#clock), this.#observations.notes]),
     };
     this.console = createConsole({
       observations: this.#observations,
@@ -190,7 +193,7 @@ class RunningGateway implements Gateway {
 
   async #reload(config: GatewayConfig): Promise<ReloadReport> {
     rejectFixedChanges(this.#prepared.config, config);
-    const prepared = await prepare(config, this.#resources.audit);
+    const prepared = await prepare(config, this.#resources.audit, () => this.#clock.now());
     const before = new Map(this.#supervisors.map((supervisor) => [supervisor.name, supervisor]));
     const fresh: AgentSupervisor[] = [];
     const supervisors = prepared.agents.map((agent) => {

@@ -4,6 +4,7 @@ import { isLoopbackHost } from "./addresses.js";
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
+import { endedOpenings, type FloorLink, floorLine, floorLinks } from "./floor-report.js";
 import { profileWarnings } from "./profile.js";
 import { checkCertificate, checkCrl, readCallers, readCredentials, readTrust } from "./read-credentials.js";
 import { SecretReader } from "./secrets.js";
@@ -31,11 +32,13 @@ export interface Prepared {
   readonly secret: Uint8Array | undefined;
   /** The configured token of the admin listener. */
   readonly adminToken: string | undefined;
+  /** Upstreams that get less security than calls must have. */
+  readonly floor: readonly FloorLink[];
   readonly warnings: readonly string[];
 }
 
 /** Reads every file and variable that a configuration references. Throws ConfigError with all that cannot be read. */
-export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise<Prepared> {
+export async function prepare(config: GatewayConfig, audit?: AuditSink, now: () => number = Date.now): Promise<Prepared> {
   const { document } = config;
   const secrets = new SecretReader(config);
   const [callerAdmission, tls, cardKeys, secret, adminToken, agents] = await Promise.all([
@@ -47,15 +50,18 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise
     Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
   ]);
   secrets.problems.throwIfAny();
+  const floor = await floorLinks(config, now);
   const warnings = [
     ...new Set([
       ...secrets.warnings,
       ...adminWarnings(document),
       ...config.agents.flatMap(warningsOf),
       ...profileWarnings(document),
+      ...floor.map(floorLine),
+      ...endedOpenings(config, now()),
     ]),
   ];
-  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, warnings };
+  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, floor, warnings };
 }
 
 async function prepareAgent(config: AgentConfig, secrets: SecretReader): Promise<PreparedAgent> {

@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode } from "../../src/index.js";
+import { AgentError, type ErrorCode, type Maybe } from "../../src/index.js";
 import type { PolicySink } from "../../src/public/policies.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { ReloadReport } from "./api.js";
@@ -39,9 +39,8 @@ export function reloadSummary({ added, changed, removed, kept }: ReloadReport): 
 }
 
 /** Sends every event to both sinks. */
-export function combineSinks(first: PolicySink, second: PolicySink): PolicySink {
+export function combineSinks(sinks: readonly Maybe<PolicySink>[]): PolicySink {
   return (note) => {
-    first(note);
-    second(note);
+    for (const sink of sinks) sink?.(note);
   };
 }

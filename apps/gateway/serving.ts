@@ -40,6 +40,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
     cardKeys,
     settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema allows only JSON
     telemetry,
+    ...(tools.notes === undefined ? {} : { notes: tools.notes }),
     layers: [observations.layer, ...listenerLayers(policies, tools)],
     push: typeof push === "boolean" ? push : { allow: push.allow ?? [] },
     ...(metrics === "admitted" ? { metrics } : {}),

@@ -10,7 +10,7 @@ import {
   type UpstreamCredentials,
 } from "../../src/index.js";
 import type { CardTrust } from "../../src/public/auth.js";
-import type { Clock } from "../../src/public/policies.js";
+import type { Clock, PolicySink } from "../../src/public/policies.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
@@ -37,6 +37,8 @@ export interface UpstreamParts {
   readonly timeoutMs: Maybe<number>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** Receives a note for each call with less security than it must have. */
+  readonly notes: PolicySink;
   policies(idempotentSend: () => boolean): UpstreamPolicies;
   /** Called when its health, card or interface changes. */
   changed(): void;
@@ -166,8 +168,10 @@ export class UpstreamMonitor {
   }
 
   #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ResolvedUpstream> {
-    const { config, credentials, callers, trust, clock } = this.#parts;
+    const { config, credentials, callers, trust, clock, notes } = this.#parts;
     const options = {
+      ...config.floor,
+      notes,
       credentials,
       clock,
       discoveryCache: this.#discoveryCache,

@@ -1,6 +1,15 @@
 import { connectRewriting, type RemoteAgent } from "../client/connect.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
-import { AgentError, type Call, type Card, type Loss, type Maybe, type Operation, systemIds } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Card,
+  type Loss,
+  type Maybe,
+  type Operation,
+  type Requirement,
+  systemIds,
+} from "../envelope/index.js";
 import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { IdSource } from "../protocols/protocol.js";
@@ -39,6 +48,8 @@ export interface BridgeSettings extends CallerSharing {
    * Default: generated at start.
    */
   readonly secret?: Maybe<Uint8Array>;
+  /** The security that callers must bring; others are refused. Default: none. */
+  readonly require?: Maybe<readonly Requirement[]>;
   /** The gateway signs its cards. */
   readonly signsCards?: Maybe<boolean>;
   /** The address callers use for the gateway, where it is fixed. */
@@ -153,6 +164,7 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     ...made,
     card,
     restartable: true,
+    require: settings.require,
     hasExtendedCard: card.capabilities.extended,
     losses: counter,
     notes: [...callers.notes, ...downgrades, ...cautions(known, settings, policy)],

@@ -7,6 +7,7 @@ import {
   floorRefusal,
   isEncryptedByArrival,
   type Maybe,
+  missingFrom,
   NO_FLOOR,
   type Operation,
   type Requirement,
@@ -98,6 +99,20 @@ export class FloorRules {
     }
   }
 
+  /** What a call with this floor would get for every requirement that the destination does not provide. */
+  verdicts(floor: Floor, { protocol, url, provided }: Destination): readonly FloorFields[] {
+    const all = raiseFloor(floor, this.required);
+    return missingFrom(all, provided).map((requirement) => {
+      const exception = this.#exception(requirement, all, url);
+      if (exception !== undefined) return { outcome: "lowered", requirement, because: exception.because };
+      return {
+        outcome: "refused",
+        requirement,
+        because: floorRefusal(requirement, `${protocol} does not provide there`).message,
+      };
+    });
+  }
+
   #exception(missing: Requirement, floor: Floor, url: string): Maybe<Exception> {
     const opening = this.#options.openings?.find(
       ({ lowers, until }) => lowers.includes(missing) && this.#clock.now() < endOf(until),
@@ -128,7 +143,8 @@ interface Exception {
   readonly because: string;
 }
 
-interface FloorFields {
+/** A requirement that is not met, and what follows. */
+export interface FloorFields {
   readonly outcome: "lowered" | "refused";
   readonly requirement: Requirement;
   readonly because: string;

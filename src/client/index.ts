@@ -6,7 +6,7 @@ export { connect, type RemoteAgent } from "./connect.js";
 export { type ClientCredentials, type Credentials, credentialHeaders } from "./credentials.js";
 export { NoProtocolError } from "./discovery.js";
 export { DEFAULT_DISCOVERY_CACHE_LIMITS, DiscoveryCache, type DiscoveryCacheLimits } from "./discovery-cache.js";
-export type { FloorOptions, Opening } from "./floor-rules.js";
+export { type FloorFields, type FloorOptions, FloorRules, type Opening } from "./floor-rules.js";
 export type { LargePartOptions } from "./large-parts.js";
 export type { Shares } from "./pick-interface.js";
 export { type PushReceiver, type PushReceiverOptions, pushReceiver } from "./push-receiver.js";

@@ -59,6 +59,11 @@ export function isEncryptedByArrival(floor: Floor): boolean {
   return BY_TLS.has(floor);
 }
 
+/** The requirements of a floor that are not provided. */
+export function missingFrom(floor: Floor, provided: Floor): readonly Requirement[] {
+  return REQUIREMENTS.filter((name) => floor[MEMBERS[name]] && !provided[MEMBERS[name]]);
+}
+
 /** The first requirement of a floor that is not provided. */
 export function firstMissing(floor: Floor, provided: Floor): Maybe<Requirement> {
   if (floor === NO_FLOOR) return undefined;

@@ -14,6 +14,7 @@ export {
   firstMissing,
   floorOf,
   isEncryptedByArrival,
+  missingFrom,
   NO_FLOOR,
   REQUIREMENTS,
   type Requirement,

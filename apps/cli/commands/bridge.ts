@@ -1,7 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, parsePort, parseSeconds } from "../option-values.js";
 import { CARD_POLICIES } from "./choices.js";
-import { addAdminOptions, addCredentialOptions, addProxyOptions, lazyAction, outputOption } from "./shared-options.js";
+import {
+  addAdminOptions,
+  addCredentialOptions,
+  addProxyOptions,
+  lazyAction,
+  outputOption,
+  requireOption,
+} from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -25,6 +32,7 @@ export function addBridge(program: Command): void {
     .option("--strict", "refuse what the agent cannot do, instead of emulating it")
     .addOption(new Option("--card <policy>", "how its card is published").choices([...CARD_POLICIES]))
     .option("--pin <interface>", "only this interface of the agent: a protocol, protocol@version, or protocol@version/binding")
+    .addOption(requireOption("security that callers must bring and the agent must provide"))
     .option("--timeout <seconds>", "for one answer of the agent", parseSeconds)
     .option("--losses", "print what cannot be carried between it and each listener interface, and exit")
     .option("--no-page", "serve no page")

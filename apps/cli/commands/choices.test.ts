@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CARD_POLICIES } from "../../../src/internal.js";
+import { CARD_POLICIES, REQUIREMENTS } from "../../../src/internal.js";
 import { AUDIT_EVENTS, SIGNING_ALGORITHMS } from "../../../src/public/auth.js";
 import { protocols } from "../../../src/public/protocols.js";
 import { ABLATIONS, PRIORITY } from "../../../src/router/index.js";
@@ -9,6 +9,7 @@ test("the choices of the command line are those of the library", () => {
   expect({ ...choices }).toEqual({
     AUDIT_EVENTS,
     CARD_POLICIES,
+    REQUIREMENTS,
     SIGNING_ALGORITHMS,
     PRIORITY,
     ABLATIONS,

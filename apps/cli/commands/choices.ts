@@ -1,4 +1,4 @@
-import type { CardPolicy } from "../../../src/index.js";
+import type { CardPolicy, Requirement } from "../../../src/index.js";
 import * as commandRegistry from "../../../src/protocols/command-registry.js";
 import type { AuditEvent, SigningAlgorithm } from "../../../src/public/auth.js";
 import type { Ablation, RouterSettings } from "../../../src/router/index.js";
@@ -18,6 +18,8 @@ export const AUDIT_EVENTS = [
 ] as const satisfies readonly AuditEvent[];
 
 export const CARD_POLICIES = ["verbatim", "rewrite+resign", "rewrite+strip"] as const satisfies readonly CardPolicy[];
+
+export const REQUIREMENTS = ["encrypted", "signed", "end-to-end", "identity"] as const satisfies readonly Requirement[];
 
 export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const satisfies readonly SigningAlgorithm[];
 

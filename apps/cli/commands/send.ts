@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { collect, collectPairs, parseJson, parseSeconds } from "../option-values.js";
-import { addPeerOptions, lazyAction } from "./shared-options.js";
+import { addPeerOptions, lazyAction, requireOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -29,6 +29,7 @@ export function addSend(program: Command): void {
     .option("--file <path>", "attach a file; may be given several times", collect)
     .option("--data <json>", "attach a JSON value", parseJson)
     .option("--meta <key=value>", "metadata of the message; may be given several times", collectPairs)
+    .addOption(requireOption("send nothing without this security"))
     .option("--ttl <seconds>", "how long the agent may work on it", parseSeconds)
     .option("--no-wait", "do not wait for the answer; print the task's id")
     .option("--save <dir>", "write files of the answer into this folder")

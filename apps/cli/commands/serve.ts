@@ -1,6 +1,14 @@
 import { type Command, Option } from "commander";
 import { collect, collectPairs, parsePort } from "../option-values.js";
-import { addAdminOptions, addModelOptions, addProxyOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
+import {
+  addAdminOptions,
+  addModelOptions,
+  addProxyOptions,
+  lazyAction,
+  outputOption,
+  profileOption,
+  requireOption,
+} from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -35,6 +43,7 @@ function addServeOptions(command: Command): Command {
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
     .addOption(profileOption())
+    .addOption(requireOption("refuse callers that do not bring this security"))
     .option("--try", "print calls one can try")
     .addOption(outputOption())
     .optionsGroup("TLS:")

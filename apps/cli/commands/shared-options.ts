@@ -1,6 +1,7 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, parseCount, parsePort, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
+import { REQUIREMENTS } from "./choices.js";
 
 /** What `koine replay` ignores: for its help and its summary. */
 export const NOT_COMPARED = "Not compared: ids, times, source and destination; nor where a text was cut into parts.";
@@ -107,4 +108,15 @@ export function addFilterOptions(command: Command): Command {
     .addOption(new Option("--direction <direction>", "only calls to the gateway, or only those it makes").choices(["in", "out"]))
     .option("--failed", "only what failed")
     .option("--text <words>", "in which these words occur");
+}
+
+/** `--require encrypted,identity`. */
+export function requireOption(description: string): Option {
+  return new Option("--require <list>", `${description}: ${REQUIREMENTS.join(", ")}`).argParser((text) =>
+    text.split(",").map((each) => {
+      const known = REQUIREMENTS.find((name) => name === each.trim());
+      if (known === undefined) throw new InvalidArgumentError(`${JSON.stringify(each)} is none of ${REQUIREMENTS.join(", ")}`);
+      return known;
+    }),
+  );
 }

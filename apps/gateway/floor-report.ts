@@ -1,0 +1,59 @@
+import type { Requirement } from "../../src/index.js";
+import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR } from "../../src/internal.js";
+import { protocols } from "../../src/public/protocols.js";
+import type { GatewayConfig, UpstreamConfig } from "./config.js";
+
+/** An upstream that gets less security than calls must have, or whose calls are refused. */
+export interface FloorLink extends FloorFields {
+  readonly agent: string;
+  readonly upstream: string;
+  readonly url: string;
+}
+
+/** Every upstream that lowers the floor of calls, or will be refused. Resolves names of upstreams without TLS. */
+export async function floorLinks({ agents, document }: GatewayConfig, now: () => number): Promise<readonly FloorLink[]> {
+  const { tls, publicUrl } = document.listen ?? {};
+  const arrival = tls !== undefined || publicUrl?.startsWith("https:") === true ? ARRIVED_OVER_TLS : NO_FLOOR;
+  const links = agents.flatMap(({ name, upstreams }) =>
+    upstreams.map(async (upstream): Promise<readonly FloorLink[]> => {
+      const { id, url, floor, pin } = upstream;
+      const rules = new FloorRules(url, floor, { now });
+      if (arrival === NO_FLOOR && rules.required === NO_FLOOR) return [];
+      await rules.learn();
+      const destination = { protocol: pin ?? "every known protocol", url, provided: floorOf(providedBy(upstream)) };
+      return rules.verdicts(arrival, destination).map((each) => ({ agent: name, upstream: id, url, ...each }));
+    }),
+  );
+  return (await Promise.all(links)).flat();
+}
+
+/** What an upstream can provide at most: by TLS, or by one of the protocols that it may be called with. */
+function providedBy({ url, pin }: UpstreamConfig): readonly Requirement[] {
+  const [wanted] = (pin ?? "").split("@", 1);
+  const traits = protocols.filter(({ id }) => pin === undefined || id === wanted).map((each) => each.traits);
+  const isTls = url.startsWith("https:");
+  const signs = traits.some(({ signed }) => signed !== "none");
+  const provided: { readonly [name in Requirement]: boolean } = {
+    encrypted: isTls || traits.some(({ sealed }) => sealed !== "none"),
+    signed: signs,
+    "end-to-end": traits.some(({ sealed, signed }) => sealed === "end-to-end" && signed === "end-to-end"),
+    identity: isTls || signs,
+  };
+  return (Object.keys(provided) as Requirement[]).filter((name) => provided[name]); // its keys are requirements
+}
+
+/** One line for the operator. */
+export function floorLine({ agent, upstream, url, outcome, requirement, because }: FloorLink): string {
+  const name = agent === upstream ? agent : `${agent}/${upstream}`;
+  return outcome === "lowered"
+    ? `${name} at ${url} gets calls without ${requirement === "encrypted" ? "encryption" : requirement}: ${because}`
+    : `calls to ${name} at ${url} are refused: ${because}`;
+}
+
+/** Openings that have ended: their upstreams are held to the floor again. */
+export function endedOpenings({ document: { openings = [] } }: GatewayConfig, now: number): readonly string[] {
+  return openings
+    .filter(({ until }) => Date.parse(until) + (until.includes("T") ? 0 : DAY_MS) <= now)
+    .map(({ upstream, until }) => `the opening for ${upstream} ended on ${until}: remove it`);
+}
+const DAY_MS = 86_400_000;
