@@ -10,6 +10,7 @@ interface ProfileOptions {
   readonly clientCa?: string;
   readonly openToEverybody?: boolean;
   readonly audit?: string;
+  readonly metrics?: "admin" | "admitted";
   readonly cardKey?: readonly string[];
   readonly data?: string;
   readonly store?: string;
@@ -22,6 +23,7 @@ const FIXES: { readonly [need in Need]: string } = {
   authentication: "--token-file FILE, or another authentication option",
   closed: "omit --open-to-everybody",
   upstreamTls: "https URLs",
+  operatorView: "--metrics instead of --metrics admitted",
   audit: "--audit FILE",
   signedCards: "--card-key FILE",
   durable: "--data DIR or --store URL",
@@ -40,6 +42,7 @@ export function checkProfile(options: ProfileOptions, authentication: boolean): 
     authentication,
     openToEverybody: options.openToEverybody === true,
     audit: options.audit !== undefined,
+    operatorViewShared: options.metrics === "admitted",
     signedCards: cardKey.length > 0,
     durable: options.data !== undefined || options.store !== undefined,
     clearUpstreams: [],

@@ -11,6 +11,7 @@ const COMPLETE: ProfileFacts = {
   authentication: true,
   openToEverybody: false,
   audit: true,
+  operatorViewShared: false,
   signedCards: true,
   durable: true,
   clearUpstreams: [],
@@ -37,6 +38,7 @@ describe("the recommended profile", () => {
     [{ openToEverybody: true }, ["must closed"]],
     [{ clearUpstreams: ["http://agents.example"] }, ["must upstreamTls"]],
     [{ audit: false }, ["must audit"]],
+    [{ operatorViewShared: true }, ["must operatorView"]],
     [{ signedCards: false, durable: false }, ["should signedCards", "should durable"]],
   ])("%j: %j", (facts, needs) => {
     expect(needsOf(facts)).toEqual(needs);

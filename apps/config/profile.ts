@@ -12,6 +12,8 @@ export interface ProfileFacts {
   readonly authentication: boolean;
   readonly openToEverybody: boolean;
   readonly audit: boolean;
+  /** Page, messages or metrics are on the callers' port. */
+  readonly operatorViewShared: boolean;
   readonly signedCards: boolean;
   readonly durable: boolean;
   /** Upstreams beyond this machine that are called in clear text. */
@@ -53,6 +55,11 @@ export const NEEDS = {
     level: "must",
     means: "TLS for upstreams beyond this machine",
     isMet: ({ clearUpstreams }) => clearUpstreams.length === 0,
+  },
+  operatorView: {
+    level: "must",
+    means: "a listener of its own for the operator's view",
+    isMet: ({ operatorViewShared }) => !operatorViewShared,
   },
   audit: { level: "must", means: "an audit log of admitted and refused callers", isMet: ({ audit }) => audit },
   signedCards: {

@@ -21,6 +21,7 @@ const FIXES: { readonly [need in Need]: readonly [path: MemberPath, fix: string]
   authentication: [["auth"], "configure auth"],
   closed: [["listen", "openToEverybody"], "remove it"],
   upstreamTls: [["agents"], "use https URLs"],
+  operatorView: [["admin"], "set neither admin.listener: callers nor metrics: admitted"],
   audit: [["audit"], "set audit: FILE"],
   signedCards: [["cardKeys"], "set cardKeys"],
   durable: [["store"], "set store"],
@@ -59,7 +60,7 @@ function gapsOf(document: ConfigDocument): ReturnType<typeof profileGaps> {
 }
 
 function factsOf(document: ConfigDocument): ProfileFacts {
-  const { listen = {}, agents, store = "memory", cardKeys = [], audit } = document;
+  const { listen = {}, agents, store = "memory", cardKeys = [], audit, admin, metrics } = document;
   const isLoopback = isLoopbackHost(listen.host ?? DEFAULT_HOST);
   const urls = agents.flatMap(({ upstream, upstreams = [] }) => [upstream ?? "", ...upstreams.map(({ url }) => url)]);
   return {
@@ -70,6 +71,7 @@ function factsOf(document: ConfigDocument): ProfileFacts {
     authentication: requiresAuthentication(document),
     openToEverybody: listen.openToEverybody === true,
     audit: audit !== undefined,
+    operatorViewShared: metrics === "admitted" || (typeof admin === "object" && admin.listener === "callers"),
     signedCards: cardKeys.length > 0,
     durable: store !== "memory",
     clearUpstreams: urls.filter(isClearBeyondLoopback),

@@ -102,7 +102,7 @@ export function rawSocket(stage: Stage): TLSSocket {
 
 /** Where the error documents of the protocols have the name of an error, most specific first; else what they say. */
 const NAMES = [/"koineCode":"(\w+)"/, /"reason":"(\w+)"/, /"data":\{[^}]*"code":"(\w+)"/, /"message":"([^"]{1,50})/];
-const REFUSED = /"error"|"status":"(error|failed)"/;
+const REFUSED = /"error":\s*[{"]|"status":"(error|failed)"/;
 
 /** The name of a refusal: its status, and the name in the error document if there is one. */
 export function refusalName({ status, body }: Answer): string {

@@ -14,7 +14,12 @@ import type { Noticed } from "./processes/bystander.js";
 
 /** A gateway process in its recommended profile, with real upstream processes, and a bystander that watches it. */
 
-export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
+/** Bob is the victim; the others attack. */
+export const TOKENS = {
+  alice: "alice-token-0123456789",
+  bob: "bob-token-0123456789",
+  dave: "dave-token-0123456789",
+} as const;
 export const WEBHOOK_TOKEN = "webhook-token-0123456789";
 /** A message with this text gets the prepared answer instead of that of the agent. */
 export const HOSTILE = "hostile answer";
@@ -218,6 +223,8 @@ export class Stage {
       audit: "audit.jsonl",
       // Shorter than those of the profile, so that slow attacks end soon.
       limits: { firstByteMs: 1_000, headersMs: 2_000, requestMs: 10_000, sessionFirstMessageMs: 2_000 },
+      // Soon full, for the attack on it.
+      taskLimits: { keptBytes: 64 * 1024 * 1024 },
       agents: protocols.map(({ id }) => ({ name: id, upstream: `http://127.0.0.1:${proxyPort}`, pin: id })),
     };
     const file = await this.#write("koine.json", JSON.stringify(config));

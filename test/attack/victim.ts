@@ -28,6 +28,7 @@ export class Victim {
     const checks: readonly (readonly [string, () => Promise<unknown>, unknown])[] = [
       ["a finished task", () => this.#stateOf(this.#finished), "completed"],
       ["a task that waits for input", () => this.#stateOf(this.#waiting), "input-required"],
+      ["a new task", () => this.#newTask(), "completed"],
       ["an answer", () => this.#peer.ask("hello"), "echo hello"],
     ];
     const lost: string[] = [];
@@ -40,6 +41,11 @@ export class Victim {
 
   close(): Promise<void> {
     return this.#peer.close();
+  }
+
+  async #newTask(): Promise<string> {
+    const event = await this.#peer.send("task");
+    return event.kind === "task" ? event.task.status.state : event.kind;
   }
 
   async #stateOf(id: string): Promise<string> {
