@@ -14,7 +14,20 @@ export { credentialHeaders, type FloorFields, FloorRules, NoProtocolError, textO
 export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREMENTS } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows } from "./protocols/index.js";
-export { describeCardSignature, MessageSigner, parseEntry, SignatureVerifier } from "./security/index.js";
+export {
+  changeIdentity,
+  describeCardSignature,
+  didWebUrl,
+  encodeMultikey,
+  isKeyKind,
+  type LocalIdentity,
+  MessageSigner,
+  parseDid,
+  parseEntry,
+  publishedKeysOf,
+  SignatureVerifier,
+  writeNewIdentity,
+} from "./security/index.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";

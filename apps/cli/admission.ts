@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { AgentError } from "../../src/index.js";
+import { parseDid } from "../../src/internal.js";
 import {
   type Admission,
   type ApiKeyLocation,
@@ -15,6 +16,7 @@ import {
   openAuditFile,
   parseTokens,
 } from "../../src/public/auth.js";
+import { didSignatures } from "../../src/public/identity.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { problemOf } from "./problem.js";
 
@@ -81,6 +83,8 @@ export interface IdentityOptions {
   readonly jwtTokenUrl?: string;
   /** Enables client certificates; the file is read with the TLS options. */
   readonly clientCa?: string;
+  /** DIDs of callers. */
+  readonly allowDid?: readonly string[];
   readonly audit?: string;
 }
 
@@ -106,6 +110,11 @@ export async function readIdentity(
   const methods: { readonly admission: Admission; readonly description: string }[] = [];
   if (options.clientCa !== undefined)
     methods.push({ admission: clientCertificates(), description: `holders of a certificate by ${options.clientCa}` });
+  if (options.allowDid !== undefined)
+    methods.push({
+      admission: didSignatures({ dids: options.allowDid.map(checkedDid) }),
+      description: `holders of a key of ${options.allowDid.join(", ")}`,
+    });
   const keys = await readKeys(options.apiKeyFile, env);
   if (keys !== undefined)
     methods.push({
@@ -169,4 +178,9 @@ function asUsage<T>(make: () => T, source?: string): T {
     if (!(thrown instanceof AgentError)) throw thrown;
     throw usageError(source === undefined ? thrown.message : `${source}: ${thrown.message}`);
   }
+}
+
+function checkedDid(did: string): string {
+  if (parseDid(did) !== undefined) return did;
+  throw usageError(`--allow-did ${did} is not a DID`, "Write did:web:HOST or did:key:KEY; `koine identity show` prints it.");
 }

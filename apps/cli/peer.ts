@@ -1,5 +1,6 @@
 import { type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
-import { type LossSink, NoProtocolError } from "../../src/internal.js";
+import { type LossSink, NoProtocolError, parseDid } from "../../src/internal.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -10,6 +11,8 @@ import { oneLine, shellWord } from "./printable.js";
 /** Credentials, trust and the interface to use. */
 export interface ConnectionOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
   readonly protocol?: string;
+  /** The identity file. */
+  readonly identity?: string;
 }
 
 /** The options of every command that calls an agent. */
@@ -33,7 +36,7 @@ export interface PeerSession {
 
 /** Connects, runs, and always closes. */
 export async function withPeer<T>(url: string, options: PeerOptions, run: (withPeer: PeerSession) => Promise<T>): Promise<T> {
-  const address = checkedAddress(url);
+  const address = parseDid(url) === undefined ? checkedAddress(url) : url;
   const output = createOutput(options.output);
   const { timeout } = options;
   const connectOptions = {
@@ -58,9 +61,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
 
 /** Options that name files, addresses and variables. Secrets are never options, so none is among them. */
 function connectFlagsOf(options: PeerOptions): string {
-  const { protocol, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, crl, cert, key } = options;
+  const { protocol, identity, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, crl, cert, key } = options;
   const given = {
     protocol,
+    identity,
     "token-env": tokenEnv,
     "api-key-env": apiKeyEnv,
     "client-id": clientId,
@@ -98,11 +102,13 @@ export async function peerCredentials(options: CredentialOptions & IdentityCrede
 export async function connectOptionsOf(options: ConnectionOptions) {
   const { protocol } = options;
   const trust = await trustOf(options);
+  const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
   return {
     as: "koine",
     credentials: await peerCredentials(options),
     ...(protocol === undefined ? {} : { pin: protocol }),
     ...(trust === undefined ? {} : { trust }),
+    ...(identity === undefined ? {} : { identity }),
   } satisfies ConnectOptions;
 }
 

@@ -7,6 +7,7 @@ import { addConform } from "./commands/conform.js";
 import { addDemo } from "./commands/demo.js";
 import { addEmbeddings } from "./commands/embeddings.js";
 import { addGateway } from "./commands/gateway.js";
+import { addIdentity } from "./commands/identity.js";
 import { addInspect } from "./commands/inspect.js";
 import { addMcp } from "./commands/mcp.js";
 import { addRecord } from "./commands/record.js";
@@ -91,6 +92,7 @@ export async function createProgram(version: string, args: readonly string[]): P
   addMcp(program);
   addEmbeddings(program);
   addAudit(program);
+  addIdentity(program);
   for (const id of PROTOCOLS_WITH_COMMANDS) program.command(id).description(`commands of the ${id} protocol`);
   await addFromRegistry(program, args);
   for (const command of everyCommand(program)) configureCommand(command);

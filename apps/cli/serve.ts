@@ -14,6 +14,7 @@ import {
   type TlsOptions,
 } from "../../src/index.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { type DeploymentName, type Protocol, protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { loadAgents as load, profileLimits } from "../config/index.js";
@@ -45,6 +46,7 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly allowOrigin?: readonly string[];
   readonly artifacts?: string;
   readonly metrics?: "admin" | "admitted";
+  readonly identity?: string;
   readonly set?: ReadonlyMap<string, string>;
   readonly try?: boolean;
   readonly cardKey?: readonly string[];
@@ -73,12 +75,14 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const model = openModel(options);
   const admin = await readAdmin(options, options.metrics === "admin");
   const store = await openTaskStore(options);
+  const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
   const kept = {
     ...(store && { store }),
     ...(tls && { tls }),
     ...(audit && { audit }),
     ...(model && { model }),
     ...(admin && { admin }),
+    ...(identity && { identity }),
   };
   const server = await start(
     agents,

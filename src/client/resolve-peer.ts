@@ -1,5 +1,4 @@
 import {
-  AgentError,
   type Handler,
   type JsonObject,
   type Layer,
@@ -13,7 +12,7 @@ import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { CardGate, DiscoveryContext, IdSource, Peer, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
-import { blindDigest, type CardTrust, type Identity, type Resolver } from "../security/index.js";
+import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
@@ -44,7 +43,7 @@ export interface ConnectOptions extends FloorOptions {
   readonly chooser?: ProtocolChooser;
   /** Credentials for the peer. Default: none. */
   readonly credentials?: Credentials;
-  /** The caller's identity, with which protocols sign and seal. Refused if none of them can use it. Default: none. */
+  /** The caller's identity: protocols sign and seal with it, and every HTTP request to the peer is signed. Default: none. */
   readonly identity?: Identity;
   /** Finds DID documents. Default: did:key and did:web, at public addresses or, for a peer on this machine, here too. */
   readonly resolver?: Resolver;
@@ -123,9 +122,9 @@ export interface ResolvedPeer {
 export type RewriteAddress = (target: string) => string;
 
 export function peerTargetOf(address: string, options: ConnectOptions, rewrite?: Maybe<RewriteAddress>): PeerTarget {
-  checkIdentity(options);
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const { credentials: own = {}, clock = systemClock } = options;
+  const { clock = systemClock } = options;
+  const own = ownCredentials(options);
   const base = options.link ?? peerLink(address, limits, own.tls);
   const credentials = credentialLinks(base, address, own, () => clock.now());
   const link = rewriting(credentials.plain, rewrite);
@@ -156,10 +155,10 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
   };
 }
 
-/** An identity that is not used would look like one that is. */
-function checkIdentity({ identity, protocols = registered }: ConnectOptions): void {
-  if (identity === undefined || protocols.some(({ usesIdentity }) => usesIdentity === true)) return;
-  throw new AgentError("unsupported", "no protocol of this interface uses an identity", { field: "identity", sent: "no" });
+/** A signer that the user chose is used instead of the identity's. */
+function ownCredentials({ credentials = {}, identity, clock = systemClock }: ConnectOptions): Credentials {
+  if (identity === undefined || credentials.signer !== undefined) return credentials;
+  return { ...credentials, signer: identitySigner(identity, () => clock.now()) };
 }
 
 /** In memory and created with the first use, unless the user has a store. */

@@ -261,7 +261,7 @@ export interface Protocol {
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** The DID methods that the protocol resolves, for `connect("did:…")` and the resolver of the contexts. */
   readonly didMethods?: Maybe<readonly DidMethod[]>;
-  /** The protocol signs or seals with `identity` of its context. Default: false; the HTTP requests are signed instead. */
+  /** The protocol signs or seals with `identity` of its context. Default: false; a client then signs its HTTP requests. */
   readonly usesIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */
   readonly requestsPerCall?: Maybe<number>;

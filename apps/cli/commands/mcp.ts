@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { collect, parseSeconds } from "../option-values.js";
-import { addCredentialOptions, lazyAction } from "./shared-options.js";
+import { addCredentialOptions, identityOption, lazyAction } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -29,7 +29,7 @@ export function addMcp(program: Command): void {
     .option("--trust <file>", "trusted public keys for card signatures; may be given several times", collect)
     .option("--trust-jku <url>", "a trusted key set (JWKS), for signatures that name exactly this URL", collect)
     .option("--require-signed", "refuse an agent whose card has no trusted signature");
-  addCredentialOptions(command)
+  addCredentialOptions(command.addOption(identityOption()))
     .option("--same-credentials", "show the same credentials to agents of different hosts")
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../mcp.js")).serveTools));

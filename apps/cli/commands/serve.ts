@@ -69,6 +69,7 @@ function addServeOptions(command: Command): Command {
     .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
     .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
     .optionsGroup("Cards, webhooks:")
+    .option("--identity <file>", "publish this identity: its DID is the did:web of --public-url (`koine identity create`)")
     .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
     .option("--push-allow <host>", "webhooks may lead to this host whatever its address; may be given several times", collect)
     .option("--no-push", "offer no push notifications")
@@ -95,6 +96,7 @@ function addIdentityOptions(command: Command): Command {
     .option("--jwt-scope <scope>", "a scope such tokens must have; may be given several times", collect)
     .option("--jwt-tenant-claim <name>", "the claim with the caller's tenant")
     .option("--jwt-token-url <url>", "where clients get tokens, for the card")
+    .option("--allow-did <did>", "callers that sign with a key of this DID; may be given several times", collect)
     .option("--gateway <caller>", "this caller is a gateway and speaks for others; may be given several times", collect)
     .option("--audit <file>", "log who is admitted or refused; `koine audit` reads it");
 }

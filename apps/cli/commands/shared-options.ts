@@ -64,6 +64,11 @@ export function addAdminOptions(command: Command): Command {
     .option("--admin-token-file <file>", "its token (or KOINE_ADMIN_TOKEN); without it one is generated and printed");
 }
 
+/** For commands that connect with `connectOptionsOf`. */
+export function identityOption(): Option {
+  return new Option("--identity <file>", "sign every request with this identity; `koine identity create` makes one");
+}
+
 export function addPeerOptions(command: Command): Command {
   command
     .optionsGroup("Connection:")
@@ -73,7 +78,7 @@ export function addPeerOptions(command: Command): Command {
     .option("--trust <file>", "trusted public keys for card signatures: PEM, JWK or JWKS; may be given several times", collect)
     .option("--trust-jku <url>", "a trusted key set (JWKS), for signatures that name exactly this URL", collect)
     .option("--require-signed", "refuse an agent whose card has no trusted signature");
-  return addCredentialOptions(command).addOption(outputOption());
+  return addCredentialOptions(command.addOption(identityOption())).addOption(outputOption());
 }
 
 function addIdentityCredentialOptions(command: Command): Command {

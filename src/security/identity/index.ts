@@ -13,6 +13,7 @@ export {
 } from "./did-resolver.js";
 export { type DidWebOptions, didWeb, didWebOf, didWebUrl } from "./did-web.js";
 export type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
+export { changeIdentity, openIdentity, writeNewIdentity } from "./identity-file.js";
 export { createIdentity, type LocalIdentity, type NewIdentity, publishedKeysOf, type Rotation } from "./local-identity.js";
 export { decodeMultikey, encodeMultikey } from "./multikey.js";
 export { isKeyKind, jwkOfKey, keyFingerprint, keyIn, keyObjectOf, keyOfJwk, suits, verifySignature } from "./public-key.js";

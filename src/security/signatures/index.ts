@@ -3,6 +3,7 @@
 export { checkKey, type SignatureAlgorithm, signBase, verifyBase } from "./algorithms.js";
 export type { SignedMessage, SignedRequest, SignedResponse } from "./components.js";
 export { checkContentDigest, contentDigest, type DigestAlgorithm } from "./content-digest.js";
+export { type DidSignatureOptions, didSignatures, identitySigner } from "./did-signatures.js";
 export {
   type CallerKey,
   type HttpSignatureOptions,
