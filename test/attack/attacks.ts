@@ -75,8 +75,11 @@ async function toEach(
   return answers;
 }
 
-/** By name, or by the words of protocols that have no names. */
-const TOO_LARGE = /^\d+ (too_large|the body has more than \d+ JSON values|the request body is longer than)/i;
+/**
+ * By name, or by the words of protocols that have no names. `closed`: the server closed while the upload went on, and the client saw the
+ * closed connection before the answer.
+ */
+const TOO_LARGE = /^(closed$|\d+ (too_large|the body has more than \d+ JSON values|the request body is longer than))/i;
 
 export const ATTACKS: readonly Attack[] = [
   {
@@ -124,7 +127,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "many large bodies at once, HTTP/1.1 and HTTP/2",
-    expected: /^(ANSWERED 200|\d+ overloaded|503 )/i,
+    expected: /^(ANSWERED 200|\d+ overloaded|503 |closed$)/i,
     async run(stage, full) {
       const [request] = await stage.requests("x".repeat(BODY_BYTES - 1_024));
       if (request === undefined) return [];
@@ -137,7 +140,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "16 MiB from a caller without credentials",
-    expected: /^401 unauthenticated/i,
+    expected: /^(401 unauthenticated|closed$)/i,
     growthMiB: 64,
     async run(stage) {
       const body = Buffer.alloc(16 * MIB, 0x20);
@@ -322,7 +325,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "many session requests without credentials",
-    expected: /^4\d\d/,
+    expected: /^(4\d\d|closed$)/,
     async run(stage, full) {
       const paths = new Set(protocols.flatMap(({ routes }) => routes.filter(({ upgrade }) => upgrade).map(({ path }) => path)));
       const open = Array.from({ length: full ? 1_000 : 200 }, (_, index) => {
