@@ -19,6 +19,7 @@ export {
   type SignatureProfile,
 } from "./profile.js";
 export { type RequestSignatureOptions, type RequestSignatures, requestSignatures } from "./request-signatures.js";
+export { type ResponseVerification, responseVerification } from "./response-verification.js";
 export { MessageSigner, type MessageSigningKey, responseSigning, type SigningParts } from "./sign.js";
 export { SignatureError, type SignatureProblem } from "./signature-error.js";
 export {

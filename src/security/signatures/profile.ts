@@ -27,7 +27,10 @@ export interface SignatureProfile {
   readonly label: string;
   /** Only signatures with this label count. Default: any label. */
   readonly onlyLabel?: Maybe<boolean>;
-  /** Written as the parameter `tag`. Only signatures with this tag count. Default: no tag; then there must be exactly one signature. */
+  /**
+   * Written as the parameter `tag`, last unless `parameters` has its place. Only signatures with this tag count. Default: no tag; then
+   * there must be exactly one signature.
+   */
   readonly tag?: Maybe<string>;
   /** Written, in this order. */
   readonly parameters: readonly SignatureParameter[];

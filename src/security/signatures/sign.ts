@@ -37,6 +37,7 @@ export class MessageSigner {
   readonly #request: CoverageRules;
   readonly #response: Maybe<CoverageRules>;
   readonly #stream: Maybe<CoverageRules>;
+  readonly #parameterNames: readonly SignatureParameter[];
   /** The parameters that are the same in every signature. */
   readonly #fixed: Partial<Record<SignatureParameter, string>>;
 
@@ -48,6 +49,8 @@ export class MessageSigner {
     this.#request = new CoverageRules(profile.request);
     this.#response = profile.response && new CoverageRules(profile.response);
     this.#stream = profile.stream && new CoverageRules(profile.stream);
+    const unlistedTag = profile.tag !== undefined && !profile.parameters.includes("tag");
+    this.#parameterNames = unlistedTag ? [...profile.parameters, "tag"] : profile.parameters;
     this.#fixed = {
       alg: stringText(key.algorithm),
       keyid: stringText(key.keyId),
@@ -85,10 +88,10 @@ export class MessageSigner {
   }
 
   #parameters(): string {
-    const { parameters, lifetimeMs } = this.#profile;
+    const { lifetimeMs } = this.#profile;
     const created = Math.floor(this.#now() / 1_000);
     let text = "";
-    for (const name of parameters) {
+    for (const name of this.#parameterNames) {
       const value =
         name === "created"
           ? String(created)
