@@ -4,6 +4,7 @@ import { isPromise, newEnvelope, type Proof, SEALED_TYPE, systemIds } from "../.
 import { AgentError, type AgentEvent, agent, type Envelope, type Part, type RemoteAgent } from "../../src/index.js";
 import { type Protocol, protocols, startCall } from "../../src/public/protocols.js";
 import { type AgentFunction, RelayedMessage } from "../../src/tasks/index.js";
+import { securedToy } from "../secured-toy/index.js";
 import { sessionToy } from "../session-toy/index.js";
 import { toy } from "../toy/index.js";
 import { type Bridges, openBridges } from "./pairs/bridges.js";
@@ -70,15 +71,16 @@ const CASES: readonly (Pick<Envelope, "content" | "proofs"> & { readonly what: s
 ];
 
 const scripted = new Scripted();
+const carrying: readonly Protocol[] = [...protocols, securedToy];
 
 describe.each(["adopt", "relay"] as const)("a gateway that is to %s", async (mode) => {
   let bridges: Bridges;
   beforeAll(async () => {
-    bridges = await openBridges(scripted, { protocols, mode });
+    bridges = await openBridges(scripted, { protocols: carrying, mode });
   });
   afterAll(() => bridges.close());
 
-  describe.each(coveringPairs(await interfacesOf(protocols)))("$name", ({ listener, upstream }) => {
+  describe.each(coveringPairs(await interfacesOf(carrying)))("$name", ({ listener, upstream }) => {
     test.each(CASES)("a message that is $what, and its answer, arrive as they were", async ({ what: _, ...of }) => {
       const caller = await (await bridges.gatewayTo(upstream)).caller(listener);
       const [asked, answer] = [messageOf(of), messageOf(of, "agent")];

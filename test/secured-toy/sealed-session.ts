@@ -1,4 +1,4 @@
-import type { Maybe } from "../../src/envelope/index.js";
+import { AgentError, type Maybe } from "../../src/envelope/index.js";
 import { RecordError, type SealedChannel } from "../../src/security/sealed-records/index.js";
 import { bytesOf } from "../../src/transport/body.js";
 import type { Chunk, Session } from "../../src/transport/exchange.js";
@@ -30,7 +30,15 @@ export class SealedSession implements Session {
   }
 
   send(frame: Chunk, call?: Parameters<Session["send"]>[1]): ReturnType<Session["send"]> {
-    return this.outer.send(Buffer.from(this.#channel.seal(bytesOf(frame), NOTHING)).toString("base64url"), call);
+    let record: Uint8Array;
+    try {
+      record = this.#channel.seal(bytesOf(frame), NOTHING);
+    } catch (thrown) {
+      const ended = Promise.reject(new AgentError("unavailable", "the sealed session has ended", { sent: "no", cause: thrown }));
+      ended.catch(() => undefined); // whoever sends need not wait
+      return ended;
+    }
+    return this.outer.send(Buffer.from(record).toString("base64url"), call);
   }
 
   /** Observers know the record, not what is in it. */

@@ -11,6 +11,7 @@ import {
 } from "../../src/envelope/index.js";
 import { callerError } from "../../src/protocols/host.js";
 import type { Host, Route, Served } from "../../src/protocols/index.js";
+import type { ProvenPeer } from "../../src/security/index.js";
 import type { HttpRequest, HttpResponse, Session } from "../../src/transport/exchange.js";
 import { readObject, readText } from "../../src/transport/fields.js";
 import { errorResponse, jsonResponse } from "../../src/transport/response.js";
@@ -55,10 +56,7 @@ export function serve(host: Host): Served {
     const side = { context: host, identity, cancel: session.request.cancel };
     let sealed: SealedSession;
     try {
-      const channel = await respond(session, frames, side, async (peer) => {
-        // Credentials decide who the caller is; a DID does where there are none.
-        if (session.request.admitted === undefined) await host.identify(session, peer);
-      });
+      const channel = await respond(session, frames, side, async (peer) => void (await callerOf(session, peer)));
       sealed = new SealedSession(session, frames, channel);
     } catch (thrown) {
       await session.send(refusalFrame(callerError(host, thrown)));
@@ -68,10 +66,18 @@ export function serve(host: Host): Served {
     await inner.accept?.(sealed);
   }
 
+  /** Credentials decide who the caller is; a DID does where there are none. A did:key may be made for one connection. */
+  async function callerOf(from: HttpRequest | Session, peer: ProvenPeer): Promise<Principal> {
+    const { admitted } = "request" in from ? from.request : from;
+    const known = admitted === undefined ? undefined : await host.admit(from);
+    const isKnown = known !== undefined && (known.scheme !== "anonymous" || peer.did.startsWith("did:key:"));
+    return isKnown ? known : host.identify(from, peer);
+  }
+
   async function answer(request: HttpRequest): Promise<HttpResponse> {
     try {
       const peer = await requests.signerOf(request);
-      const caller = request.admitted === undefined ? await host.identify(request, peer) : await host.admit(request);
+      const caller = await callerOf(request, peer);
       return requests.signed(jsonResponse(200, JSON.stringify({ event: await eventFor(request, caller) })));
     } catch (thrown) {
       const error = callerError(host, thrown);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -9,7 +9,6 @@ import { exited } from "../child-process.js";
 import { type Form, type Sightings, Watermark } from "../helpers/watermark.js";
 import { endWatched, startWatched } from "./start.js";
 
-const PIN = "a2a@1.0/JSONRPC";
 /** Fewer bytes than any Node process has: the search has read the memory. */
 const LEAST_MEMORY = 10 * 1024 * 1024;
 
@@ -26,6 +25,8 @@ afterAll(() => rm(folder, { recursive: true }));
 interface Run {
   readonly caller: Sightings;
   readonly agent: Sightings;
+  /** What the inspector of the gateway shows. */
+  readonly captured: string;
   readonly gateway: {
     readonly memory: Sightings;
     readonly store: Sightings;
@@ -34,13 +35,19 @@ interface Run {
   };
 }
 
+/** How callers reach the gateway, and the gateway the agent. */
+interface Way {
+  readonly pin: string;
+  readonly mode: "adopt" | "relay";
+}
+
 /** A caller says the mark to an agent, through a gateway: three processes. */
-async function run(mark: Watermark, mode: "adopt" | "relay", key: string | undefined): Promise<Run> {
+async function run(mark: Watermark, { mode, pin }: Way, key: string | undefined): Promise<Run> {
   const home = await mkdtemp(join(folder, "run-"));
   const store = join(home, "tasks.sqlite");
   const agent = await startWatched("agent", { key });
-  const gateway = await startWatched("gateway", { upstream: agent.ready, mode, store, pin: PIN });
-  const caller = await startWatched("caller", { gateway: gateway.ready, pin: PIN, key });
+  const gateway = await startWatched("gateway", { upstream: agent.ready, mode, store, pin });
+  const caller = await startWatched("caller", { gateway: gateway.ready, pin, key });
   expect(await caller.ask(`say ${mark.text}`)).toBe(`answered ${`heard: ${mark.text}`.length}`);
   expect(await agent.ask("heard")).toBe("heard 1");
   const memory = await mark.inMemory(gateway.pid);
@@ -49,6 +56,7 @@ async function run(mark: Watermark, mode: "adopt" | "relay", key: string | undef
   const found = {
     caller: await mark.inMemory(caller.pid),
     agent: await mark.inMemory(agent.pid),
+    captured: await readFile(join(home, "capture.json"), "utf8"),
     gateway: {
       memory,
       store: await mark.inFiles(files.filter((path) => path.startsWith(store))),
@@ -101,18 +109,27 @@ describe("the search", () => {
   });
 });
 
-describe.each(["adopt", "relay"] as const)("a gateway that is to %s", (mode) => {
+const WAYS: readonly Way[] = [
+  { pin: "a2a@1.0/JSONRPC", mode: "adopt" },
+  { pin: "a2a@1.0/JSONRPC", mode: "relay" },
+  // A gateway opens sealed sessions, not sealed messages.
+  { pin: "secured-toy@1/WS", mode: "adopt" },
+  { pin: "secured-toy@1/WS", mode: "relay" },
+];
+
+describe.each(WAYS)("a gateway for $pin that is to $mode", (way) => {
   test("holds what passes in clear: the search finds it", { timeout: 120_000 }, async () => {
-    const { caller, agent, gateway } = await run(newMark(), mode, undefined);
+    const { caller, agent, gateway } = await run(newMark(), way, undefined);
     expect([...caller.forms, ...agent.forms]).toEqual(["utf-8", "utf-8"]);
     expect([[...gateway.memory.forms], [...gateway.capture.forms]]).toEqual([["utf-8"], ["utf-8"]]);
     // Only a gateway that owns the tasks stores them.
-    expect([...gateway.store.forms]).toEqual(mode === "adopt" ? ["utf-8"] : []);
+    expect([...gateway.store.forms]).toEqual(way.mode === "adopt" ? ["utf-8"] : []);
   });
 
   test("holds nothing readable of what passes sealed, though both ends do", { timeout: 120_000 }, async () => {
-    const { caller, agent, gateway } = await run(newMark(), mode, randomBytes(32).toString("hex"));
+    const { caller, agent, gateway, captured } = await run(newMark(), way, randomBytes(32).toString("hex"));
     expect([...caller.forms, ...agent.forms]).toEqual(["utf-8", "utf-8"]);
     for (const [where, { forms }] of Object.entries(gateway)) expect([where, ...forms]).toEqual([where]);
+    expect(captured).toContain("application/vnd.koine.sealed");
   });
 });

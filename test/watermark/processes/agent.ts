@@ -1,5 +1,6 @@
 import { type AgentFunction, agent, serve } from "../../../src/index.js";
 import { RelayedMessage } from "../../../src/tasks/index.js";
+import { REGISTRY } from "../registry.js";
 import { seal, unseal } from "../sealing.js";
 import { answerLines, firstLine } from "./lines.js";
 
@@ -26,6 +27,6 @@ const handle: AgentFunction = async function* (message, task) {
   return new RelayedMessage({ ...answer, ts, intent, role: "agent", content, context, meta }, undefined);
 };
 
-const server = await serve(agent({ name: "worker", description: "keeps what it is told", handle }), {});
+const server = await serve(agent({ name: "worker", description: "keeps what it is told", handle }), { protocols: REGISTRY });
 answerLines({ heard: async () => `heard ${heard.length}` });
 process.stdout.write(`ready ${server.url}\n`);

@@ -1,6 +1,7 @@
 import { isPromise, newEnvelope, systemIds } from "../../../src/envelope/index.js";
 import { answerText, connect, DiscoveryCache, type Envelope } from "../../../src/index.js";
 import { startCall } from "../../../src/public/protocols.js";
+import { REGISTRY } from "../registry.js";
 import { seal, unseal } from "../sealing.js";
 import { answerLines, firstLine } from "./lines.js";
 
@@ -14,7 +15,7 @@ export interface CallerFacts {
 
 const { gateway, pin, key: hex }: CallerFacts = JSON.parse(await firstLine());
 const key = hex === undefined ? undefined : Buffer.from(hex, "hex");
-const peer = await connect(gateway, { pin, discoveryCache: new DiscoveryCache(), as: "caller" });
+const peer = await connect(gateway, { protocols: REGISTRY, pin, discoveryCache: new DiscoveryCache(), as: "caller" });
 const said: string[] = [];
 
 async function say(text: string): Promise<string> {

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { isObject } from "../../../src/envelope/index.js";
 import { bridge, DiscoveryCache, openSqliteStore, serve } from "../../../src/index.js";
-import { createInspector, inspectorRoutes } from "../../../src/public/inspect.js";
+import { createInspector } from "../../../src/public/inspect.js";
 import { noTelemetry } from "../../../src/telemetry/index.js";
+import { REGISTRY } from "../registry.js";
 import { answerLines, firstLine } from "./lines.js";
 
 /** A gateway in its own process, with everything that could hold content: a store, message capture and a log. */
@@ -16,14 +17,15 @@ export interface GatewayFacts {
 const { upstream, mode, store: file, pin }: GatewayFacts = JSON.parse(await firstLine());
 const inspector = createInspector({ ids: { newId: () => crypto.randomUUID() }, clock: { now: () => Date.now() } });
 const bridged = await bridge(upstream, {
+  protocols: REGISTRY,
   pin,
   discoveryCache: new DiscoveryCache(),
   bridge: { name: "worker", mode },
 });
 const server = await serve(bridged, {
+  protocols: REGISTRY,
   store: await openSqliteStore({ file, now: Date.now }),
   telemetry: inspector.telemetry(noTelemetry),
-  routes: inspectorRoutes(inspector.log),
   onError: (thrown) => process.stderr.write(`${String(thrown)}\n`),
 });
 answerLines({
