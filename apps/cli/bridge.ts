@@ -1,7 +1,8 @@
 import { type CardPolicy, connect, type JsonObject, type RemoteAgent, type Requirement } from "../../src/index.js";
 import { nameFrom } from "../../src/internal.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
-import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
+import { listenerInterfaces } from "../config/index.js";
+import { configFrom, type GatewayConfig } from "../gateway/index.js";
 import type { AdminCommandOptions } from "./admin.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions } from "./credentials.js";
 import { usageError } from "./exit.js";
@@ -10,11 +11,15 @@ import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress, peerCredentials } from "./peer.js";
 import { oneLine } from "./printable.js";
+import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
 interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions, ProxyOptions, AdminCommandOptions {
   readonly output: Format;
   readonly as?: readonly string[];
+  /** False for `--no-grpc`. */
+  readonly grpc: boolean;
+  readonly set?: SettingPairs;
   readonly name?: string;
   readonly mode?: "adopt" | "relay";
   readonly strict?: boolean;
@@ -66,7 +71,7 @@ async function connectOnce(address: string, options: BridgeCommandOptions): Prom
 }
 
 async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: Output): Promise<void> {
-  const listeners = listenerInterfaces(config.document.as);
+  const listeners = listenerInterfaces(config.document.as, config.document.grpc);
   if (output.format === "json") await output.document(lossTableJson(listeners, remote));
   else await output.text(lossTable(listeners, remote));
 }
@@ -88,6 +93,8 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
       trustedProxies: proxiesOf(options),
     },
     as,
+    grpc: options.grpc ? undefined : false,
+    settings: options.set === undefined ? undefined : checkedSettings(options.set),
     store: data !== undefined ? { sqlite: data, durable } : store !== undefined ? { redis: FROM_STORE } : undefined,
     secret: secretFile === undefined ? undefined : { file: secretFile },
     auth: tokenFile === undefined ? undefined : { tokens: { file: tokenFile } },

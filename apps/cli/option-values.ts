@@ -87,3 +87,10 @@ export function knownWords<T extends string>(list: string, option: string, known
     return found;
   });
 }
+
+/** A list of interface names: `a2a@1.0,acp`. */
+export function parseInterfaces(text: string): readonly string[] {
+  const interfaces = text.split(",").map((each) => each.trim());
+  if (interfaces.some((each) => each === "")) throw new InvalidArgumentError("It looks like a2a@1.0,acp.");
+  return interfaces;
+}

@@ -4,7 +4,6 @@ import {
   AgentError,
   type ArtifactStore,
   createMemoryArtifacts,
-  type Json,
   openDiskArtifacts,
   type Requirement,
   type ServeOptions,
@@ -15,9 +14,9 @@ import {
 } from "../../src/index.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
 import { openIdentity } from "../../src/public/identity.js";
-import { type DeploymentName, type Protocol, protocols } from "../../src/public/protocols.js";
+import type { DeploymentName } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
-import { loadAgents as load, profileLimits } from "../config/index.js";
+import { listenerInterfaces, loadAgents as load, profileLimits } from "../config/index.js";
 import { type AdminCommandOptions, readAdmin } from "./admin.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
@@ -25,9 +24,9 @@ import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { untilStopped } from "./interrupt.js";
 import { type ModelOptions, openModel } from "./model.js";
-import { settingsOf } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { listenProblem, problemOf } from "./problem.js";
+import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openTaskStore, type StoreOptions } from "./task-store.js";
@@ -47,7 +46,10 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly artifacts?: string;
   readonly metrics?: "admin" | "admitted";
   readonly identity?: string;
-  readonly set?: ReadonlyMap<string, string>;
+  readonly as?: readonly string[];
+  /** False for `--no-grpc`. */
+  readonly grpc: boolean;
+  readonly set?: SettingPairs;
   readonly try?: boolean;
   readonly cardKey?: readonly string[];
   /** False for `--no-push`. */
@@ -61,7 +63,7 @@ const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 export async function serveModules(paths: readonly string[], options: ServeCommandOptions): Promise<void> {
   const output = createOutput(options.output);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const settings = checkedSettings(options);
+  const settings = checkedSettings(options.set);
   const audit = openAudit(options, say);
   const callers = await readIdentity(options, await readAdmission(options.tokenFile), audit);
   if (options.gateway !== undefined && callers.admission.open === true)
@@ -111,34 +113,6 @@ async function readKeys(
   return [tls, signers, warnings.filter((warning) => warning !== undefined)];
 }
 
-function checkedSettings({ set = new Map() }: ServeCommandOptions): NonNullable<ServeOptions["settings"]> {
-  return Object.fromEntries(
-    Object.entries(settingsOf(set)).map(([id, given]) => {
-      const protocol = protocols.find((each) => each.id === id);
-      if (protocol === undefined)
-        throw usageError(
-          `--set ${id}.…: no protocol is called ${id}`,
-          `There are: ${protocols.map((each) => each.id).join(", ")}`,
-        );
-      return [id, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, settingValue(protocol, name, value)]))];
-    }),
-  );
-}
-
-/** Converts a value to the kind its protocol declares. */
-function settingValue({ id, settings = [] }: Protocol, name: string, value: Json | undefined): Json | undefined {
-  const info = settings.find((each) => each.name === name);
-  if (info === undefined)
-    throw usageError(
-      `--set ${id}.${name}: there is no such setting`,
-      settings.length === 0 ? `${id} has none.` : `There are: ${settings.map((each) => each.name).join(", ")}`,
-    );
-  if (info.kind !== "number") return value;
-  const number = Number(value);
-  if (value === "" || !Number.isFinite(number)) throw usageError(`--set ${id}.${name}: ${String(value)} is not a number`);
-  return number;
-}
-
 async function artifactStore(folder: string | undefined): Promise<ArtifactStore> {
   if (folder === undefined) return createMemoryArtifacts(IDS);
   return openDiskArtifacts(folder, IDS).catch((thrown: unknown) => {
@@ -153,6 +127,7 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
   return {
     port,
     host,
+    protocols: listenerInterfaces(options.as, options.grpc),
     admission: callers.admission,
     gateways: options.gateway ?? [],
     ...profileLimits(options.profile),

@@ -10,6 +10,7 @@ export {
   parsePath,
   readDocument,
 } from "./document.js";
+export { listenerInterfaces } from "./listener-interfaces.js";
 export { loadAgents } from "./load-agents.js";
 export {
   isClearBeyondLoopback,

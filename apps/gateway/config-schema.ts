@@ -217,7 +217,11 @@ export const CONFIG_SCHEMA = z.strictObject({
     .array(INTERFACE_NAME)
     .min(1, "is empty")
     .optional()
-    .describe("Interfaces to serve to callers: a2a@1.0, a2a@0.3, acp. Default: all."),
+    .describe("Interfaces to serve to callers: a2a@1.0, a2a@0.3/JSONRPC, acp. Default: all."),
+  grpc: z
+    .boolean()
+    .optional()
+    .describe("False: no gRPC interface is listed on cards or served, for clients that accept only http URLs. Default: true."),
   agents: z.array(AGENT).min(1, "has no agent"),
   defaults: z.strictObject(COMMON).optional().describe("Defaults for all agents."),
   clearText: CLEAR_TEXT.optional().describe(

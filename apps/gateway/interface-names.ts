@@ -1,4 +1,4 @@
-import { type Protocol, protocols as registered, selectInterfaces } from "../../src/public/protocols.js";
+import { type Protocol, protocols as registered } from "../../src/public/protocols.js";
 import { nearestOf } from "./schema-problems.js";
 
 const FORM = /^[a-z0-9-]+(@[^/@\s]+(\/[^/\s]+)?)?$/;
@@ -15,9 +15,4 @@ export function interfaceNameProblem(text: string, known: readonly Protocol[] = 
   }
   if (version === undefined || protocol.versions.includes(version)) return undefined;
   return `names unknown version ${version} of ${id}; available: ${protocol.versions.join(", ")}`;
-}
-
-/** The protocols to serve, restricted to the configured interfaces. */
-export function listenerInterfaces(as: readonly string[] | undefined): readonly Protocol[] {
-  return as === undefined ? registered : selectInterfaces(as, registered);
 }

@@ -2,6 +2,7 @@ import type { Maybe } from "../../src/index.js";
 import type { DeploymentName } from "../../src/public/protocols.js";
 import {
   isClearBeyondLoopback,
+  listenerInterfaces,
   type MemberPath,
   type Need,
   type ProfileFacts,
@@ -12,7 +13,6 @@ import { DEFAULT_HOST, isLoopbackHost } from "./addresses.js";
 import { requiresAuthentication } from "./config-checks.js";
 import type { ConfigProblems } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
-import { listenerInterfaces } from "./interface-names.js";
 
 /** The member that meets a need, and what to write there. */
 const FIXES: { readonly [need in Need]: readonly [path: MemberPath, fix: string] } = {

@@ -2,11 +2,11 @@ import type { AdminOptions, Json, Maybe, ReplaceOptions, ServeOptions } from "..
 import type { Admission } from "../../src/public/auth.js";
 import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
+import { listenerInterfaces } from "../config/index.js";
 import type { Console } from "../dashboard/index.js";
 import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
 import type { GatewayConfig } from "./config.js";
-import { listenerInterfaces } from "./interface-names.js";
 import type { Observations } from "./observations.js";
 import type { PageCaller } from "./page-caller.js";
 import { listenerLayers, type PolicyTools } from "./policy-layers.js";
@@ -33,7 +33,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
   const { pageCaller, telemetry, observations, tools, onError } = parts;
   const policies = new Map(agents.map((agent) => [agent.name, agent.policies]));
   return {
-    protocols: listenerInterfaces(document.as),
+    protocols: listenerInterfaces(document.as, document.grpc),
     admission: pageCaller.admit(callerAdmission.admission),
     gateways: document.auth?.gateways ?? [],
     tenants: document.auth?.tenants,

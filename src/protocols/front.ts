@@ -249,5 +249,16 @@ function methodNotAllowed(request: RequestHead, allowed: readonly string[]): Htt
 }
 
 function notFound(request: RequestHead): HttpResponse {
+  if (request.headers["content-type"]?.startsWith("application/grpc") === true) return unknownService(request);
   return errorResponse(404, new AgentError("not_found", `No route for ${request.method} ${request.path}`));
+}
+
+/** A client of gRPC reads the status of the call, not that of HTTP: 12 is UNIMPLEMENTED. */
+function unknownService({ path }: RequestHead): HttpResponse {
+  const message = encodeURIComponent(`unknown service ${path.slice(1, 129)}`);
+  return {
+    status: 200,
+    headers: { "content-type": "application/grpc", "grpc-status": "12", "grpc-message": message },
+    body: undefined,
+  };
 }

@@ -35,6 +35,6 @@ export type {
   SettingInfo,
   Traits,
 } from "./protocol.js";
-export { selectInterfaces } from "./select-interfaces.js";
+export { selectInterfaces, withoutBinding } from "./select-interfaces.js";
 export type { IntakeObserver } from "./session-intake.js";
 export { tlsProtection } from "./tls-protection.js";

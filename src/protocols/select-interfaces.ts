@@ -21,6 +21,31 @@ export function selectInterfaces(names: readonly string[], known: readonly Proto
   });
 }
 
+/** The protocols without their interfaces over one binding, such as `GRPC`: cards do not list them, and calls are rejected. */
+export function withoutBinding(binding: string, known: readonly Protocol[]): readonly Protocol[] {
+  return known.map((protocol) => ({
+    ...protocol,
+    serve(host) {
+      const served = protocol.serve(
+        restricted(host, (via) => via.binding !== binding, `${protocol.id} over ${binding} is not served at this address`),
+      );
+      return { ...served, interfaces: (agent, url) => served.interfaces(agent, url).filter((each) => each.binding !== binding) };
+    },
+  }));
+}
+
+/** A host whose cards list only some interfaces, and that rejects calls to others. */
+function restricted(host: Host, isOne: (via: Via) => boolean, otherwise: string): Host {
+  return {
+    ...host,
+    offers: (via) => isOne(via) && (host.offers?.(via) ?? true),
+    begin(request, start) {
+      if (isOne(start.via)) return host.begin(request, start);
+      throw new AgentError("unsupported_version", otherwise);
+    },
+  };
+}
+
 function parseSelector(name: string, known: readonly Protocol[]): Selector {
   const [target = "", binding] = name.split("/", 2);
   const [id, version] = target.split("@", 2);
@@ -43,15 +68,7 @@ function narrowed(protocol: Protocol, selectors: readonly Selector[]): Protocol 
     ...protocol,
     versions: protocol.versions.filter((one) => selectors.some(({ version }) => version === one)),
     serve(host) {
-      const narrow: Host = {
-        ...host,
-        offers: isOne,
-        begin(request, start) {
-          if (isOne(start.via)) return host.begin(request, start);
-          throw new AgentError("unsupported_version", `only ${protocol.id} ${names} is served at this address`);
-        },
-      };
-      const served = protocol.serve(narrow);
+      const served = protocol.serve(restricted(host, isOne, `only ${protocol.id} ${names} is served at this address`));
       return { ...served, interfaces: (agent, url) => served.interfaces(agent, url).filter(isOne) };
     },
   };

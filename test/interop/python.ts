@@ -7,7 +7,7 @@ import { exited } from "../child-process.js";
 import type { OfficialServer } from "../peers/official.js";
 
 /** The name of an environment in environments.json. */
-export type Environment = "a2a-0.3.3" | "a2a-1.3.0" | "acp-1.0.3" | "agora-0.2.0";
+export type Environment = "a2a-0.3.3" | "a2a-1.3.0" | "acp-1.0.3" | "agora-0.2.0" | "google-adk-2.13.0" | "pydantic-ai-2.66.0";
 
 /** A script in python/ and the environment it runs in. */
 export interface Script {
@@ -35,17 +35,21 @@ function start({ environment, file }: Script, args: readonly string[]): ChildPro
 }
 
 /** Starts a server of an official library. It prints its port on its first line. */
-export async function startPython(script: Script, ...args: readonly string[]): Promise<OfficialServer> {
-  const child = start(script, args);
+export function startPython(script: Script, ...args: readonly string[]): Promise<OfficialServer> {
+  return startProgram(start(script, args));
+}
+
+/** The same for a program in any language. */
+export async function startProgram(child: ChildProcess): Promise<OfficialServer> {
   const printed = collectText(child.stderr);
   const port = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
-      reject(new Error(`the Python server did not start within ${START_MS} ms: ${printed()}`));
+      reject(new Error(`the server did not start within ${START_MS} ms: ${printed()}`));
     }, START_MS);
     exited(child).then(() => {
       clearTimeout(timer);
-      reject(new Error(`the Python server exited: ${printed()}`));
+      reject(new Error(`the server exited: ${printed()}`));
     }, reject);
     createInterface({ input: child.stdout ?? process.stdin }).once("line", (line) => {
       clearTimeout(timer);
@@ -64,14 +68,18 @@ export async function startPython(script: Script, ...args: readonly string[]): P
 }
 
 /** Runs the scripted conversation of an official client and returns its result for each check. */
-export async function runScript(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
-  const child = start(script, args);
+export function runScript(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
+  return runProgram(start(script, args));
+}
+
+/** The same for a program in any language. */
+export async function runProgram(child: ChildProcess): Promise<{ readonly [check: string]: unknown }> {
   const output = collectText(child.stdout);
   const printed = collectText(child.stderr);
   const timer = setTimeout(() => child.kill("SIGKILL"), TALK_MS);
   const status = await new Promise<number | null>((resolve, reject) => child.once("close", resolve).once("error", reject));
   clearTimeout(timer);
-  if (status !== 0) throw new Error(`the Python client exited with ${status}: ${printed()}\n${output()}`);
+  if (status !== 0) throw new Error(`the client exited with ${status}: ${printed()}\n${output()}`);
   const lines = output().trim().split("\n");
   return Object.fromEntries(lines.map((line): [string, unknown] => readCheck(JSON.parse(line))));
 }

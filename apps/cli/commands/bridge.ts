@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { collect, parsePort, parseSeconds } from "../option-values.js";
+import { type Command, Option } from "commander";
+import { collect, collectPairs, parseInterfaces, parsePort, parseSeconds } from "../option-values.js";
 import { CARD_POLICIES } from "./choices.js";
 import {
   addAdminOptions,
@@ -26,7 +26,8 @@ export function addBridge(program: Command): void {
     .command("bridge")
     .description("put one agent that already runs on a port, in every protocol")
     .argument("<url>", "where the agent is")
-    .option("--as <interfaces>", "listener interfaces: a2a@1.0,a2a@0.3,acp (default: all)", parseInterfaces)
+    .option("--as <interfaces>", "listener interfaces: a2a@1.0,a2a@0.3/JSONRPC,acp (default: all)", parseInterfaces)
+    .option("--no-grpc", "list and serve no gRPC interface, for clients that accept only http URLs on a card")
     .option("--name <name>", "what the agent is called here (default: as on its card)")
     .addOption(new Option("--mode <mode>", "who owns the tasks: this gateway, or the agent").choices(["adopt", "relay"]))
     .option("--strict", "refuse what the agent cannot do, instead of emulating it")
@@ -34,6 +35,11 @@ export function addBridge(program: Command): void {
     .option("--pin <interface>", "only this interface of the agent: a protocol, protocol@version, or protocol@version/binding")
     .addOption(requireOption("security that callers must bring and the agent must provide"))
     .option("--timeout <seconds>", "for one answer of the agent", parseSeconds)
+    .option(
+      "--set <protocol.key=value>",
+      "a setting of one protocol, as of `koine serve`; may be given several times",
+      collectPairs,
+    )
     .option("--losses", "print what cannot be carried between it and each listener interface, and exit")
     .option("--no-page", "serve no page")
     .addOption(outputOption())
@@ -54,10 +60,4 @@ export function addBridge(program: Command): void {
   addCredentialOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../bridge.js")).runBridge));
-}
-
-function parseInterfaces(text: string): readonly string[] {
-  const interfaces = text.split(",").map((each) => each.trim());
-  if (interfaces.some((each) => each === "")) throw new InvalidArgumentError("It looks like a2a@1.0,acp.");
-  return interfaces;
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { collect, collectPairs, parsePort } from "../option-values.js";
+import { collect, collectPairs, parseInterfaces, parsePort } from "../option-values.js";
 import {
   addAdminOptions,
   addModelOptions,
@@ -41,6 +41,8 @@ function addServeOptions(command: Command): Command {
   addProxyOptions(command)
     .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
+    .option("--as <interfaces>", "the interfaces to serve: a2a@1.0,a2a@0.3/JSONRPC,acp (default: all)", parseInterfaces)
+    .option("--no-grpc", "list and serve no gRPC interface, for clients that accept only http URLs on a card")
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
     .addOption(profileOption())
     .addOption(requireOption("refuse callers that do not bring this security"))

@@ -22,14 +22,18 @@ import { fetchCard } from "./client/fetch-card.js";
 import { jsonRpcBinding } from "./client/json-rpc.js";
 import { bodyBytes, rawMember } from "./client/raw-result.js";
 import { restBinding } from "./client/rest.js";
+import { knownFiles } from "./codec/legacy-files.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
+import { readSettings } from "./settings.js";
 
 /** The client side: encodes operations as requests and decodes responses. One request per operation, never retried. */
 export function connect(context: ClientContext): Client {
   const { link, peer, limits } = context;
   const name = bindingName(peer);
-  const dialect = dialectFor(peer.version, name);
+  const { legacyFiles } = readSettings(context.settings("a2a"));
+  const files = legacyFiles === "auto" ? knownFiles(peer.card) : legacyFiles;
+  const dialect = dialectFor(peer.version, name, files);
   const wire: Wire = { link, peer, ids: context, limits, name, binding: bindingFor(name), dialect };
   const handler: Handler = (operation, call) => {
     switch (operation.kind) {
@@ -145,6 +149,13 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
     throw new AgentError("unsupported", "this peer cannot find a task by its idempotency key", { sent: "no" });
   }
   const reportLoss = call.reportLoss.bind(call);
+  if (operation.kind === "send" && operation.push !== undefined && !wire.peer.card.capabilities.push)
+    reportLoss({
+      protocol: "a2a",
+      path: "operation.push",
+      valueKind: "object",
+      reason: "the peer has no push notifications; nothing is sent to the webhook",
+    });
   const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, reportLoss);
   if (encoded === undefined) {
     throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.name}`, {

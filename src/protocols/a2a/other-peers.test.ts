@@ -140,6 +140,14 @@ describe("a 1.0 stream that begins with a status", () => {
   });
 });
 
+test("a webhook for a peer without push notifications is reported", async () => {
+  const push = { taskId: "", id: "", url: "https://caller.example/hook" };
+  const result = { task: { id: "t", status: { state: "TASK_STATE_COMPLETED" } } };
+  const operation = { ...send("answer"), push } as Operation; // a send
+  const { losses } = await outcomeOf({ operation, answer: json({ jsonrpc: "2.0", id: "id", result }) });
+  expect(losses.map(({ path }) => path)).toEqual(["operation.push"]);
+});
+
 describe("a delete", () => {
   const remove: Operation = { kind: "push.delete", taskId: "t", id: "p" };
 

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { signedCard, verbatimBytes, verbatimDocument } from "./card/served-card.js";
-import { isGrpc, SERVICES } from "./grpc/address.js";
+import { AGENT_METADATA, HEALTH_SERVICE, isGrpc, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
@@ -22,6 +22,8 @@ export const routes: readonly Route[] = [
   { method: "HEAD", path: CARD_PATH },
   { method: "POST", path: "/message" },
   ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
+  // Health is for anyone: a load balancer has no credentials.
+  { method: "POST", path: `${HEALTH_SERVICE}/*`, when: isGrpc, proves: true },
   // Outranks other protocols at the root, and answers requests that cannot be parsed.
   { method: "POST", path: "/", rank: 10, whose: looksLikeJsonRpc },
 ];
@@ -56,8 +58,8 @@ export function serve(host: Host): Served {
       return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
-    // gRPC paths cannot name an agent.
-    if (!path.startsWith(`${BASE}/`)) return grpc(request, defaultCard());
+    if (path.startsWith(`${HEALTH_SERVICE}/`)) return health(request);
+    if (!path.startsWith(`${BASE}/`)) return grpc(request);
     return below(request, path.slice(BASE.length + 1).split("/"));
   }
 
@@ -95,9 +97,16 @@ export function serve(host: Host): Served {
     answerJsonRpc(host, card, request, tenant);
 
   // Loaded by the first gRPC call: the protobuf schemas are large, and many hosts never need them.
-  async function grpc(request: HttpRequest, card: Card): Promise<HttpResponse> {
+  async function grpc(request: HttpRequest): Promise<HttpResponse> {
     const { answerGrpc } = await import("./server/grpc.js");
-    return answerGrpc(host, settings, request, card);
+    const named = request.headers[AGENT_METADATA];
+    return answerGrpc(host, settings, request, {
+      card: named === undefined ? defaultCard() : agentAt(encodeURIComponent(named)),
+      agentOf: (tenant) => agentAt(encodeURIComponent(tenant)),
+    });
+  }
+  async function health(request: HttpRequest): Promise<HttpResponse> {
+    return (await import("./server/grpc-health.js")).answerHealth(request);
   }
 
   function defaultCard(): Card {

@@ -1,5 +1,6 @@
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { SettingInfo } from "../protocol.js";
+import { LEGACY_FILES, type LegacyFiles } from "./codec/legacy-files.js";
 
 /**
  * The two published error tables (A2A 1.0.0 and 1.0.1) differ in six cells, and patch versions are not negotiated. `1.0.1` is
@@ -21,16 +22,18 @@ const PUSH_TOKEN_HEADERS = ["x", "plain", "both"] as const;
 export type PushTokenHeader = (typeof PUSH_TOKEN_HEADERS)[number];
 
 /**
- * The format of 0.3 gRPC addresses on cards: the official SDKs need `host:port`; the specification of 0.3 and its compatibility
- * kit require an absolute URL.
+ * The format of gRPC addresses on cards: clients that dial them need `host:port`; the specifications ask for an absolute URL, as does
+ * the compatibility kit of 0.3.
  */
-export const LEGACY_GRPC_ADDRESSES = ["authority", "url"] as const;
-export type LegacyGrpcAddress = (typeof LEGACY_GRPC_ADDRESSES)[number];
+export const GRPC_ADDRESSES = ["authority", "url"] as const;
+type GrpcAddressForm = (typeof GRPC_ADDRESSES)[number];
 
 export interface A2aSettings {
+  readonly legacyFiles: LegacyFiles;
   readonly errorProfile: ErrorProfile;
   readonly cardForm: CardForm;
-  readonly legacyGrpcAddress: LegacyGrpcAddress;
+  readonly grpcAddress: GrpcAddressForm;
+  readonly legacyGrpcAddress: GrpcAddressForm;
   readonly pushTokenHeader: PushTokenHeader;
 }
 
@@ -55,10 +58,23 @@ export const SETTINGS: readonly SettingInfo[] = [
     about: "the card format for requests without a version: both (the default, for readers of 1.0 and 0.3), 1.0, or 0.3",
   },
   {
+    name: "grpcAddress",
+    kind: "text",
+    example: "url",
+    about: "gRPC addresses on 1.0 cards: host:port (authority, the default) or http://host:port (url)",
+  },
+  {
     name: "legacyGrpcAddress",
     kind: "text",
     example: "url",
     about: "gRPC addresses on 0.3 cards: host:port (authority, the default) or http://host:port (url)",
+  },
+  {
+    name: "legacyFiles",
+    kind: "text",
+    example: "base64",
+    about:
+      "files over 0.3 REST and gRPC: bytes (raw), base64 text in the bytes (base64, for Python and Go), or by what the peer is known to be (auto, the default)",
   },
 ];
 
@@ -66,8 +82,10 @@ export const SETTINGS: readonly SettingInfo[] = [
 export function readSettings(given: Maybe<JsonObject>): A2aSettings {
   return {
     errorProfile: oneOf(ERROR_PROFILES, given, "errorProfile"),
+    legacyFiles: oneOf(LEGACY_FILES, given, "legacyFiles"),
     cardForm: oneOf(CARD_FORMS, given, "cardForm"),
-    legacyGrpcAddress: oneOf(LEGACY_GRPC_ADDRESSES, given, "legacyGrpcAddress"),
+    grpcAddress: oneOf(GRPC_ADDRESSES, given, "grpcAddress"),
+    legacyGrpcAddress: oneOf(GRPC_ADDRESSES, given, "legacyGrpcAddress"),
     pushTokenHeader: oneOf(PUSH_TOKEN_HEADERS, given, "pushTokenHeader"),
   };
 }

@@ -5,6 +5,7 @@ import { blame } from "../../../transport/fields.js";
 import { jsonBody } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { readCard } from "../card/card.js";
+import { noteServer } from "../codec/legacy-files.js";
 import { bodyBytes } from "./raw-result.js";
 
 /** The path since 0.3.0, and that up to 0.2, which some agents still use (§8.2). */
@@ -47,7 +48,9 @@ async function fetchOne(link: Link, url: string, call: Call, etag: string | unde
 function readDocument(response: HttpResponse, url: string): FetchedCard | undefined {
   try {
     const document = jsonBody(response);
-    return { kind: "card", card: readCard(document, bodyBytes(response)), url, etag: response.headers["etag"] };
+    const card = readCard(document, bodyBytes(response));
+    noteServer(card, response.headers["server"]);
+    return { kind: "card", card, url, etag: response.headers["etag"] };
   } catch (thrown) {
     const error = blame(thrown, "bad_peer");
     return error.code === "bad_peer" ? { kind: "refused", url, because: error.message } : rethrow(error);

@@ -16,6 +16,6 @@ export interface Form {
   readRole(value: unknown, path: string): "user" | "agent";
   readState(value: unknown, path: string): State;
   writeState(state: State, reportLoss: LossSink): string;
-  readPart(value: unknown, path: string): Part;
+  readPart(value: unknown, path: string, reportLoss: LossSink): Part;
   writePart(part: Part, path: string, reportLoss: LossSink): JsonObject;
 }

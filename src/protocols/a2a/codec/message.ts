@@ -13,7 +13,7 @@ export function readMessage(form: Form, value: unknown, path: string, facts: Dec
   const object = readObject(value, path);
   const id = readText(object.messageId ?? object.message_id, `${path}.messageId`);
   const role = form.readRole(object.role, `${path}.role`);
-  const content = readParts(form, object[form.content], `${path}.${form.content}`, facts.partsPerMessage);
+  const content = readParts(form, object[form.content], `${path}.${form.content}`, facts);
   const sessionId = plain(object.contextId ?? object.context_id, `${path}.contextId`);
   const taskId = plain(object.taskId ?? object.task_id, `${path}.taskId`);
   const metadata = metadataIn(object, path, facts);
@@ -68,7 +68,12 @@ function stringsIn(value: unknown, path: string, { answer, reportLoss }: DecodeF
 }
 
 /** At least one part (A2A 1.0 §5.7), at most `limit`. */
-export function readParts(form: Form, value: unknown, path: string, limit: number): readonly Part[] {
+export function readParts(
+  form: Form,
+  value: unknown,
+  path: string,
+  { partsPerMessage: limit, reportLoss }: DecodeFacts,
+): readonly Part[] {
   if (!Array.isArray(value)) {
     const missing = value === undefined || value === null;
     throw new DecodeProblem(path, missing ? "is missing; an array is expected" : `must be an array, not ${kindOf(value)}`);
@@ -76,7 +81,7 @@ export function readParts(form: Form, value: unknown, path: string, limit: numbe
   if (value.length === 0) throw new DecodeProblem(path, "must have at least one part");
   if (value.length > limit) throw new DecodeProblem(path, `has ${value.length} parts; at most ${limit} are read`, "too_large");
   const parts: Part[] = [];
-  for (let index = 0; index < value.length; index++) parts.push(form.readPart(value[index], `${path}[${index}]`));
+  for (let index = 0; index < value.length; index++) parts.push(form.readPart(value[index], `${path}[${index}]`, reportLoss));
   return parts;
 }
 

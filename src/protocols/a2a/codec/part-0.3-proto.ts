@@ -11,10 +11,11 @@ import { DecodeProblem, readObject, readString } from "../../../transport/fields
 import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, someText } from "../wire.js";
 import { unwrapData } from "./data-compat.js";
+import { ambiguous, type LegacyFiles, readFileBytes, writeFileBytes } from "./legacy-files.js";
 import { reportLabelLosses } from "./part-0.3.js";
 
 /** A part in ProtoJSON of the 0.3 protobuf: `{text}`, `{file: {…}}` or `{data: {data: {…}}}`. */
-export function readProtoPart(value: unknown, path: string): Part {
+export function readProtoPart(value: unknown, path: string, reportLoss: LossSink, files: LegacyFiles): Part {
   const object = readObject(value, path);
   const { text, file, data } = object;
   const present = ["text", "file", "data"].filter((name) => object[name] != null);
@@ -25,7 +26,11 @@ export function readProtoPart(value: unknown, path: string): Part {
   const metadata = readMetadata(object.metadata, `${path}.metadata`);
   if (text != null)
     return { kind: "text", text: readString(text, `${path}.text`), mediaType: undefined, name: undefined, metadata };
-  if (file != null) return readFile(readObject(file, `${path}.file`), `${path}.file`, metadata);
+  if (file != null) {
+    const part = readFile(readObject(file, `${path}.file`), `${path}.file`, metadata);
+    if (part.kind !== "raw") return part;
+    return { ...part, bytes: readFileBytes(part.bytes, part.mediaType, files, ambiguous(path, reportLoss)) };
+  }
   const inner = readObject(data, `${path}.data`).data ?? {};
   const open = unwrapData(readObject(inner, `${path}.data.data`), metadata);
   return { kind: "data", data: open.data, mediaType: undefined, name: undefined, metadata: open.metadata };
@@ -48,7 +53,7 @@ function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Pa
  * The first 0.3 SDKs reject a message with unknown members, and know no part metadata here, so it is not written. The flag for
  * wrapped data is lost with it.
  */
-export function writeProtoPart(part: Part, path: string, reportLoss: LossSink): JsonObject {
+export function writeProtoPart(part: Part, path: string, reportLoss: LossSink, files: LegacyFiles): JsonObject {
   if (part.metadata !== undefined) reportPartLoss(`${path}.metadata`, "object", "0.3 REST has no metadata on parts", reportLoss);
   switch (part.kind) {
     case "text":
@@ -59,8 +64,10 @@ export function writeProtoPart(part: Part, path: string, reportLoss: LossSink): 
       if (isObject(part.data)) return { data: { data: part.data } };
       reportPartLoss(`${path}.data`, "data", "0.3 data is an object; sent as its member value", reportLoss);
       return { data: { data: { value: part.data } } };
-    case "raw":
-      return { file: { fileWithBytes: encodeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) } };
+    case "raw": {
+      const fileWithBytes = encodeBase64(writeFileBytes(part.bytes, files));
+      return { file: { fileWithBytes, mimeType: someText(part.mediaType), name: someText(part.name) } };
+    }
     case "url":
       return { file: { fileWithUri: part.url, mimeType: someText(part.mediaType), name: someText(part.name) } };
     default:

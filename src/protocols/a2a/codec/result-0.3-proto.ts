@@ -2,25 +2,25 @@ import type { AgentEvent, Json, LossSink, Operation } from "../../../envelope/in
 import { writeProtoCard } from "../card/card-0.3.js";
 import { readCardDocument } from "../card/card-1.0.js";
 import type { DecodeFacts } from "../dialect.js";
-import { FORM_0_3_PROTO as FORM } from "./form-0.3.js";
+import type { Form } from "./form.js";
 import { readProtoTaskPush, writeProtoTaskPush } from "./push-0.3.js";
 import { notUnary, onlyAnswer, readPushes, readTasks, readWrapped, writeTasks, writeWrapped } from "./result-1.0.js";
 import { readTask, writeTask } from "./task.js";
 
 /** REST results of 0.3: the wrappers of 1.0 around ProtoJSON of the older protobuf. */
-export function writeProtoResult(operation: Operation, event: AgentEvent, reportLoss: LossSink): Json {
+export function writeProtoResult(form: Form, operation: Operation, event: AgentEvent, reportLoss: LossSink): Json {
   switch (event.kind) {
     case "message":
-      return writeWrapped(FORM, event, reportLoss);
+      return writeWrapped(form, event, reportLoss);
     case "status":
     case "artifact":
       throw notUnary(event);
     case "task":
       return operation.kind === "send"
-        ? writeWrapped(FORM, event, reportLoss)
-        : writeTask(FORM, event.task, undefined, reportLoss);
+        ? writeWrapped(form, event, reportLoss)
+        : writeTask(form, event.task, undefined, reportLoss);
     case "tasks":
-      return writeTasks(FORM, event, operation.kind === "task.list" && operation.artifacts === true, reportLoss);
+      return writeTasks(form, event, operation.kind === "task.list" && operation.artifacts === true, reportLoss);
     case "push":
       return writeProtoTaskPush(event.config);
     case "pushes":
@@ -34,16 +34,16 @@ export function writeProtoResult(operation: Operation, event: AgentEvent, report
   }
 }
 
-export function readProtoResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent {
+export function readProtoResult(form: Form, operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent {
   switch (operation.kind) {
     case "send":
-      return onlyAnswer(readWrapped(FORM, result, facts));
+      return onlyAnswer(readWrapped(form, result, facts));
     case "task.get":
     case "task.cancel":
     case "task.subscribe":
-      return { kind: "task", task: readTask(FORM, result, "result", facts) };
+      return { kind: "task", task: readTask(form, result, "result", facts) };
     case "task.list":
-      return readTasks(FORM, operation, result, facts);
+      return readTasks(form, operation, result, facts);
     case "push.set":
     case "push.get":
       return { kind: "push", config: readProtoTaskPush(result, "result", facts.reportLoss) };

@@ -61,7 +61,7 @@ function readArtifact(form: Form, value: unknown, path: string, facts: DecodeFac
     id: readText(object.artifactId ?? object.artifact_id, `${path}.artifactId`),
     name: decorativeText(object.name, `${path}.name`, facts.reportLoss),
     description: decorativeText(object.description, `${path}.description`, facts.reportLoss),
-    parts: readParts(form, object.parts, `${path}.parts`, facts.partsPerMessage),
+    parts: readParts(form, object.parts, `${path}.parts`, facts),
     metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
     extensions: decorativeStrings(object.extensions, `${path}.extensions`, facts.reportLoss),
   };

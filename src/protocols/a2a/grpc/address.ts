@@ -5,6 +5,11 @@ import type { HttpRequest } from "../../../transport/exchange.js";
 export const SERVICES = { "1.0": "/lf.a2a.v1.A2AService", "0.3": "/a2a.v1.A2AService" } as const;
 export type Version = keyof typeof SERVICES;
 
+/** The health service of gRPC, which load balancers and kubelets ask. */
+export const HEALTH_SERVICE = "/grpc.health.v1.Health";
+/** The metadata that names an agent of the host, where the request has no tenant. */
+export const AGENT_METADATA = "koine-agent";
+
 /** True for any gRPC content type. gRPC-Web and other payload formats are rejected when the call is answered. */
 export function isGrpc(request: HttpRequest): boolean {
   return request.headers["content-type"]?.startsWith("application/grpc") === true;

@@ -1,4 +1,4 @@
-import type { Interface } from "../../../envelope/index.js";
+import type { Interface, Maybe } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
 import { grpcAuthority } from "../grpc/address.js";
 import { readSettings } from "../settings.js";
@@ -16,18 +16,23 @@ export function interfacesOf(host: Host, agent: string, publicUrl: string): read
     { protocol: "a2a", version: "0.3", binding: "JSONRPC", url },
     // 0.3 clients append `/v1/…` to the address.
     { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url },
-    ...(isDefault ? grpcInterfaces(host, publicUrl) : []),
+    ...grpcInterfaces(host, publicUrl, isDefault ? undefined : agent),
   ];
   return interfaces.filter((iface) => host.offers?.(iface) ?? true);
 }
 
-/** gRPC paths cannot name an agent, so the default agent is used. gRPC needs HTTP/2. */
-function grpcInterfaces(host: Host, publicUrl: string): readonly Interface[] {
-  const url = host.http2 ? grpcAuthority(publicUrl) : undefined;
-  if (url === undefined) return [];
-  const { legacyGrpcAddress } = readSettings(host.settings("a2a"));
+/**
+ * gRPC needs HTTP/2. Its paths cannot name an agent: the tenant does, which clients copy from the card. 0.3 has no tenants, so there
+ * only metadata names another agent than the default one, and its card does not list the interface.
+ */
+function grpcInterfaces(host: Host, publicUrl: string, tenant: Maybe<string>): readonly Interface[] {
+  const authority = host.http2 ? grpcAuthority(publicUrl) : undefined;
+  if (authority === undefined) return [];
+  const { legacyGrpcAddress, grpcAddress } = readSettings(host.settings("a2a"));
+  const url = grpcAddress === "url" ? publicUrl : authority;
+  if (tenant !== undefined) return [{ protocol: "a2a", version: "1.0", binding: "GRPC", url, tenant }];
   return [
     { protocol: "a2a", version: "1.0", binding: "GRPC", url },
-    { protocol: "a2a", version: "0.3", binding: "GRPC", url: legacyGrpcAddress === "url" ? publicUrl : url },
+    { protocol: "a2a", version: "0.3", binding: "GRPC", url: legacyGrpcAddress === "url" ? publicUrl : authority },
   ];
 }

@@ -232,16 +232,16 @@ describe("invalid calls", () => {
   });
 });
 
-test("a card lists gRPC only with HTTP/2, and only for the first agent", () => {
+test("a card lists gRPC only with HTTP/2; other agents than the first by their tenant", () => {
   const offered = (http2: boolean, agent: string, url: string) =>
     serve(createHost({ handler: answers, cards: [card, { ...card, name: "b" }], ids: { now: () => 0, newId: () => "" }, http2 }))
       .interfaces(agent, url)
       .filter(({ binding }) => binding === "GRPC")
-      .map((each) => `${each.version} ${each.url}`);
+      .map(({ version, url: address, tenant = "" }) => `${version} ${address} ${tenant}`.trim());
   expect(offered(true, "a", "http://h:4000")).toEqual(["1.0 h:4000", "0.3 h:4000"]);
   expect(offered(true, "a", "https://h")).toEqual(["1.0 h:443", "0.3 h:443"]);
   expect(offered(true, "a", "https://[::1]:8443")).toEqual(["1.0 [::1]:8443", "0.3 [::1]:8443"]);
   expect(offered(false, "a", "http://h:4000")).toEqual([]);
-  expect(offered(true, "b", "http://h:4000")).toEqual([]);
+  expect(offered(true, "b", "http://h:4000")).toEqual(["1.0 h:4000 b"]);
   expect(offered(true, "a", "https://h/below")).toEqual([]);
 });

@@ -13,7 +13,7 @@ import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
-import { v03Proto } from "../codec/codec-0.3-proto.js";
+import { v03ProtoFor } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import type { GrpcStatus } from "../error-tables.js";
@@ -31,7 +31,7 @@ import type { A2aSettings } from "../settings.js";
 import { type Answering, answer } from "./answering.js";
 import { deadlineAfter, NO_DEADLINE } from "./call-deadline.js";
 import { GrpcBody } from "./grpc-body.js";
-import { checkVersion } from "./negotiate.js";
+import { checkVersion, filesFor } from "./negotiate.js";
 import { answerHeaders, writeAnswer } from "./write-answer.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "GRPC" });
@@ -40,7 +40,12 @@ const HEADERS = Object.freeze({ "content-type": "application/grpc+proto" });
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
 
 /** Answers a gRPC call. The package determines the version. The status is in the trailers, or in the headers of an empty response. */
-export async function answerGrpc(host: Host, settings: A2aSettings, request: HttpRequest, card: Card): Promise<HttpResponse> {
+export async function answerGrpc(
+  host: Host,
+  settings: A2aSettings,
+  request: HttpRequest,
+  addressed: GrpcAddress,
+): Promise<HttpResponse> {
   const version: Version = request.path.startsWith(`${SERVICES["0.3"]}/`) ? "0.3" : "1.0";
   if (!CONTENT_TYPE.test(request.headers["content-type"] ?? "")) return notProtobuf();
   try {
@@ -52,8 +57,8 @@ export async function answerGrpc(host: Host, settings: A2aSettings, request: Htt
     if (isCompressed(request.body)) return refuseCompressed(version, settings);
     const timeoutMs = readTimeout(request.headers["grpc-timeout"]);
     const deadline = timeoutMs === undefined ? undefined : host.now() + timeoutMs;
-    const [dialect, via] = version === "1.0" ? [v1, VIA_1] : [v03Proto, VIA_03];
-    const params = readParams(host, method, request);
+    const [dialect, via] = version === "1.0" ? [v1, VIA_1] : [v03ProtoFor(filesFor(request, settings)), VIA_03];
+    const { card, params } = agentFor(addressed, dialect, readParams(host, method, request));
     const { name } = method;
     const answering = answer(host, { request, dialect, via, card, caller, name, params, tenant: undefined, deadline });
     const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
@@ -61,6 +66,23 @@ export async function answerGrpc(host: Host, settings: A2aSettings, request: Htt
   } catch (thrown) {
     return failed(callerError(host, thrown), version, settings);
   }
+}
+
+/** gRPC paths cannot name an agent: metadata does, or the tenant, which clients copy from the card. */
+export interface GrpcAddress {
+  /** The agent that the metadata names, else the default one. */
+  readonly card: Maybe<Card>;
+  /** The agent of the host with this name. */
+  agentOf(tenant: string): Maybe<Card>;
+}
+
+/** A tenant that names an agent is an address, and no tenant any more. */
+function agentFor({ card, agentOf }: GrpcAddress, { tenantOf }: Dialect, params: JsonObject): { card: Card; params: JsonObject } {
+  const tenant = tenantOf(params);
+  const named = tenant === undefined ? undefined : agentOf(tenant);
+  if (named !== undefined) return { card: named, params: { ...params, tenant: undefined } };
+  if (card === undefined) throw new AgentError("not_found", "no agent of this host has the name in the metadata");
+  return { card, params };
 }
 
 interface GrpcCall {

@@ -1,6 +1,8 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
+import { filesOf, type LegacyFiles } from "../codec/legacy-files.js";
 import type { Dialect } from "../dialect.js";
+import type { A2aSettings } from "../settings.js";
 
 /** A2A 1.0 §3.6: the header, then the query parameter; only major and minor are compared. Empty means absent. */
 export function requestedVersion(request: HttpRequest): Maybe<string> {
@@ -23,6 +25,11 @@ function decoded(value: string): string {
 function majorMinor(version: string): string {
   if (version === "1.0" || version === "0.3") return version;
   return /^(\d+\.\d+)(\.\d+)?$/.exec(version.trim())?.[1] ?? version;
+}
+
+/** How files of 0.3 are written for the caller: as configured, else by its software. */
+export function filesFor({ headers }: HttpRequest, { legacyFiles }: A2aSettings): LegacyFiles {
+  return legacyFiles === "auto" ? filesOf(headers["user-agent"]) : legacyFiles;
 }
 
 /**

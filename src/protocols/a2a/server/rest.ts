@@ -16,7 +16,7 @@ import { errorHeaders } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
-import { v03Proto } from "../codec/codec-0.3-proto.js";
+import { v03ProtoFor } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import { restErrorOf } from "../errors.js";
@@ -24,7 +24,7 @@ import { OPERATIONS } from "../operations.js";
 import type { A2aSettings } from "../settings.js";
 import { type Answering, answer } from "./answering.js";
 import { requireJson, restMediaType } from "./content-type.js";
-import { checkVersion } from "./negotiate.js";
+import { checkVersion, filesFor } from "./negotiate.js";
 import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
 import { answerHeaders, writeAnswer } from "./write-answer.js";
 
@@ -47,7 +47,7 @@ export async function answerRest(
   request: HttpRequest,
   address: RestAddress,
 ): Promise<HttpResponse> {
-  const dialect = address.version === "1.0" ? v1 : v03Proto;
+  const dialect = address.version === "1.0" ? v1 : v03ProtoFor(filesFor(request, settings));
   try {
     const matched = matchRest(request.method, address.segments);
     if (matched === undefined) throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);

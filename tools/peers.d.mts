@@ -1,0 +1,2 @@
+export function peerProgram(name: "go" | "rust"): string;
+export function buildPeers(): void;
