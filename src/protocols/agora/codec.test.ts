@@ -137,6 +137,12 @@ describe("a request", () => {
     });
   });
 
+  it("refuses a message without text before it is sent to a peer that reads only the body", () => {
+    expect(() => encodeRequest(envelope([raw, raw]), FORM, () => undefined)).toThrow(
+      expect.objectContaining({ code: "unsupported_content", facts: expect.objectContaining({ sent: "no" }) }),
+    );
+  });
+
   it("reports lost names and a second text", () => {
     const losses: string[] = [];
     const named: Part = { kind: "text", text: "a", name: "a.txt", mediaType: "text/markdown" };

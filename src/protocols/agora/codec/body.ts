@@ -1,4 +1,4 @@
-import { AgentError, dataPart, type Json, type LossSink, type Part, textPart } from "../../../envelope/index.js";
+import { AgentError, dataPart, type Json, type LossSink, type Part, partBytes, textPart } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 const encoder = new TextEncoder();
 
 /**
- * Content as the single text that Agora carries: all texts joined by newlines, or a lone data part as JSON. Undefined for other
- * content.
+ * Content as the single text beside the full envelope, for Koine peers: all texts joined by newlines, or a lone data part as JSON.
+ * Empty for other content.
  */
 export function bodyOf(parts: readonly Part[]): string {
   const only = parts[0];
@@ -18,6 +18,56 @@ export function bodyOf(parts: readonly Part[]): string {
   const texts: string[] = [];
   for (const part of parts) if (part.kind === "text") texts.push(part.text);
   return texts.join("\n");
+}
+
+/**
+ * Content for peers that read only the body. Texts, JSON and links have a line each, and bytes a line that says what is missing.
+ * Throws if nothing of the content can be text, or a document requires JSON and the content is not one value: an empty body would
+ * pass for a success.
+ */
+export function plainBodyOf(parts: readonly Part[], json: boolean, what: "the message" | "the answer"): string {
+  const only = parts[0];
+  if (parts.length === 1 && (only?.kind === "text" || only?.kind === "data")) return bodyOf(parts);
+  if (parts.every(({ kind }) => kind === "text")) return bodyOf(parts);
+  if (json) return soleData(parts, what);
+  if (parts.every(({ kind }) => kind === "raw"))
+    throw noText(what, `${what} has no text, and Agora carries nothing else: ${parts.map(sizeOf).join("; ")}`);
+  return parts.map(lineOf).join("\n");
+}
+
+/** A text beside the value is an explanation that the document has no room for; a link or bytes are content. */
+function soleData(parts: readonly Part[], what: "the message" | "the answer"): string {
+  const found = parts.filter(({ kind }) => kind !== "text");
+  const [value] = found;
+  if (found.length === 1 && value?.kind === "data") return JSON.stringify(value.data);
+  const kinds = parts.map(({ kind }) => kind).join(", ");
+  throw noText(what, `the protocol document requires one JSON value, and ${what} has these parts: ${kinds}`);
+}
+
+function lineOf(part: Part): string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "data":
+      return JSON.stringify(part.data);
+    case "url":
+      return part.url;
+    case "raw":
+      return `[not included, because Agora carries text only: ${sizeOf(part)}]`;
+    default:
+      return part satisfies never;
+  }
+}
+
+function sizeOf(part: Part): string {
+  const { name, mediaType = "application/octet-stream" } = part;
+  return [...(name === undefined ? [] : [JSON.stringify(name)]), mediaType, `${partBytes(part)} bytes`].join(", ");
+}
+
+function noText(what: "the message" | "the answer", words: string): AgentError {
+  return what === "the message"
+    ? new AgentError("unsupported_content", words, { sent: "no" })
+    : new AgentError("unsupported", `${words}; call this agent with another protocol`);
 }
 
 /** Decodes a body: as text, or as JSON if the document declares JSON. */
@@ -63,9 +113,9 @@ export function reportContentLoss(parts: readonly Part[], json: boolean, reportL
 
 function reasonOf({ kind }: Part, alone: boolean, json: boolean): string | undefined {
   if (kind === "text") return "Agora has a single text body: the text is appended as a further line";
-  if (kind !== "data") return "Agora carries text only";
-  if (!alone) return "Agora has a single text body, and it is already used";
-  return json ? undefined : "sent as JSON text";
+  if (kind === "raw") return "Agora carries text only";
+  if (kind === "url") return "sent as the text of its link";
+  return alone && json ? undefined : "sent as JSON text";
 }
 
 function reportMemberLosses(part: Part, path: string, reportLoss: LossSink): void {

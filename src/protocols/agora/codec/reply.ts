@@ -2,7 +2,7 @@ import { type Envelope, isProtected, type LossSink, type Maybe, type Task, textP
 import { DecodeProblem, optional, readObject, readString } from "../../../transport/fields.js";
 import { cannotCarry, ONLY_KOINE_PEERS } from "../../keep-protection.js";
 import { STATUSES, type WireMetadata, type WireReply, type WireStatus } from "../wire.js";
-import { bodyOf, isPlainText, reportContentLoss } from "./body.js";
+import { bodyOf, isPlainText, plainBodyOf, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
 import { hasMore, reportMemberLosses } from "./envelope-members.js";
 import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
@@ -20,7 +20,7 @@ export interface ReplyForm {
   readonly task: Maybe<Task>;
 }
 
-/** Encodes an answer. Reports what this caller cannot receive; throws if that is a signature or ciphertext. */
+/** Encodes an answer. Reports what this caller cannot receive; throws if that is a signature, ciphertext, or all of it. */
 export function encodeReply(message: Envelope, form: ReplyForm, reportLoss: LossSink): WireReply {
   const { content } = message;
   const { task, whole, conversationId } = form;
@@ -33,7 +33,7 @@ export function encodeReply(message: Envelope, form: ReplyForm, reportLoss: Loss
     if (more) reportMemberLosses(message, true, reportLoss);
     if (task !== undefined) reportTaskLosses(task, true, reportLoss);
   } else if (task !== undefined) reportHistoryLoss(task, reportLoss);
-  const body = bodyOf(content);
+  const body = whole ? bodyOf(content) : plainBodyOf(content, form.json, "the answer");
   // The task already contains the message.
   const besides = task === undefined ? beside(message, more || !fits) : { ...beside(message, false), ...aboutTask(task, body) };
   return { status: "success", conversationId, body, metadata: whole ? besides : undefined };

@@ -12,7 +12,7 @@ import {
 import { DecodeProblem, kindOf, optional, readBoolean, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { cannotCarry, ONLY_KOINE_PEERS } from "../../keep-protection.js";
 import { NEGOTIATION, type WireMetadata, type WireRequest } from "../wire.js";
-import { bodyOf, isPlainData, isPlainText, partsOfBody, reportContentLoss } from "./body.js";
+import { bodyOf, isPlainData, isPlainText, partsOfBody, plainBodyOf, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
 import { hasMore, reportMemberLosses } from "./envelope-members.js";
 import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
@@ -30,7 +30,7 @@ export interface RequestForm {
   readonly prefer?: Maybe<"receipt">;
 }
 
-/** Encodes a message. Reports what this peer cannot receive; throws if that is a signature or ciphertext. */
+/** Encodes a message. Reports what this peer cannot receive; throws if that is a signature, ciphertext, or all of it. */
 export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss: LossSink): WireRequest {
   const { content, context } = envelope;
   const fits = isPlainText(content) || (form.json && isPlainData(content));
@@ -44,7 +44,7 @@ export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss:
   return {
     protocolHash: form.hash,
     protocolSources: form.sources,
-    body: bodyOf(content),
+    body: form.whole ? bodyOf(content) : plainBodyOf(content, form.json, "the message"),
     multiround: form.multiround ? true : undefined,
     metadata: {
       koine: 1,

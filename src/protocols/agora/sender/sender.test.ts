@@ -220,7 +220,7 @@ describe("a sender without a model", () => {
     await send({ content: { a: 1 }, intent: TASK.id, context: { sessionId: "s" } });
     await send({ content: { a: 1 }, intent: TASK.id, context: { taskId: "t" } });
     await send({ content: [textPart("look"), { kind: "url", url: "https://files.example/x" }], intent: TASK.id, context: {} });
-    expect(received.map(({ body }) => body)).toEqual(["hi", '{"a":1}', '{"a":1}', "look"]);
+    expect(received.map(({ body }) => body)).toEqual(["hi", '{"a":1}', '{"a":1}', "look\nhttps://files.example/x"]);
     expect(received.map(({ multiround }) => multiround === true)).toEqual([false, true, false, false]);
   });
 });
