@@ -76,7 +76,8 @@ export const expectations: readonly Expectation[] = [
   { fault: "stream-no-terminal", allowed: ["interrupted"] },
   { fault: "stream-empty", allowed: ["interrupted", "bad_peer"] },
   { fault: "stream-unknown-kind", allowed: ["answer", "bad_peer"] },
-  { fault: "stream-status-first", allowed: ["bad_peer"] },
+  // The official Rust server begins a stream with a status.
+  { fault: "stream-status-first", allowed: ["answer", "bad_peer"] },
   { fault: "stream-other-task", allowed: ["bad_peer", "interrupted"] },
   { fault: "stream-oversized-event", allowed: LARGE },
   { fault: "stream-duplicate-final", allowed: ["answer", "bad_peer"] },

@@ -98,7 +98,7 @@ describe.each(["in clear", "under TLS"])("slow peers %s", (how) => {
       if (request.path === "/slow") await answer.passed;
       return { status: 200, headers: {}, body: "done" };
     };
-    const server = await opened.serve(waiting, { idleMs: 60 }, secure ? { tls: made.pair } : {});
+    const server = await opened.serve(waiting, { idleMs: 1_000 }, secure ? { tls: made.pair } : {});
     const ca = secure ? made.authority.ca : undefined;
     const busy = await opened.session(server, ca);
     const slow = ask(busy, { ":path": "/slow" });
