@@ -1,6 +1,6 @@
 import { AgentError, type JsonObject } from "../../src/index.js";
 import type { LinkFeature, NetworkLink } from "../../src/public/network.js";
-import { type LaunchedNetwork, launch, type NodeStatus, type Plan, readPlan } from "../up/index.js";
+import { floorLine, floorLinks, type LaunchedNetwork, launch, type NodeStatus, type Plan, readPlan } from "../up/index.js";
 import { CliError, EXIT } from "./exit.js";
 import { listenForInterrupt, STOPPING } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
@@ -16,8 +16,13 @@ export async function runUp(file: string, options: UpOptions): Promise<void> {
   const output = createOutput(options.output);
   const plan = await explained(() => readPlan(file));
   if (options.check === true) {
-    if (output.format === "json") await output.document(networkJson(plan));
+    const floor = await floorLinks(plan);
+    if (output.format === "json") await output.document({ ...networkJson(plan), floor: floor.map((each) => ({ ...each })) });
     else await output.text(networkText(plan));
+    for (const link of floor) output.say(output.colors.yellow(`warning: ${printable(floorLine(link))}`));
+    const refused = floor.filter(({ outcome }) => outcome === "refused");
+    if (refused.length > 0)
+      throw new CliError(EXIT.failure, `the calls of ${refused.length} links will be refused`, { code: "downgrade_refused" });
     return;
   }
   await runPlan(plan, output);

@@ -4,7 +4,9 @@ import {
   type BridgeOptions,
   bridge,
   type Credentials,
+  type Layer,
   type PeerAddress,
+  type Requirement,
   type Server,
 } from "../../src/index.js";
 import { serveInterface } from "./serve-one.js";
@@ -18,6 +20,10 @@ export interface BridgeProcessOptions {
   readonly port: number;
   /** Credentials that callers must present. */
   readonly credentials: Credentials;
+  /** What the links do not carry is refused. */
+  readonly layers: readonly Layer[];
+  /** The security that callers must bring. */
+  readonly require: readonly Requirement[];
 }
 
 /** Retry interval while the upstream is starting; the supervisor bounds the total time. */
@@ -25,13 +31,22 @@ const RETRY_MS = 100;
 const RETRYABLE: ReadonlySet<string> = new Set(["unavailable", "interrupted", "deadline"]);
 
 /** Serves a remote agent over another protocol, once it is reachable. */
-export async function serveBridge({ name, to, pin, port, credentials }: BridgeProcessOptions): Promise<Pick<Server, "close">> {
+export async function serveBridge({
+  name,
+  to,
+  pin,
+  port,
+  credentials,
+  layers,
+  require,
+}: BridgeProcessOptions): Promise<Pick<Server, "close">> {
   const bridged = await bridgeWithRetry(to.url, {
     ...(to.protocol === undefined ? {} : { pin: to.protocol }),
     ...(to.credentials === undefined ? {} : { credentials: to.credentials }),
+    ...(to.require === undefined ? {} : { require: to.require }),
     bridge: { name },
   });
-  const server = await serveInterface(bridged, pin, port, { credentials });
+  const server = await serveInterface(bridged, pin, port, { credentials, layers, require });
   return {
     async close() {
       await server.close();

@@ -1,3 +1,4 @@
+import type { LinkSwitches } from "./link-features.js";
 import type { CredentialReferences } from "./plan-schema.js";
 
 /** A peer that a child process calls: URL, interface and credential references, never the credentials. */
@@ -5,6 +6,8 @@ export interface Callee {
   readonly url: string;
   readonly pin: string;
   readonly credentials?: CredentialReferences | undefined;
+  /** The features of the link. */
+  readonly switches: LinkSwitches;
 }
 
 /** The task of a child process, passed on its command line: it contains no secrets. */
@@ -20,6 +23,8 @@ export type ChildTask =
       readonly folder: string;
       readonly credentials?: CredentialReferences | undefined;
       readonly peers: { readonly [id: string]: Callee };
+      /** The features of the module itself. */
+      readonly switches: LinkSwitches;
     }
   | {
       readonly kind: "bridge";
@@ -31,6 +36,8 @@ export type ChildTask =
       /** Credentials that callers must present. */
       readonly credentials?: CredentialReferences | undefined;
       readonly to: Callee;
+      /** The features of the links that it serves. */
+      readonly switches: LinkSwitches;
     };
 
 /** A message from a child process to its supervisor. */

@@ -9,8 +9,9 @@ it("a bridge that waits for its upstream exits when its parent disconnects", asy
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
   const { port } = silent.address() as { readonly port: number }; // a TCP server has one
-  const to = { url: `http://127.0.0.1:${port}`, pin: "a2a" };
-  const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", to };
+  const switches = { off: {}, numbered: false, require: [] };
+  const to = { url: `http://127.0.0.1:${port}`, pin: "a2a", switches };
+  const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", to, switches };
   const child = spawn(process.execPath, [compiled("apps/up/child.ts"), JSON.stringify(task)], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });

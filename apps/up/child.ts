@@ -3,6 +3,7 @@
 import type { PeerAddress, Server } from "../../src/index.js";
 import { serveBridge } from "./bridge-process.js";
 import type { Callee, ChildMessage, ChildTask } from "./child-task.js";
+import { calleeLayers, callerLayers } from "./link-features.js";
 import { readCredentials } from "./secrets.js";
 import { echoAgent, serveInterface, serveOne } from "./serve-one.js";
 
@@ -15,18 +16,30 @@ function notifyParent(message: ChildMessage): void {
 
 async function start(task: ChildTask): Promise<Pick<Server, "close">> {
   const source = { env: process.env, folder: task.folder };
-  const addressOf = async ({ url, pin, credentials }: Callee): Promise<PeerAddress> => ({
+  const addressOf = async ({ url, pin, credentials, switches }: Callee): Promise<PeerAddress> => ({
+    layers: callerLayers(switches),
+    require: switches.require,
     url,
     protocol: pin,
     credentials: await readCredentials(credentials, source),
   });
   const credentials = await readCredentials(task.credentials, source);
   if (task.kind === "bridge") {
-    const { name, pin, port } = task;
-    return serveBridge({ name, to: await addressOf(task.to), pin, port, credentials });
+    const { name, pin, port, switches } = task;
+    return serveBridge({
+      name,
+      to: await addressOf(task.to),
+      pin,
+      port,
+      credentials,
+      layers: calleeLayers(switches, name),
+      require: switches.require,
+    });
   }
   const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
-  const options = { name: task.id, credentials, peers: Object.fromEntries(peers) };
+  const layers = calleeLayers(task.switches, task.id);
+  const { require } = task.switches;
+  const options = { name: task.id, credentials, layers, require, peers: Object.fromEntries(peers) };
   return task.file === undefined
     ? serveInterface(echoAgent(task.id), task.pin, task.port, options)
     : serveOne(task.file, task.pin, task.port, options);

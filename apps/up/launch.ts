@@ -3,13 +3,16 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { AgentError } from "../../src/index.js";
 import { PROGRAM_EXTENSION, packageFile } from "../../src/transport/node/package-file.js";
-import type { ChildTask } from "./child-task.js";
+import type { Callee, ChildTask } from "./child-task.js";
 import { systemClock, type UpClock } from "./clock.js";
 import type { OutputStream } from "./group-process.js";
 import { UP_LIMITS, type UpLimits } from "./limits.js";
+import { switchesOf } from "./link-features.js";
 import type { NodeKind, NodeStatus, Supervisor } from "./node-status.js";
 import { Pinger } from "./pinger.js";
+import { floorLine, floorLinks } from "./plan-floor.js";
 import type { CredentialReferences, PlanModule } from "./plan-schema.js";
+import { withTokens } from "./plan-tokens.js";
 import { LOOPBACK, Ports } from "./ports.js";
 import { ProcessSupervisor } from "./process-supervisor.js";
 import type { Plan } from "./read-plan.js";
@@ -26,8 +29,8 @@ export interface LaunchOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Called with every line of process output. */
   readonly onOutput?: (id: string, stream: OutputStream, line: string) => void;
-  /** Hosts a bridge elsewhere and returns its URL; the caller closes it. Default: one process per bridge. */
-  readonly hostBridge?: (wanted: PlannedBridge) => Promise<string>;
+  /** Hosts a bridge elsewhere and returns its URL; the caller closes it. `tokens` are those made for the plan. Default: one process per bridge. */
+  readonly hostBridge?: (wanted: PlannedBridge, tokens: { readonly [variable: string]: string }) => Promise<string>;
   /** The time source. Default: the system clock. */
   readonly clock?: UpClock;
 }
@@ -49,13 +52,14 @@ export interface LaunchedNetwork {
 }
 
 /** Starts every module of a plan as a supervised process, with a bridge for every link that needs one. */
-export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<LaunchedNetwork> {
+export async function launch(given: Plan, options: LaunchOptions = {}): Promise<LaunchedNetwork> {
+  const { plan, env: tokens } = withTokens(given);
   const listeners = new Set<(status: NodeStatus) => void>();
   const context: LaunchContext = {
     plan,
     limits: { ...UP_LIMITS, ...options.limits },
     clock: options.clock ?? systemClock,
-    env: options.env ?? process.env,
+    env: { ...(options.env ?? process.env), ...tokens },
     secrets: secretVariables(plan.modules.map(({ credentials }) => credentials)),
     onOutput: options.onOutput ?? (() => undefined),
     changed: (status) => {
@@ -63,13 +67,15 @@ export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<L
     },
   };
   await checkSecrets(context);
+  const [refused] = (await floorLinks(plan)).filter(({ outcome }) => outcome === "refused");
+  if (refused !== undefined) throw new AgentError("downgrade_refused", floorLine(refused), { field: `modules.${refused.dst}` });
   const ports = new Ports();
   const wiring = await wire(plan, ports);
   const bridgeUrls = new Map<string, string>();
   const bridges: Supervisor[] = [];
   for (const wanted of wiring.bridges) {
     if (options.hostBridge !== undefined) {
-      bridgeUrls.set(wanted.id, await options.hostBridge(wanted));
+      bridgeUrls.set(wanted.id, await options.hostBridge(wanted, tokens));
       continue;
     }
     const port = await ports.take(wanted.id);
@@ -162,8 +168,9 @@ function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls
   const peers = wiring.peersOf(module.id, bridgeUrls);
   const needed = secretVariables([module.credentials, ...Object.values(peers).map(({ credentials }) => credentials)]);
   const { agent, command, credentials } = module;
+  const switches = switchesOf(plan.network.nodes.find(({ id }) => id === module.id)?.features ?? [], module.require);
   const file = agent === undefined ? undefined : resolve(plan.folder, agent);
-  const task: ChildTask = { kind: "agent", id: module.id, file, pin, port, folder: plan.folder, credentials, peers };
+  const task: ChildTask = { kind: "agent", id: module.id, file, pin, port, folder: plan.folder, credentials, peers, switches };
   const own = { ...module.env, ...(command === undefined ? {} : commandVariables(addressed, peers)) };
   return new ProcessSupervisor({
     board,
@@ -183,7 +190,7 @@ function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls
 }
 
 function bridgeSupervisor(wanted: PlannedBridge, url: string, port: number, context: LaunchContext): Supervisor {
-  const { id, pin, protocol, to, dst, credentials } = wanted;
+  const { id, pin, protocol, to, dst, credentials, switches } = wanted;
   const { plan, limits, clock } = context;
   const first = {
     id,
@@ -196,7 +203,7 @@ function bridgeSupervisor(wanted: PlannedBridge, url: string, port: number, cont
     restarts: 0,
     problem: undefined,
   } as const;
-  const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder: plan.folder, credentials, to };
+  const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder: plan.folder, credentials, to, switches };
   return new ProcessSupervisor({
     board: new StatusBoard(first, clock, context.changed),
     pinger: pingerFor({ url, pin, credentials }, context),
@@ -236,7 +243,10 @@ function commandVariables(
   { module, port, pin }: AddressedModule,
   peers: ReturnType<Wiring["peersOf"]>,
 ): { readonly [name: string]: string } {
-  const addresses = Object.entries(peers).map(([id, callee]) => [id, { url: callee.url, protocol: callee.pin }]);
+  const addresses = Object.entries(peers).map(([id, callee]) => [
+    id,
+    { url: callee.url, protocol: callee.pin, ...tokenVariable(callee) },
+  ]);
   return {
     PORT: String(port),
     KOINE_PORT: String(port),
@@ -244,6 +254,12 @@ function commandVariables(
     KOINE_PIN: pin ?? "",
     KOINE_PEERS: JSON.stringify(Object.fromEntries(addresses)),
   };
+}
+
+/** The name of the variable that holds the token for a peer. */
+function tokenVariable({ credentials }: Callee): { readonly tokenEnv?: string } {
+  const bearer = credentials?.bearer;
+  return bearer !== undefined && "env" in bearer ? { tokenEnv: bearer.env } : {};
 }
 
 /** The command line of child.ts, from source or as built. */

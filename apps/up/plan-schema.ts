@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { REQUIREMENTS } from "../../src/internal.js";
 import { CAPABILITIES, type CapabilityId } from "../../src/router/index.js";
 
 /** Used in URLs, output prefixes and variable names. */
@@ -25,6 +26,7 @@ const MODULE = z
     neighbors: IDS.optional(),
     requires: z.array(CAPABILITY).optional(),
     avoids: z.array(CAPABILITY).optional(),
+    require: z.array(z.enum(REQUIREMENTS)).min(1, "is empty").optional(),
     command: z.array(TEXT).min(1, "needs a program").optional(),
     agent: TEXT.optional(),
     url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),

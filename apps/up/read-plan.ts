@@ -5,6 +5,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { formatPath, type LocatedDocument, type MemberPath, parsePath, readDocument } from "../config/index.js";
 import { decisionsOf, documentIn, type Routed } from "./plan-decisions.js";
 import { PLAN_SCHEMA, type PlanDocument, type PlanModule } from "./plan-schema.js";
+import { canDemandToken, demandsIdentity } from "./plan-tokens.js";
 
 /** A validated plan: its modules, decisions and network. */
 export interface Plan {
@@ -46,6 +47,7 @@ export async function parsePlan(
     document,
   );
   checkPins(modules, network, problemAt);
+  checkIdentity(modules, network, problemAt);
   return { folder, modules, decisions: routed.decisions, network };
 }
 
@@ -102,6 +104,18 @@ function checkPins(modules: readonly PlanModule[], { nodes }: Network, problemAt
   for (const [index, { id, pin }] of modules.entries()) {
     const problem = pin === undefined ? undefined : pinProblem(pin, nodes.find((node) => node.id === id)?.spokenBy);
     if (problem !== undefined) throw problemAt(["modules", index, "pin"], problem);
+  }
+}
+
+/** A module whose callers must be identified needs something to identify them by. */
+function checkIdentity(modules: readonly PlanModule[], network: Network, problemAt: ProblemFactory): void {
+  for (const [index, module] of modules.entries()) {
+    if (module.credentials !== undefined || canDemandToken(module) || !demandsIdentity({ network }, module.id)) continue;
+    throw problemAt(
+      ["modules", index],
+      `needs credentials: a link to ${module.id} has identity on, and nothing identifies its callers`,
+      "downgrade_refused",
+    );
   }
 }
 

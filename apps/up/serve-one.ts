@@ -1,4 +1,14 @@
-import { type Agent, AgentError, agent, type Credentials, type PeerAddress, type Server, serve } from "../../src/index.js";
+import {
+  type Agent,
+  AgentError,
+  agent,
+  type Credentials,
+  type Layer,
+  type PeerAddress,
+  type Requirement,
+  type Server,
+  serve,
+} from "../../src/index.js";
 import { type Admission, bearerTokens } from "../../src/public/auth.js";
 import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
@@ -9,6 +19,10 @@ export interface ServeOneOptions {
   readonly name?: string;
   /** Credentials that callers must present. Default: none. */
   readonly credentials?: Credentials;
+  /** Policies around the agent, outermost first. Default: none. */
+  readonly layers?: readonly Layer[];
+  /** The security that callers must bring. Default: none. */
+  readonly require?: readonly Requirement[];
   /** Peers that the agent can call by name. */
   readonly peers?: { readonly [id: string]: PeerAddress };
 }
@@ -41,6 +55,8 @@ export async function serveInterface(
     port,
     protocols: selectInterfaces([interfaceName], protocols),
     ...(admission === undefined ? {} : { admission }),
+    layers: options.layers ?? [],
+    require: options.require ?? [],
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });
   if (server.interfaces(served.name).length > 0) return server;

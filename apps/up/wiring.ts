@@ -1,5 +1,6 @@
 import type { NetworkLink } from "../../src/public/network.js";
 import type { Callee } from "./child-task.js";
+import { type LinkSwitches, sharedSwitches, switchesOf } from "./link-features.js";
 import type { CredentialReferences, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, type Ports } from "./ports.js";
 import type { Plan } from "./read-plan.js";
@@ -27,6 +28,8 @@ export interface PlannedBridge {
   readonly to: Callee;
   /** Credentials that callers must present: those of the upstream module, so that the bridge does not bypass them. */
   readonly credentials: CredentialReferences | undefined;
+  /** The features of the links that it serves. */
+  readonly switches: LinkSwitches;
   /** Both protocols of the decisions. */
   readonly protocol: string;
 }
@@ -52,7 +55,13 @@ export async function wire({ modules, network }: Plan, ports: Ports): Promise<Wi
     addressed.set(module.id, { module, protocol: node?.protocol ?? "", pin, url, port });
   }
   const routes = network.links.flatMap((link) => routeOf(link, addressed));
-  const bridges = new Map(routes.flatMap(({ bridge }) => (bridge === undefined ? [] : [[bridge.id, bridge]])));
+  const bridges = new Map(
+    routes.flatMap(({ bridge }) => {
+      if (bridge === undefined) return [];
+      const sharing = routes.filter((each) => each.bridge?.id === bridge.id);
+      return [[bridge.id, { ...bridge, switches: sharedSwitches(sharing.map(({ direct }) => direct.switches)) }]];
+    }),
+  );
   return {
     modules: modules.flatMap(({ id }) => addressed.get(id) ?? []),
     bridges: [...bridges.values()],
@@ -71,10 +80,14 @@ interface LinkRoute {
 }
 
 /** Empty if one of the protocols is not registered. */
-function routeOf({ src, dst, protocol }: NetworkLink, byId: ReadonlyMap<string, AddressedModule>): readonly LinkRoute[] {
+function routeOf(
+  { src, dst, protocol, features }: NetworkLink,
+  byId: ReadonlyMap<string, AddressedModule>,
+): readonly LinkRoute[] {
   const [from, to] = [byId.get(src), byId.get(dst)];
   if (from?.pin === undefined || to?.pin === undefined) return [];
-  const direct: Callee = { url: to.url, pin: to.pin, credentials: to.module.credentials };
+  const switches = switchesOf(features, to.module.require);
+  const direct: Callee = { url: to.url, pin: to.pin, credentials: to.module.credentials, switches };
   const [protocolId = ""] = from.pin.split("@", 1);
   if (protocol[0] === protocol[1]) return [{ src, dst, direct, bridge: undefined }];
   const credentials = listenerCredentials(to.module.credentials);
@@ -84,6 +97,7 @@ function routeOf({ src, dst, protocol }: NetworkLink, byId: ReadonlyMap<string, 
     dst,
     to: direct,
     credentials,
+    switches,
     protocol: protocol.join(" → "),
   };
   return [{ src, dst, direct, bridge }];
@@ -97,5 +111,5 @@ function listenerCredentials(upstream: CredentialReferences | undefined): Creden
 
 function calleeBy(direct: Callee, bridge: PlannedBridge | undefined, urls: ReadonlyMap<string, string>): Callee {
   if (bridge === undefined) return direct;
-  return { url: urls.get(bridge.id) ?? "", pin: bridge.pin, credentials: bridge.credentials };
+  return { url: urls.get(bridge.id) ?? "", pin: bridge.pin, credentials: bridge.credentials, switches: direct.switches };
 }

@@ -1,4 +1,13 @@
-import { AgentError, type Content, type EventOf, type Handler, type Layer, startCall, systemIds } from "../envelope/index.js";
+import {
+  AgentError,
+  type Content,
+  type EventOf,
+  type Handler,
+  type Layer,
+  type Requirement,
+  startCall,
+  systemIds,
+} from "../envelope/index.js";
 import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import { connect, type RemoteAgent } from "./connect.js";
@@ -17,6 +26,10 @@ export interface PeerAddress {
   readonly credentials?: Credentials;
   /** The time limit of one call. Default: that of the agent's `edge` options. */
   readonly timeoutMs?: number;
+  /** Policies around the calls to this peer, outside those of the agent's `edge` options. Default: none. */
+  readonly layers?: readonly Layer[];
+  /** The security that every call to this peer must have. Default: none. */
+  readonly require?: readonly Requirement[];
 }
 
 /** How an agent calls its peers, unless their addresses say otherwise. */
@@ -144,7 +157,8 @@ function edgeOptions(name: string, id: string, address: PeerAddress, edges: Edge
     ...(address.protocol === undefined ? {} : { pin: address.protocol }),
     ...(address.credentials === undefined ? {} : { credentials: address.credentials }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(edges.layers === undefined ? {} : { layers: edges.layers }),
+    layers: [...(address.layers ?? []), ...(edges.layers ?? [])],
+    ...(address.require === undefined ? {} : { require: address.require }),
     ...(edges.telemetry === undefined ? {} : { telemetry: edges.telemetry }),
   };
 }
