@@ -6,7 +6,7 @@ import { SlowestFiles } from "./test/slowest-files.js";
 const PROCESS = [
   "test/cli/**",
   "test/demo/**",
-  "test/gateway/{admin,clear-upstream,config-cli,faults-*,replicas,restart,reload,credentials-kept}.test.ts",
+  "test/gateway/{admin,clear-upstream,config-cli,faults-*,health,replicas,restart,reload,credentials-kept}.test.ts",
   "test/inspect/cli.test.ts",
   "test/mcp/**",
   "test/network/**",

@@ -80,6 +80,7 @@ export {
   type AdminAddress,
   type AdminOptions,
   type Agent,
+  type AgentHealth,
   type AgentOptions,
   type AgentSkill,
   agent,

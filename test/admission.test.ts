@@ -24,7 +24,7 @@ const DOCUMENT = "---\nname: Hello\ndescription: says hello\nmultiround: false\n
 const DOCUMENT_HASH = createHash("sha1").update(DOCUMENT).digest("base64");
 /** Public addresses, with examples and the reason. Every other address refuses anonymous callers. */
 const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; readonly because: string }[] = [
-  { path: /^\/health$/, at: ["/health"], because: "health checks have no credentials" },
+  { path: /^\/(health|livez|readyz)$/, at: ["/health", "/livez", "/readyz"], because: "health checks have no credentials" },
   {
     path: /^(\/a2a\/other)?\/\.well-known\/agent(-card)?\.json$/,
     at: ["/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/other/.well-known/agent-card.json"],
@@ -246,7 +246,15 @@ describe("without credentials", () => {
   });
 
   test("no request to a shared route reaches an agent", async () => {
-    for (const path of ["/metrics", "/artifacts/x", "/artifacts/x?expires=9999999999999&owner=x&sig=y", "/health", "/", "/x"])
+    for (const path of [
+      "/metrics",
+      "/artifacts/x",
+      "/artifacts/x?expires=9999999999999&owner=x&sig=y",
+      "/health",
+      "/readyz",
+      "/",
+      "/x",
+    ])
       for (const method of METHODS) await expectClosed(makeRequest({ method, url: `${server.url}${path}` }));
   });
 });

@@ -12,6 +12,7 @@ import { bridgedAgent, type UpstreamTraits } from "../../src/internal.js";
 import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
+import { agentHealth, notingCircuits } from "./agent-health.js";
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
 import type { PreparedAgent } from "./prepare.js";
@@ -58,6 +59,8 @@ export class AgentSupervisor {
     this.#shared = shared;
     this.#onChange = onChange;
     const alone = config.upstreams.length === 1;
+    // An open breaker is a change of health.
+    const notes = notingCircuits(shared.notes, onChange);
     this.upstreams = config.upstreams.map((upstream, index) => {
       const id = alone ? config.name : `${config.name}/${upstream.id}`;
       return new UpstreamMonitor({
@@ -71,7 +74,7 @@ export class AgentSupervisor {
         clock: shared.clock,
         notes: shared.notes,
         policies: (idempotentSend) =>
-          upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, shared),
+          upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, { ...shared, notes }),
         changed: () => this.#changed(),
       });
     });
@@ -165,7 +168,7 @@ export class AgentSupervisor {
         },
       );
       this.lossReports.push(bridged.losses);
-      this.#bridged = { agent: bridged, card: text };
+      this.#bridged = { agent: { ...bridged, health: () => agentHealth(this) }, card: text };
       this.#bridgeProblem = undefined;
       for (const resume of [...this.#waiting]) resume();
     } catch (thrown) {
@@ -188,6 +191,7 @@ export class AgentSupervisor {
         handle: (message, task) => this.#resume(message, task, unavailable),
       }),
       upstreamUrls: this.upstreams.map(({ config }) => config.url),
+      health: () => agentHealth(this),
       answers: (operation) => (operation.kind === "send" ? Promise.reject(unavailable()) : undefined),
       // The upstream cannot cancel the task, so it stays.
       cancel: () => Promise.reject(unavailable()),

@@ -6,6 +6,7 @@ import type { Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import { localUrl } from "./addresses.js";
+import { HealthChanges } from "./agent-health.js";
 import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
@@ -234,27 +235,18 @@ class RunningGateway implements Gateway {
       publicUrl: config.document.listen?.publicUrl,
       signsCards: cardKeys.length > 0,
     };
-    let health = "starting";
+    const changes = new HealthChanges({
+      record: (name, summary) => this.#observations.record("health", name, summary),
+      notify: () => (this.#server === undefined ? undefined : this.#deps.notify), // the start report has it
+      log: this.#resources.log,
+      now: () => this.#clock.now(),
+    });
     const supervisor: AgentSupervisor = new AgentSupervisor(agent, parts, () => {
-      if (supervisor.health !== health) {
-        health = supervisor.health;
-        const cause = supervisor.problem === undefined ? "" : `: ${supervisor.problem.message}`;
-        this.#observations.record("health", supervisor.name, `is ${health}${cause}`);
-        this.#notifyHealth(supervisor);
-      }
+      changes.report(supervisor);
       this.#replaceServed();
       this.#observations.changed();
     });
     return supervisor;
-  }
-
-  /** Callers see neither address nor cause of an unreachable upstream; the operator does. */
-  #notifyHealth({ name, health, upstreams }: AgentSupervisor): void {
-    if (this.#server === undefined) return; // the start report has it
-    const causes = upstreams.flatMap(({ config, problem }) =>
-      problem === undefined ? [] : [`${config.url}: ${problem.message}`],
-    );
-    this.#deps.notify?.([`Agent "${name}" is ${health}`, ...causes].join("; "));
   }
 
   /** Updates the server when an agent's bridge is created or its card changes. */

@@ -24,6 +24,8 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 const DISCOVER_MS = 5_000;
 
+const CIRCUIT_OPEN = new AgentError("unavailable", "the circuit breaker is open after failed calls");
+
 export type Health = "starting" | "up" | "down";
 
 export interface UpstreamParts {
@@ -77,13 +79,20 @@ export class UpstreamMonitor {
     return this.#resolved?.callers.notes ?? [];
   }
 
+  /** Down also while its circuit breaker lets no call through. */
   get health(): Health {
-    return this.#health;
+    return this.#health === "up" && this.#isBlocked ? "down" : this.#health;
   }
 
   /** Why it is down. */
   get problem(): Maybe<AgentError> {
-    return this.#problem;
+    return this.#problem ?? (this.#isBlocked ? CIRCUIT_OPEN : undefined);
+  }
+
+  /** A breaker whose time is over lets the next call through, so it does not block: without calls it would never close. */
+  get #isBlocked(): boolean {
+    const circuit = this.policies.breaker?.state();
+    return circuit?.state === "open" && (circuit.probeInMs ?? 0) > 0;
   }
 
   get card(): Maybe<Card> {

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { IdSource } from "../protocols/protocol.js";
 import { createPseudonymizer, newSecret } from "../security/index.js";
-import { type Agent, agent } from "../server/agent.js";
+import { type Agent, type AgentHealth, agent } from "../server/agent.js";
 import { adoptTasks } from "./adopt.js";
 import type { AdoptContext } from "./adopt-context.js";
 import { cancelAdopted, closeAdoptedSession } from "./cancel-adopted.js";
@@ -111,11 +111,24 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
       { signed: upstream.cardTrust !== "unsigned", upstreamUrls, callers: shared },
       { ...settings, clock: settings.clock ?? options.clock, ids: settings.ids ?? options.ids },
     );
-    return Object.assign(bridged, { upstream, close: () => upstream.close() });
+    const health = (signal: AbortSignal): Promise<AgentHealth> =>
+      upstreamHealth(upstream, bridged.sendsCredentialsOn === true, signal);
+    return Object.assign(bridged, { upstream, health, close: () => upstream.close() });
   } catch (thrown) {
     await upstream.close();
     throw thrown;
   }
+}
+
+/** With forwarded credentials the bridge has none of its own: a rejected ping still proves that the upstream is up. */
+async function upstreamHealth(upstream: RemoteAgent, forwards: boolean, signal: AbortSignal): Promise<AgentHealth> {
+  try {
+    await upstream.ping(signal);
+  } catch (thrown) {
+    const { code, message } = AgentError.from(thrown);
+    if (code !== "unauthenticated" || !forwards) return { usable: false, problems: [`${upstream.url}: ${message}`] };
+  }
+  return { usable: true, problems: [] };
 }
 
 /** Only a verbatim card names the gateway instead of the upstream. */

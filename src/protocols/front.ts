@@ -13,7 +13,8 @@ import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
 import { finished } from "./finish-response.js";
-import type { FrontHost } from "./host.js";
+import { HEALTH, healthClaims, SHARED_RANK } from "./health-routes.js";
+import type { FrontHost, HealthSource } from "./host.js";
 import { type Answer, frontIntake } from "./intake.js";
 import { cannotCarry, keepAnswerProtection } from "./keep-protection.js";
 import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
@@ -39,7 +40,7 @@ export interface Front extends Required<Intake> {
   readonly exchange: Exchange;
   /** Whether a route of this host matches the path, by whatever method. */
   claims(path: string): boolean;
-  /** What is served, for operators: callers see only that it is served. */
+  /** The protocols that are served, for operators. */
   details(): JsonObject;
   /** The interfaces at which an agent is served. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
@@ -51,11 +52,7 @@ export interface Front extends Required<Intake> {
   close(): Promise<void>;
 }
 
-/** Served by every host. Protocols can add members to it, and contribute to any other path. */
-const HEALTH = "/health";
 const HEALTHY: JsonObject = Object.freeze({ status: "ok" });
-/** Below the rank of every protocol route, so that a protocol can take over a shared path. */
-const SHARED_RANK = -100;
 
 /** What sees every request and session of a host. */
 export interface FrontObserver extends IntakeObserver {
@@ -99,10 +96,11 @@ export function front(
       exchange: (request: HttpRequest) => exchange(request, host),
     })),
   ];
+  // `/health` is served by every host. Protocols can add members to it, and contribute to any other path.
   for (const path of new Set([HEALTH, ...contributions.map((each) => each.path)])) {
     const added = contributions.filter((each) => each.path === path);
     refuseUnserved(path, added, claims);
-    claims.push(...documentClaims(path, added));
+    claims.push(...documentClaims(path, added, host.health));
   }
   for (const { owner, route, accept } of claims) {
     if (route.upgrade !== undefined && accept === undefined)
@@ -121,7 +119,7 @@ export function front(
     ...frontIntake({ host, table, answer, observer }),
     exchange: (request) => answer(table.find(request), request),
     claims: (path) => table.claims(path),
-    details: () => detailsOf(host, mounted),
+    details: () => detailsOf(mounted),
     interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
     notify: notifierOf(mounted),
     say: (owner, envelope) => say(mounted, owner, envelope),
@@ -184,24 +182,23 @@ function refuseUnserved(path: string, contributions: readonly Contributed[], cla
   if (complete.length > 1) throw new AgentError("conflict", `${complete.join(" and ")} each define the complete ${path}`);
 }
 
-function documentClaims(path: string, contributions: readonly Contributed[]): Claim[] {
-  const base = path === HEALTH ? HEALTHY : undefined;
+function documentClaims(path: string, contributions: readonly Contributed[], health: HealthSource): readonly Claim[] {
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
   const complete = contributions.find((each) => each.whole === true);
-  const membersFor = (request: HttpRequest): JsonObject =>
-    complete?.members(request) ??
-    mergeMembers(path, [...(base === undefined ? [] : [base]), ...contributions.map((each) => each.members(request))]);
+  const membersFor = (request: HttpRequest, ...base: readonly JsonObject[]): JsonObject =>
+    complete?.members(request) ?? mergeMembers(path, [...base, ...contributions.map((each) => each.members(request))]);
+  const isHealth = path === HEALTH;
   // Detects conflicts at start instead of on the first request.
-  membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
+  const sample = makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } });
+  membersFor(sample, ...(isHealth ? [HEALTHY] : []));
+  if (isHealth) return healthClaims(health, membersFor);
   const exchange = (request: HttpRequest): HttpResponse => documentResponse(request, membersFor(request), vary);
   return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, path, rank: SHARED_RANK }, exchange }));
 }
 
-function detailsOf(host: Host, mounted: readonly Mounted[]): JsonObject {
+function detailsOf(mounted: readonly Mounted[]): JsonObject {
   return {
-    ...HEALTHY,
-    agents: host.cards().map(({ name }) => name),
     protocols: mounted.map(({ protocol }) => ({ id: protocol.id, versions: protocol.versions })),
   };
 }

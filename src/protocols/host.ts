@@ -1,5 +1,6 @@
 import {
   AgentError,
+  type Awaitable,
   type Call,
   CallerCredential,
   type Card,
@@ -27,6 +28,17 @@ import { arrivalFloor, arrivalRefusal, missingOnArrival } from "./arrival-floor.
 import { MessageInbox } from "./inbox.js";
 import type { CallBegin, Contribution, Host, IdSource, Inbox } from "./protocol.js";
 import { RequestAdmission } from "./request-admission.js";
+
+/** `unavailable`: calls would fail, so they should go to another process. */
+export type HealthStatus = "ok" | "unavailable";
+
+/** Whether a host can answer calls. */
+export interface HealthSource {
+  /** Found out for each request, never remembered. */
+  status(): Awaitable<HealthStatus>;
+  /** The host has its port for itself, so `/livez` and `/readyz` are not those of another app. */
+  readonly probes: boolean;
+}
 
 /** The parts of a host. Everything optional has a default that is safe for tests. */
 export interface HostParts {
@@ -66,6 +78,8 @@ export interface HostParts {
   readonly replay?: Maybe<ReplayGuard>;
   /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
+  /** Whether calls can be answered. Default: always. */
+  readonly health?: Maybe<HealthSource>;
   /** Members of shared documents that belong to no protocol. Default: none. */
   readonly contributions?: Maybe<readonly Contribution[]>;
   /** Called for everything of a call that could not be carried between the caller and the agent. */
@@ -83,9 +97,12 @@ export interface HostParts {
 /** A host with what the front needs beside the protocols. */
 export interface FrontHost extends Host {
   readonly admission: RequestAdmission;
+  readonly health: HealthSource;
   /** Members of shared documents that belong to no protocol. */
   readonly contributions: readonly Contribution[];
 }
+
+const ALWAYS_HEALTHY: HealthSource = { status: () => "ok", probes: false };
 
 /** Creates a host from its parts. */
 export function createHost(parts: HostParts): FrontHost {
@@ -104,6 +121,7 @@ export function createHost(parts: HostParts): FrontHost {
     cards: () => parts.cards,
     signatures: parts.signatures ?? (() => []),
     admission,
+    health: parts.health ?? ALWAYS_HEALTHY,
     contributions: parts.contributions ?? [],
     admit: (from) => admission.admit(headOf(from)),
     identify: (from, peer) => admission.identify(headOf(from), peer),

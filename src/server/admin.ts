@@ -51,11 +51,13 @@ export interface AdminParts {
   readonly limits: Limits;
   readonly ids: IdSource;
   readonly onError: Maybe<OnError>;
-  /** What is served to callers, for `/health`. */
-  details(): JsonObject;
+  /** Whether calls can be answered, and what is served, for `/health`. */
+  details(): Promise<JsonObject>;
 }
 
 const NOT_CACHED = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+/** The callers' port is drained before: feeds that stay open must not delay the stop a second time. */
+const DRAIN_MS = 1_000;
 const STATUS: { readonly [code: string]: number } = { forbidden: 403, unavailable: 503 };
 
 /** The operator's routes behind their token. */
@@ -90,7 +92,7 @@ export class Admin {
     const handler = (): Promise<never> => Promise.reject(new AgentError("not_found", "there are no agents on this listener"));
     const health: ExtraRoute = this.#guarded({
       route: { method: "GET", path: "/health" },
-      exchange: () => jsonResponse(200, JSON.stringify(this.#parts.details()), NOT_CACHED),
+      exchange: () => this.#health(),
     });
     const served = front(
       createHost({ handler, cards: [], ids, limits, admission: this.#admission }),
@@ -103,9 +105,15 @@ export class Admin {
       return error && errorResponse(403, error);
     };
     const intake: Intake = { take: (request) => refused(request) ?? served.take(request) };
-    const listening = await listen(intake, { port, host, tls, limits, onError });
+    const drainMs = Math.min(limits.drainMs, DRAIN_MS);
+    const listening = await listen(intake, { port, host, tls, limits: { ...limits, drainMs }, onError });
     check = createHostCheck({ port: listening.port, boundHost: host, publicUrl });
     return listening;
+  }
+
+  async #health(): Promise<HttpResponse> {
+    const details = await this.#parts.details();
+    return jsonResponse(details["status"] === "ok" ? 200 : 503, JSON.stringify(details), NOT_CACHED);
   }
 
   #routes(): readonly ExtraRoute[] {

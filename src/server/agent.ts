@@ -1,5 +1,6 @@
 import { type AddressBook, createAddressBook, type EdgeOptions, type PeerAddress } from "../client/address-book.js";
 import type {
+  Awaitable,
   Call,
   Card,
   Extension,
@@ -58,6 +59,14 @@ export interface AgentOptions {
   readonly require?: readonly Requirement[];
 }
 
+/** Whether an agent can answer. */
+export interface AgentHealth {
+  /** False: its callers are told that this server is unavailable. */
+  readonly usable: boolean;
+  /** What is wrong, one sentence each, for operators only. */
+  readonly problems: readonly string[];
+}
+
 /** A function with a card and an address book. Served by `serve` or `mount`, in every protocol at once. */
 export interface Agent extends AddressBook {
   /** The agent's name. */
@@ -88,6 +97,8 @@ export interface Agent extends AddressBook {
   readonly require?: Maybe<readonly Requirement[]>;
   /** Downgrades compared to its upstream, one sentence each; the host audits them. */
   readonly downgrades?: Maybe<readonly string[]>;
+  /** Whether it can answer now. Asked for each health check, until the signal aborts. Absent: it always can. */
+  health?(signal: AbortSignal): Awaitable<AgentHealth>;
   /** The addresses of its upstream: a host that listens there itself would call itself. */
   readonly upstreamUrls?: Maybe<readonly string[]>;
 }

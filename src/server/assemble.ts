@@ -20,7 +20,7 @@ import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, type PolicySink, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { type ExtraRoute, type Front, front } from "../protocols/front.js";
-import { createHost, type HostParts } from "../protocols/host.js";
+import { createHost } from "../protocols/host.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { grantTenants } from "../security/grant-tenants.js";
@@ -54,11 +54,13 @@ import type { Agent } from "./agent.js";
 import type { CallerReach } from "./caller-reach.js";
 import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
+import { lossSinkOf } from "./loss-sink.js";
 import { metricsRoute } from "./metrics-route.js";
 import { type IdentityOptions, identityParts } from "./publish-identity.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import { type OnError, withErrorReporting } from "./report-errors.js";
 import { requiredSecurity } from "./required-security.js";
+import { ServerHealth } from "./server-health.js";
 import { sessionCalls } from "./session-calls.js";
 import { verifiedSource } from "./verified-source.js";
 
@@ -123,7 +125,9 @@ export interface HostOptions extends IdentityOptions {
 }
 
 /** A host without a port. */
-export interface Assembled extends Pick<Front, "retire" | "say" | "details"> {
+export interface Assembled extends Pick<Front, "retire" | "say"> {
+  /** Whether it can answer calls, and what is served, for operators. */
+  details(): Promise<JsonObject>;
   /** Decides about requests and sessions by their head. */
   readonly intake: Required<Intake>;
   /** Answers a complete request. */
@@ -152,10 +156,13 @@ export interface ServerTraits {
   /** HTTP/2 with trailers. */
   readonly http2: boolean;
   readonly sessions: boolean;
+  /** It has the port for itself: `/livez` and `/readyz` are its own. */
+  readonly ownPort: boolean;
 }
 
 /** Combines agents, runtime, protocols and guards into one server without a port. Opens nothing. */
-export function assemble(agents: readonly Agent[], options: HostOptions, { reach, http2, sessions }: ServerTraits): Assembled {
+export function assemble(agents: readonly Agent[], options: HostOptions, traits: ServerTraits): Assembled {
+  const { reach, http2, sessions, ownPort } = traits;
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
   const admission = audited(grantTenants(options.admission ?? openAdmission(), options.tenants), trail?.admission);
@@ -198,9 +205,11 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
   }
 
   const protocols = options.protocols ?? registered;
+  const health = new ServerHealth({ agents, store, probes: ownPort });
   const host = createHost({
     ...identityParts(options, protocols, { from: () => reach.class, now: () => ids.now() }),
     handler,
+    health,
     cards: Array.from(hosted.values(), ({ card }) => card),
     signatures: cardSignatures(options.cardKeys ?? []),
     ids,
@@ -258,9 +267,10 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
       return runningTasks + bareReplies + openStreams;
     },
     retire: listener.retire,
-    details: listener.details,
+    details: async () => ({ ...(await health.details()), ...listener.details() }),
     say: listener.say,
     async close(drainMs) {
+      health.draining = true;
       await runtime.close(drainMs);
       await Promise.all([push.close(), listener.close()]);
     },
@@ -271,18 +281,6 @@ export function assemble(agents: readonly Agent[], options: HostOptions, { reach
 function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
   const reporting = onError === undefined ? handle : withErrorReporting(handle, onError);
   return large === undefined ? reporting : externalizeLargeParts(reporting, large);
-}
-
-/** Undefined if no agent and no telemetry takes losses: most calls then carry no sink. */
-function lossSinkOf(agents: readonly Agent[], { lossReported }: Telemetry): HostParts["onLoss"] {
-  const sinks = new Map(
-    agents.flatMap((each) => (each.onLoss === undefined ? [] : [[each.name, each.onLoss.bind(each)] as const])),
-  );
-  if (sinks.size === 0 && lossReported === undefined) return undefined;
-  return (loss, call) => {
-    sinks.get(call.agent)?.(loss);
-    lossReported?.(loss, call);
-  };
 }
 
 const audited = <T>(plain: T, audit: Maybe<(plain: T) => T>): T => (audit === undefined ? plain : audit(plain));

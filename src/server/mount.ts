@@ -40,7 +40,7 @@ export interface Mounted {
 /** Mounts one agent or several in another web application. */
 export function mount(agents: Agent | readonly Agent[], options: MountOptions = {}): Mounted {
   const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
-  const traits = { reach: new CallerReach("public"), http2: false, sessions: options.sessions ?? false } as const;
+  const traits = { reach: new CallerReach("public"), http2: false, sessions: options.sessions ?? false, ownPort: false } as const;
   const assembled = assemble(list, options, traits);
   assembled.checkUpgrade = createOriginCheck(options);
   const { exchange, intake, claims, limits, close } = assembled;

@@ -75,7 +75,8 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     );
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled => {
     const routes = [...(more.routes ?? options.routes ?? []), ...(admin?.routesForCallers ?? [])];
-    return assemble(served, { push: true, ...options, ...more, routes, store }, { reach, http2: true, sessions: true });
+    const hosting = { push: true, ...options, ...more, routes, store };
+    return assemble(served, hosting, { reach, http2: true, sessions: true, ownPort: true });
   };
   let current = assembleFor(list, {});
   const retired = new RetiringHosts();
@@ -119,7 +120,9 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
     async close() {
-      await Promise.all([listening.close(), adminListening?.close(), current.close(limits.drainMs), retired.close()]);
+      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close()]);
+      // Last: until then the operator can see what the server waits for.
+      await adminListening?.close();
     },
   };
 }

@@ -66,7 +66,7 @@ function audited(options: { admission?: Admission; limits?: Partial<Limits>; pro
       limits: options.limits ?? {},
       audit: { record: (entry) => void entries.push(entry), close: async () => undefined },
     },
-    { reach: new CallerReach("loopback"), http2: false, sessions: true },
+    { reach: new CallerReach("loopback"), http2: false, sessions: true, ownPort: true },
   );
   assembled.checkHost = createHostCheck({ port: 80 });
   const link = memoryLink(assembled.intake);

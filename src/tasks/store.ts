@@ -162,6 +162,8 @@ export interface Store {
   readonly records: Records;
   /** The nonces of signed messages, shared by all users of the store and as durable as it. Absent: nothing outlives the process. */
   replayGuard?(limits: ReplayLimits, now: () => number): ReplayGuard;
+  /** Throws if the store does not answer. Absent: it is in this process. */
+  ping?(): Promise<void>;
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;

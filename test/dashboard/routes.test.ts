@@ -146,7 +146,7 @@ describe("read access", () => {
         expect([path, await statusOf(served.url + path, { authorization: `Bearer ${TOKEN}` })]).toEqual([path, 200]);
       }
       const details = await (await fetch(`${served.url}/health`, { headers: { "x-koine-token": TOKEN } })).json();
-      expect(details).toMatchObject({ status: "ok", agents: ["echo"] });
+      expect(details).toMatchObject({ status: "ok", agents: [{ name: "echo", status: "ok" }] });
     } finally {
       await served.close();
     }

@@ -98,6 +98,10 @@ class SqliteStore implements Store {
       new SqliteReplayGuard(connection, { totals, queue: this.#queue, limits: replays, now: clock });
   }
 
+  async ping(): Promise<void> {
+    await this.#queue.do("read", () => this.#connection.prepare("SELECT count(*) FROM sqlite_schema").get([]));
+  }
+
   create(start: NewTask) {
     return this.#queue.do("write", () => this.#steps.create(start));
   }

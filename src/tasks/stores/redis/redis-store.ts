@@ -84,6 +84,10 @@ export class RedisStore implements Store {
     this.#webhooks = new RedisWebhooks(redis, names, this.#scripts);
   }
 
+  async ping(): Promise<void> {
+    await this.#redis.command("PING", []);
+  }
+
   async create(start: NewTask): Promise<Created> {
     const { owner, agent, key, task, lease, push } = start;
     const keys = this.#names.ofTask(owner, task.id);
