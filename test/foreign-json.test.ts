@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 const PARSES: { readonly [file: string]: string } = {
   "src/transport/json.ts": "readJson itself",
   "src/transport/refused-upgrade.ts": "REFUSAL_BYTES of a refusal",
+  "src/security/identity/identity-file.ts": "a file of the user",
   "src/security/identity/repeated-member.ts": "one string literal",
   "src/security/json-canonical.ts": "one string literal",
   "src/security/client-certificates.ts": "one string literal",

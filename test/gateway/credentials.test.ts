@@ -1,6 +1,7 @@
 import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Floor } from "../../src/envelope/index.js";
 import {
   agent,
   type BridgeOptions,
@@ -268,16 +269,13 @@ describe("tellCaller", () => {
 });
 
 describe("a caller of a signed interface", () => {
+  const SIGNED: Floor = { signed: true, identity: true, encrypted: false, endToEnd: false };
   /** The toy protocol with signatures declared: its messages may only be forwarded over signed interfaces. */
   const signed: Protocol = {
     ...toy,
     traits: { ...toy.traits, signed: "hop" },
-    serve: (host) =>
-      toy.serve({
-        ...host,
-        begin: (request, start) =>
-          host.begin(request, start).derive({ floor: { signed: true, identity: true, encrypted: false, endToEnd: false } }),
-      }),
+    serve: (host) => toy.serve({ ...host, begin: (request, start) => host.begin(request, start).derive({ floor: SIGNED }) }),
+    connect: (context) => ({ ...toy.connect(context), protection: () => SIGNED }),
   };
 
   test.each(["adopt", "relay"] as const)("is not forwarded over an unsigned one: %s", async (mode) => {
