@@ -27,9 +27,11 @@ import {
 import type { AdoptContext } from "./adopt-context.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
-import { type Emulated, emulatedFor, emulationNote, reportEmulation } from "./emulation.js";
+import { emulatedFor, receiptOf, reportEmulation } from "./emulation.js";
 import { holdCancel, isUnwanted } from "./hold-cancel.js";
-import { canStream, type Upstream } from "./upstream.js";
+import { NewsOfTask } from "./news-of-task.js";
+import { snapshotEvents } from "./snapshot-events.js";
+import { upstreamDelivery } from "./upstream.js";
 import {
   asGatewayError,
   extensionsOf,
@@ -38,7 +40,6 @@ import {
   lostAnswer,
   one,
   principalOf,
-  snapshotEvents,
   traceOf,
 } from "./upstream-calls.js";
 
@@ -61,6 +62,8 @@ class OwnedTaskProxy {
   #state: Maybe<AdoptedState>;
   /** The upstream has ended the turn. */
   #ended = false;
+  /** Since the connection was lost. */
+  #news: Maybe<NewsOfTask>;
   /** The upstream task was cancelled, because its result is no longer wanted. */
   #abandoned = false;
 
@@ -72,13 +75,13 @@ class OwnedTaskProxy {
   }
 
   async *run(): AgentStream {
-    const { upstream, clock } = this.#context;
+    const { upstream, clock, ids } = this.#context;
     const task = this.#task;
     const started = task.restarted ? this.#startedBefore() : undefined;
     if (started !== undefined) return yield* this.#attach(started);
     const emulated = emulatedFor(upstream, task.delivery);
     reportEmulation(emulated, upstream, this.#reportLoss);
-    if (emulated.length > 0) yield this.#receipt(emulated);
+    if (emulated.length > 0) yield receiptOf(emulated, ids.now());
     const send = this.#send();
     // A plain answer, or a protocol without tasks, yields no task id to wait for.
     const getsTaskId = send.delivery !== "answer" && upstream.traits().tasks;
@@ -110,13 +113,6 @@ class OwnedTaskProxy {
 
   #startedState(): Maybe<AdoptedState> {
     return this.#state?.turn === this.#task.turn ? this.#state : undefined;
-  }
-
-  /** An immediate first event for a caller who gets no other until the end. */
-  #receipt(emulated: readonly Emulated[]): Relayed {
-    const status = { state: "working", at: this.#context.ids.now() } as const;
-    const metadata = emulationNote(emulated);
-    return new Relayed([{ kind: "status", taskId: "", contextId: "", status, metadata }], undefined);
   }
 
   #send(): Send {
@@ -209,17 +205,20 @@ class OwnedTaskProxy {
   }
 
   /** Converts an event of the upstream, and records its state. */
-  #take(event: AgentEvent): Relayed | RelayedMessage {
+  #take(event: AgentEvent, news?: Maybe<NewsOfTask>): Relayed | RelayedMessage {
     this.#ended = isEnd(event);
     switch (event.kind) {
       case "message":
         return new RelayedMessage(event.message, event.head);
-      case "task":
-        this.#reportLostMembers(event.task);
-        return this.#relayed(snapshotEvents(event.task), event.task.id, event.task.contextId, event.cursor);
+      case "task": {
+        const { task, cursor } = event;
+        this.#reportLostMembers(task);
+        const events = snapshotEvents(task);
+        return this.#relayed(news?.in(events) ?? events, task.id, task.contextId, cursor);
+      }
       case "status":
       case "artifact":
-        return this.#relayed([event], event.taskId, event.contextId, event.cursor);
+        return this.#relayed(news?.in([event]) ?? [event], event.taskId, event.contextId, event.cursor);
       default:
         throw new AgentError("bad_peer", `the upstream agent answered a message with ${event.kind}`);
     }
@@ -266,8 +265,13 @@ class OwnedTaskProxy {
     }
   }
 
-  #attached(event: AgentEvent): { readonly step: Relayed; readonly end: boolean } {
-    const step = this.#take(event);
+  async #attached(event: AgentEvent): Promise<{ readonly step: Relayed; readonly end: boolean }> {
+    // With each snapshot the upstream begins again. Without one it continues after the last stored event.
+    if (event.kind === "task") {
+      const held = await this.#task.snapshot();
+      this.#news = held && new NewsOfTask(held);
+    }
+    const step = this.#take(event, this.#news);
     if (step instanceof RelayedMessage)
       throw new AgentError("bad_peer", "the upstream agent answered a task request with a message");
     return { step, end: this.#ended };
@@ -290,11 +294,4 @@ class OwnedTaskProxy {
       // The task has ended here, whether or not the upstream could be cancelled.
     }
   }
-}
-
-/** The delivery to request from the upstream: one that yields a task id early, where resuming matters. */
-function upstreamDelivery(delivery: Send["delivery"], upstream: Upstream, hasKey: boolean): Send["delivery"] {
-  // A caller with an idempotency key may retry: only a stream yields the upstream task id early.
-  if (delivery === "answer" && !(hasKey && canStream(upstream))) return "answer";
-  return canStream(upstream) ? "stream" : "accepted";
 }

@@ -22,7 +22,7 @@ export interface Attachment {
   readonly cancel: Cancel;
   readonly random: () => number;
   /** Converts an event. */
-  take(event: AgentEvent): { readonly step: Relayed; readonly end: boolean };
+  take(event: AgentEvent): Promise<{ readonly step: Relayed; readonly end: boolean }>;
 }
 
 /** Consecutive attempts without a new event. */
@@ -49,7 +49,7 @@ export async function* attach(upstream: Upstream, from: Attachment): AgentStream
           continue;
         }
         last = current ?? last;
-        const { step, end } = from.take(event);
+        const { step, end } = await from.take(event);
         if (end) return step;
         yield step;
         attempts = 0;

@@ -1,4 +1,5 @@
 import { AgentError, type JsonObject, type LossSink, type Maybe, type Metadata, type OperationOf } from "../envelope/index.js";
+import { Relayed } from "../tasks/index.js";
 import { canStream, type Upstream } from "./upstream.js";
 
 /** What the gateway emulates for an upstream that does not support it. */
@@ -47,6 +48,12 @@ export function reportEmulation(emulated: readonly Emulated[], upstream: Upstrea
     lose({ protocol: upstream.protocol(), path: `operation.${what}`, valueKind: "emulated", reason: HOW[what] });
 }
 
-export function emulationNote(emulated: readonly Emulated[]): JsonObject {
+/** An immediate first event for a caller who gets no other until the end. */
+export function receiptOf(emulated: readonly Emulated[], at: number): Relayed {
+  const status = { state: "working", at } as const;
+  return new Relayed([{ kind: "status", taskId: "", contextId: "", status, metadata: emulationNote(emulated) }], undefined);
+}
+
+function emulationNote(emulated: readonly Emulated[]): JsonObject {
   return { [EMULATED_KEY]: [...emulated] };
 }

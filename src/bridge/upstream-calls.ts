@@ -2,16 +2,12 @@ import {
   AgentError,
   type AgentEvent,
   type Call,
-  type Envelope,
   isInterrupted,
   isPromise,
   isTerminal,
-  type Maybe,
   type Principal,
   type Reply,
-  type Task,
 } from "../envelope/index.js";
-import type { UpstreamEvent } from "../tasks/index.js";
 
 /**
  * Errors of the upstream about the gateway's credentials are not errors of the caller, unless the caller's own credential was
@@ -69,22 +65,4 @@ export function lostAnswer(cause: AgentError): AgentError {
   return new AgentError("lost_place", "the connection was lost before the answer arrived, and the upstream agent stores none", {
     cause,
   });
-}
-
-/** An upstream task as events: its artifacts, then its status. An answer only in its history becomes the message of the end. */
-export function snapshotEvents(task: Task): readonly UpstreamEvent[] {
-  const of = { taskId: task.id, contextId: task.contextId };
-  const artifacts = task.artifacts.map(
-    (artifact): UpstreamEvent => ({ kind: "artifact", ...of, artifact, append: false, last: true }),
-  );
-  const { status } = task;
-  const message = status.message ?? (artifacts.length === 0 && isTerminal(status.state) ? lastMessage(task) : undefined);
-  // A submitted task without a message adds nothing to the task of the gateway.
-  if (status.state === "submitted" && message === undefined) return artifacts;
-  return [...artifacts, { kind: "status", ...of, status: { ...status, message } }];
-}
-
-function lastMessage({ history }: Task): Maybe<Envelope> {
-  const last = history.at(-1);
-  return last?.role === "agent" ? last : undefined;
 }

@@ -8,6 +8,8 @@ export interface StallingProxy {
   readonly url: string;
   /** Applies to open connections too. */
   stall(how: Stall): void;
+  /** Ends every open connection. Resolves when the next one is made. */
+  cut(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,10 +21,12 @@ const HEAD_BYTES = 40;
 export async function startStallingProxy(port: () => number): Promise<StallingProxy> {
   const connections = new Set<ProxiedConnection>();
   let how: Stall = "open";
+  let made: () => void = () => undefined;
   const server = createServer((client) => {
     const connection = new ProxiedConnection(client, dial(port(), "127.0.0.1"), () => connections.delete(connection));
     connection.how = how;
     connections.add(connection);
+    made();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const crumbs = setInterval(() => {
@@ -34,6 +38,13 @@ export async function startStallingProxy(port: () => number): Promise<StallingPr
     stall(now) {
       how = now;
       for (const connection of connections) connection.change(now);
+    },
+    cut() {
+      const next = new Promise<void>((resolve) => {
+        made = resolve;
+      });
+      for (const connection of connections) connection.end();
+      return next;
     },
     async close() {
       clearInterval(crumbs);
