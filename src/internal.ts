@@ -17,6 +17,7 @@ export { type DeploymentRow, deploymentRows, withoutBinding } from "./protocols/
 export {
   changeIdentity,
   describeCardSignature,
+  didDocumentOf,
   didWebUrl,
   encodeMultikey,
   isKeyKind,
@@ -24,7 +25,6 @@ export {
   MessageSigner,
   parseDid,
   parseEntry,
-  publishedKeysOf,
   SignatureVerifier,
   writeNewIdentity,
 } from "./security/index.js";

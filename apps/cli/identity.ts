@@ -2,14 +2,14 @@ import { basename } from "node:path";
 import type { Json } from "../../src/index.js";
 import {
   changeIdentity,
+  didDocumentOf,
   didWebUrl,
   encodeMultikey,
   isKeyKind,
   type LocalIdentity,
-  publishedKeysOf,
   writeNewIdentity,
 } from "../../src/internal.js";
-import { createIdentity, type KeyKind, keyFingerprint, openIdentity, writeDidDocument } from "../../src/public/identity.js";
+import { createIdentity, type KeyKind, keyFingerprint, openIdentity } from "../../src/public/identity.js";
 import { usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 
@@ -46,9 +46,7 @@ export async function printDocument(file: string, { service = [] }: { readonly s
   const invalid = service.find((url) => !URL.canParse(url));
   if (invalid !== undefined) throw usageError(`--service ${invalid} is not a URL`, "Write https://host/path.");
   const services = service.map((url, index) => ({ id: `${did}#agent-${index + 1}`, type: "AgentService", url }));
-  const keys = publishedKeysOf(identity);
-  const deactivated = !keys.some(({ kind }) => kind !== "X25519");
-  await createOutput("json").document(writeDidDocument({ did, keys, services, deactivated }) as Json); // plain data
+  await createOutput("json").document(didDocumentOf(identity, services) as Json); // plain data
 }
 
 interface RotateOptions extends OutputOptions {

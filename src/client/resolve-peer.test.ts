@@ -3,6 +3,7 @@ import { toy } from "../../test/toy/index.js";
 import { type Card, NO_FLOOR } from "../envelope/index.js";
 import type { ClientContext, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
+import { createReplayGuard } from "../security/replay/index.js";
 import { createMemoryStore } from "../tasks/index.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { connect } from "./connect.js";
@@ -16,7 +17,7 @@ test("the key of a discovery result differs by credentials and holds none of the
   expect(keyOf("token-of-alice")).not.toContain("alice");
 });
 
-test("protocol clients get the limits, model, records and settings of the connection, and are closed with it", async () => {
+test("protocol clients get the limits, model, records, replay guard and settings of the connection, and are closed with it", async () => {
   const { records } = createMemoryStore({ now: () => 0 });
   const limits = { ...DEFAULT_LIMITS, partsPerMessage: 7 };
   const model: LanguageModel = { complete: () => Promise.reject(new Error("not asked")) };
@@ -36,12 +37,14 @@ test("protocol clients get the limits, model, records and settings of the connec
   };
   const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
   const settings = { [toy.id]: { loud: true } };
-  const options = { protocols: [probe], link, limits, model, records, settings, discoveryCache: new DiscoveryCache() };
+  const replay = createReplayGuard({ limits, now: () => 0 });
+  const options = { protocols: [probe], link, limits, model, records, replay, settings, discoveryCache: new DiscoveryCache() };
   const peer = await connect("http://peer.example", options);
 
   expect(await peer.health()).toBe(true);
   const [context] = contexts;
   expect([context?.limits, context?.model, context?.settings(toy.id)]).toEqual([limits, model, { loud: true }]);
+  expect(context?.replay).toBe(replay);
   await context?.records(toy.id).put("agreed", { yes: true });
   expect(await records.get(`${toy.id}/agreed`)).toEqual({ yes: true });
 

@@ -5,6 +5,7 @@ import {
   type LossSink,
   type Maybe,
   type Records,
+  type ReplayGuard,
   systemIds,
 } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, systemClock } from "../policies/index.js";
@@ -47,6 +48,8 @@ export interface ConnectOptions extends FloorOptions {
   readonly identity?: Identity;
   /** Finds DID documents. Default: did:key and did:web, at public addresses or, for a peer on this machine, here too. */
   readonly resolver?: Resolver;
+  /** Accepts each message that the peer signed once, in protocols that sign messages. Default: in memory, for this connection. */
+  readonly replay?: ReplayGuard;
   /** Which card signatures are trusted, and whether one is required. Default: none are, and none is. */
   readonly trust?: CardTrust;
   /** Called for everything the selected interface could not carry, in either direction. */
@@ -140,6 +143,7 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
       limits,
       identity: options.identity,
       resolver: options.resolver ?? resolverFor(reachOf(address), options.protocols),
+      replay: options.replay,
       model: options.model,
       records: recordsOf(options),
       settings: options.settings,
@@ -260,7 +264,6 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
   const { address, options, clock } = target;
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
-  const { random = Math.random } = options;
   const canResume = () => candidate.peer.card.capabilities.resume;
   const canStream = () => candidate.protocol.traits.streaming && candidate.peer.card.capabilities.streaming;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
@@ -271,7 +274,7 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
     ...(options.layers ?? []),
     limit,
     candidate.protocol.traits.tasks ? followTasks({ canStream, clock }) : undefined,
-    options.resume === false ? undefined : resumeStreams({ canResume, clock, random }),
+    options.resume === false ? undefined : resumeStreams({ canResume, clock, random: options.random ?? Math.random }),
     checkAnswers(),
     telemetry.wire(edge, { protocol: candidate.protocol.id, version: candidate.peer.version, binding: candidate.peer.binding }),
   ];

@@ -52,6 +52,20 @@ describe("a server with an identity", () => {
     expect(await peer.ask("hello")).toBe("hello");
   });
 
+  test("whose signing keys are all revoked says that its DID is out of use", async () => {
+    const did = "did:web:agent.example";
+    const identity = createIdentity({ name: "echo", did }).revoked(`${did}#key-1`);
+    const mounted = mount(echo, { identity, publicUrl: "https://agent.example" });
+    closing.push(() => mounted.close());
+    const response = await mounted.fetch(new Request("https://agent.example/.well-known/did.json"));
+    expect(await response.json()).toMatchObject({
+      id: did,
+      deactivated: true,
+      authentication: [],
+      keyAgreement: [`${did}#key-2`],
+    });
+  });
+
   test("below a path, publishes it there", () => {
     const identity = createIdentity({ name: "echo", did: "did:web:agent.example:agents" });
     const mounted = mount(echo, { identity, publicUrl: "https://agent.example/agents/", basePath: "/agents" });

@@ -1,15 +1,7 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
 import type { HostParts } from "../protocols/host.js";
 import type { Contribution, Protocol } from "../protocols/protocol.js";
-import {
-  type AddressClass,
-  createResolver,
-  didWebOf,
-  type Identity,
-  publishedKeysOf,
-  type Resolver,
-  writeDidDocument,
-} from "../security/index.js";
+import { type AddressClass, createResolver, didDocumentOf, didWebOf, type Identity, type Resolver } from "../security/index.js";
 
 /** Where the document of a did:web is, below the public address. */
 const WELL_KNOWN = "/.well-known/did.json";
@@ -74,9 +66,6 @@ function documentAt(publicUrl: string, identity: Identity): Contribution {
     path: new URL(url).pathname === "/" ? WELL_KNOWN : BELOW_PATH,
     vary: [],
     // The keys are read for every request: those that were rotated end at their time.
-    members: () => {
-      const keys = publishedKeysOf(identity);
-      return writeDidDocument({ did, keys, services: [{ id: `${did}#agent`, type: "AgentService", url }] });
-    },
+    members: () => didDocumentOf(identity, [{ id: `${did}#agent`, type: "AgentService", url }]),
   };
 }

@@ -3,7 +3,7 @@ import { makeAuthority } from "../../test/certificates.js";
 import { connect } from "../client/connect.js";
 import { DiscoveryCache } from "../client/discovery-cache.js";
 import { AgentError, type PushConfig, type TaskEvent } from "../envelope/index.js";
-import { bearerTokens, clientCertificates, openAdmission } from "../security/index.js";
+import { type AdmissionFacts, bearerTokens, clientCertificates, openAdmission } from "../security/index.js";
 import type { PushPort } from "../tasks/index.js";
 import { noTelemetry } from "../telemetry/index.js";
 import { agent } from "./agent.js";
@@ -25,6 +25,21 @@ describe("serve()", () => {
     await expect(serve(echo, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "forbidden" });
     const open = await serving(echo, { host: "0.0.0.0", openToEverybody: true });
     expect((await fetch(`http://127.0.0.1:${open.port}/health`)).status).toBe(200);
+  });
+
+  test("keeps the memory of signed messages when agents are replaced", async () => {
+    const fresh: boolean[] = [];
+    const admission = async (_head: unknown, { replay, now }: AdmissionFacts) => {
+      fresh.push(await replay.add("ann", "one", now() + 60_000, now()));
+      return { id: "ann", scheme: "bearer" as const, scopes: [], owner: "bearer:ann" };
+    };
+    const server = await serving(echo, { admission });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
+    await peer.ask("one");
+    await server.replace(echo, { admission });
+    await peer.ask("two");
+    await peer.close();
+    expect([fresh[0], ...new Set(fresh.slice(1))]).toEqual([true, false]);
   });
 
   test("rejects a client CA without a check of client certificates", async () => {

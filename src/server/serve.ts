@@ -1,6 +1,7 @@
-import { AgentError, type Envelope, type Interface, type Maybe, systemIds } from "../envelope/index.js";
+import { AgentError, type Envelope, type Interface, type Maybe, type ReplayGuard, systemIds } from "../envelope/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
-import { createMemoryStore, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
+import { createReplayGuard } from "../security/replay/index.js";
+import { createMemoryStore, DEFAULT_TASK_LIMITS, type Store } from "../tasks/index.js";
 import type { Intake } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
@@ -66,6 +67,8 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   checkClientCa(options);
   const list = listOf(agents);
   const store = options.store ?? createMemoryStore({ limits: { ...DEFAULT_TASK_LIMITS, ...options.taskLimits }, now: Date.now });
+  // Kept when agents are replaced: a new guard would refuse what was signed before it.
+  const replay = options.replay ?? replayGuardOf(store, options);
   const reach = CallerReach.of({ host, publicUrl, names, trustedProxies });
   const admin =
     options.admin &&
@@ -75,7 +78,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     );
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled => {
     const routes = [...(more.routes ?? options.routes ?? []), ...(admin?.routesForCallers ?? [])];
-    const hosting = { push: true, ...options, ...more, routes, store };
+    const hosting = { push: true, ...options, replay, ...more, routes, store };
     return assemble(served, hosting, { reach, http2: true, sessions: true, ownPort: true });
   };
   let current = assembleFor(list, {});
@@ -125,6 +128,12 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       await adminListening?.close();
     },
   };
+}
+
+function replayGuardOf(store: Store, { limits: given, ids = systemIds }: ServeOptions): ReplayGuard {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  const now = (): number => ids.now();
+  return store.replayGuard?.(limits, now) ?? createReplayGuard({ limits, now });
 }
 
 function adminParts({ telemetry, limits, ids = systemIds, onError }: ServeOptions, details: AdminParts["details"]): AdminParts {

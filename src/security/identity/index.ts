@@ -19,4 +19,4 @@ export { decodeMultikey, encodeMultikey } from "./multikey.js";
 export { isKeyKind, jwkOfKey, keyFingerprint, keyIn, keyObjectOf, keyOfJwk, suits, verifySignature } from "./public-key.js";
 export { DID_DOCUMENT_LIMITS, readDidDocument } from "./read-did-document.js";
 export type { ResolvedDid, Resolver } from "./resolver.js";
-export { type DidContent, writeDidDocument } from "./write-did-document.js";
+export { type DidContent, didDocumentOf, writeDidDocument } from "./write-did-document.js";

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../envelope/index.js";
 import { writeTimestamp } from "../../transport/timestamp.js";
 import type { DidService } from "./did-document.js";
-import type { KeyUse, PublicKey } from "./identity.js";
+import type { Identity, KeyUse, PublicKey } from "./identity.js";
+import { publishedKeysOf } from "./local-identity.js";
 import { encodeMultikey } from "./multikey.js";
 
 /** What is published of a DID. */
@@ -32,4 +33,11 @@ export function writeDidDocument({ did, keys, services = [], deactivated = false
     keyAgreement: listed("agreement"),
     ...(services.length === 0 ? {} : { service: services.map(({ id, type, url }) => ({ id, type, serviceEndpoint: url })) }),
   };
+}
+
+/** The DID document of an identity. Without a key that signs, its DID is out of use. */
+export function didDocumentOf(identity: Identity, services: readonly DidService[]): JsonObject {
+  const keys = publishedKeysOf(identity);
+  const deactivated = !keys.some(({ kind }) => kind !== "X25519");
+  return writeDidDocument({ did: identity.did, keys, services, deactivated });
 }
