@@ -55,13 +55,17 @@ test("protocol clients get the limits, model, records, replay guard and settings
   expect(closed).toBe(2);
 });
 
-test("only the interface that discovery probed is verified", async () => {
+test("an interface that discovery did not probe is verified only by an answer of its own", async () => {
   const peerAt = (version: string) => ({ url: "http://peer.example", card, version, binding: "HTTP" });
   const two: Protocol = {
     ...toy,
-    versions: ["1", "2"],
-    discover: async () => ({ peers: [peerAt("1"), peerAt("2")], evidence: [], proved: true }),
-    connect: () => ({ handler: async () => ({ kind: "done" }), protection: () => NO_FLOOR, close: async () => undefined }),
+    versions: ["1", "2", "3"],
+    discover: async () => ({ peers: ["1", "2", "3"].map(peerAt), evidence: [], proved: true }),
+    connect: ({ peer }) => ({
+      handler: () => (peer.version === "2" ? Promise.resolve({ kind: "done" }) : Promise.reject(new Error("no answer"))),
+      protection: () => NO_FLOOR,
+      close: async () => undefined,
+    }),
   };
   const link = { exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined };
   const verified = async (pin: string): Promise<boolean> => {
@@ -70,7 +74,8 @@ test("only the interface that discovery probed is verified", async () => {
     await peer.close();
     return peer.verified;
   };
-  expect([await verified(`${toy.id}@1`), await verified(`${toy.id}@2`)]).toEqual([true, false]);
+  const results = await Promise.all(["1", "2", "3"].map((version) => verified(`${toy.id}@${version}`)));
+  expect(results).toEqual([true, true, false]);
 });
 
 const card: Card = {

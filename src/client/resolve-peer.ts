@@ -11,7 +11,7 @@ import {
 import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
-import type { CardGate, DiscoveryContext, IdSource, Peer, Protocol } from "../protocols/protocol.js";
+import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
@@ -31,6 +31,7 @@ import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
 import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
+import { isVerified } from "./verified-interface.js";
 
 /** How to find and call a peer. */
 export interface ConnectOptions extends FloorOptions {
@@ -211,17 +212,13 @@ export async function resolvePeer(target: PeerTarget, rediscover: boolean): Prom
   const [{ checked }] = interfaces;
   const candidates = interfaces.map(({ candidate }) => candidate);
   const finding = discovered.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
+  const connection = connectionTo(target, candidates);
   return {
-    connection: connectionTo(target, candidates),
+    connection,
     evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
-    // Discovery verifies one interface of a protocol, the first. A pin or a chooser may have selected another.
-    verified: finding?.proved === true && isSamePeer(finding.peers[0], candidates[0]?.peer),
+    verified: await isVerified(finding, connection, { clock, timeMs: discoverMs, pinned: options.pin !== undefined }),
     cardTrust: checked.trust,
   };
-}
-
-function isSamePeer(a: Maybe<Peer>, b: Maybe<Peer>): boolean {
-  return a?.url === b?.url && a?.version === b?.version && a?.binding === b?.binding && a?.tenant === b?.tenant;
 }
 
 /** With trust settings, a card is checked before its addresses are probed. */

@@ -50,11 +50,14 @@ function peer(scripts: readonly Script[], canStream = false) {
 const answer = (reply: ReturnType<Handler>): Promise<AgentEvent> => reply as Promise<AgentEvent>; // none of these sends streams
 
 describe("followTasks", () => {
-  it.each(["completed", "failed", "input-required", "auth-required"] as const)("returns a %s task at once", async (state) => {
-    const { handler, kinds } = peer([task(state)]);
-    expect(await answer(handler(send, startCall()))).toEqual(task(state));
-    expect(kinds()).toEqual(["send"]);
-  });
+  it.each(["completed", "failed", "input-required", "auth-required", "unknown"] as const)(
+    "returns a %s task at once",
+    async (state) => {
+      const { handler, kinds } = peer([task(state)]);
+      expect(await answer(handler(send, startCall()))).toEqual(task(state));
+      expect(kinds()).toEqual(["send"]);
+    },
+  );
 
   it("polls with growing intervals until the task ends, with the requested history", async () => {
     const { handler, asked, clock } = peer([task("submitted"), task("submitted"), task("working"), task("completed", "yes")]);

@@ -4,9 +4,7 @@ import {
   type Call,
   CallSlot,
   type Handler,
-  isInterrupted,
   isPromise,
-  isTerminal,
   type Layer,
   type Maybe,
   type OperationOf,
@@ -51,8 +49,9 @@ export function followTasks(options: FollowOptions): Layer {
     };
 }
 
+/** Also `unknown`: some versions have no name for a state that may be the last, and waiting would never end. */
 function isSettled(state: State): boolean {
-  return isTerminal(state) || isInterrupted(state);
+  return state !== "submitted" && state !== "working" && state !== "canceling";
 }
 
 class Following {

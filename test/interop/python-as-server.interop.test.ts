@@ -2,9 +2,6 @@ import { describe } from "vitest";
 import { describeOfficial, PARTS } from "../peers/against-official.js";
 import { pythonFor, startPython } from "./python.js";
 
-// In 0.3 protobuf the Python SDK writes the base64 text of a file where its bytes belong, and cannot read any other bytes.
-const UNREADABLE = "internal";
-
 describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
   describeOfficial({
     name: "the official Python server 1.3.0",
@@ -14,7 +11,7 @@ describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
       { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@1.0/GRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@0.3/JSONRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },
-      { pin: "a2a@0.3/GRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: UNREADABLE },
+      { pin: "a2a@0.3/GRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },
       {
         pin: "a2a@0.3/HTTP+JSON",
         closed: "unsupported",
@@ -22,7 +19,7 @@ describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
         unlisted: "unsupported_method",
         // It answers 200, and then ends the stream without an event.
         unknownStream: "interrupted",
-        echoed: UNREADABLE,
+        echoed: PARTS,
       },
     ],
   });
@@ -52,7 +49,7 @@ describe.skipIf(pythonFor("a2a-0.3.3") === undefined)("Python", () => {
         lastOfCancelled: /^(status canceled|interrupted)$/,
         unlisted: "unsupported_method",
         unknownStream: "interrupted",
-        echoed: UNREADABLE,
+        echoed: PARTS,
         // Its protobuf has no such state.
         rejected: "unknown",
       },
