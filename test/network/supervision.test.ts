@@ -104,7 +104,7 @@ describe("processes of a plan", () => {
     const { url } = nodeOf(launched, "b");
     expect(a).toEqual([
       new URL(nodeOf(launched, "a").url).port,
-      `{"b":{"url":"${url}","protocol":"a2a"}}`,
+      `{"b":{"url":"${url}","protocol":"a2a","tokenEnv":"B_SECRET"}}`,
       "a",
       "secret-of-module-a",
       "secret-of-module-b",
