@@ -152,6 +152,7 @@ export class AgentSupervisor {
             ...upstreams.map((each) => each.config.url),
             ...resolved.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
           ],
+          timeoutMs: config.timeoutMs,
           callers: { sendsCredentialsOn: config.callers !== "own", notes: this.#callerNotes },
         },
         {

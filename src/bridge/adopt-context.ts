@@ -12,6 +12,8 @@ export interface AdoptContext {
   readonly reportLoss: LossSink;
   /** Encrypts callers' credentials; absent where none are forwarded. */
   readonly credentials?: Maybe<CredentialSeal>;
+  /** Timeout of one attempt, with everything that follows a lost connection. */
+  readonly timeoutMs: Maybe<number>;
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly random: () => number;

@@ -59,11 +59,10 @@ class OwnedTaskProxy {
   readonly #context: AdoptContext;
   readonly #message: IncomingMessage;
   readonly #task: TaskContext;
+  readonly #since: number; // when the message was sent
   #state: Maybe<AdoptedState>;
-  /** The upstream has ended the turn. */
-  #ended = false;
-  /** Since the connection was lost. */
-  #news: Maybe<NewsOfTask>;
+  #ended = false; // the upstream has ended the turn
+  #news: Maybe<NewsOfTask>; // since the connection was lost
   /** The upstream task was cancelled, because its result is no longer wanted. */
   #abandoned = false;
 
@@ -72,6 +71,7 @@ class OwnedTaskProxy {
     this.#message = message;
     this.#task = task;
     this.#state = readState(task.state);
+    this.#since = context.clock.now();
   }
 
   async *run(): AgentStream {
@@ -162,7 +162,7 @@ class OwnedTaskProxy {
     };
   }
 
-  #call(cancel: Cancel = this.#task.cancel): Call {
+  #call(cancel: Cancel = this.#task.cancel, deadline?: Maybe<number>): Call {
     const { call, owner, caller, id } = this.#task;
     const outgoing = startCall({
       caller: call?.caller ?? principalOf(owner, caller),
@@ -171,7 +171,7 @@ class OwnedTaskProxy {
       floor: call?.floor,
       credential: call?.credential,
       // The caller's deadline limits the work only where no task outlives the call.
-      deadline: id === undefined ? call?.deadline : undefined,
+      deadline: id === undefined ? call?.deadline : deadline,
       cancel,
       reportLoss: this.#reportLoss,
     });
@@ -232,7 +232,7 @@ class OwnedTaskProxy {
     if (before !== undefined && before.cursor === cursor) return new Relayed(events, undefined);
     const credential = before?.credential ?? (call && this.#context.credentials?.seal(call)) ?? this.#state?.credential;
     const isNew = this.#state === undefined;
-    this.#state = { turn, taskId, contextId, cursor, credential };
+    this.#state = { turn, taskId, contextId, since: before?.since ?? this.#since, cursor, credential };
     if (isNew && isUnwanted(cancel.reason)) this.#abandonIfUnwanted();
     return new Relayed(events, writeState(this.#state));
   }
@@ -248,11 +248,14 @@ class OwnedTaskProxy {
   }
 
   async *#attach(known: AdoptedState): AgentStream {
-    const { upstream, clock, random, credentials } = this.#context;
+    const { upstream, clock, random, credentials, timeoutMs } = this.#context;
+    // The attempt began with the message, not with the lost connection.
+    const deadline = timeoutMs === undefined ? undefined : (known.since ?? this.#since) + timeoutMs;
     try {
       return yield* attach(upstream, {
         known: () => this.#startedState() ?? known,
-        call: this.#call(),
+        call: this.#call(undefined, deadline),
+        deadline,
         clock,
         random,
         cancel: this.#task.cancel,

@@ -6,25 +6,28 @@ export interface AdoptedState {
   readonly turn: number;
   readonly taskId: string;
   readonly contextId: Maybe<string>;
+  /** When the message was sent, in milliseconds since the epoch. */
+  readonly since: Maybe<number>;
   /** The cursor after the last stored event. */
   readonly cursor: Maybe<Cursor>;
   /** The caller's credential, encrypted, where it is forwarded. */
   readonly credential: Maybe<string>;
 }
 
-export function writeState({ turn, taskId, contextId, cursor, credential }: AdoptedState): JsonObject {
-  return { turn, task: taskId, context: contextId, cursor, credential };
+export function writeState({ turn, taskId, contextId, since, cursor, credential }: AdoptedState): JsonObject {
+  return { turn, task: taskId, context: contextId, since, cursor, credential };
 }
 
 /** Undefined for anything else: then the upstream task is unknown. */
 export function readState(saved: Maybe<Json>): Maybe<AdoptedState> {
   if (!isObject(saved)) return undefined;
-  const { turn, task, context, cursor, credential } = saved;
+  const { turn, task, context, since, cursor, credential } = saved;
   if (typeof turn !== "number" || typeof task !== "string") return undefined;
   return {
     turn,
     taskId: task,
     contextId: typeof context === "string" ? context : undefined,
+    since: typeof since === "number" ? since : undefined,
     cursor: typeof cursor === "string" ? (cursor as Cursor) : undefined, // a cursor is opaque
     credential: typeof credential === "string" ? credential : undefined,
   };

@@ -21,6 +21,8 @@ export interface Attachment {
   readonly clock: Clock;
   readonly cancel: Cancel;
   readonly random: () => number;
+  /** When the work has to be done, in milliseconds since the epoch. */
+  readonly deadline: Maybe<number>;
   /** Converts an event. */
   take(event: AgentEvent): Promise<{ readonly step: Relayed; readonly end: boolean }>;
 }
@@ -59,12 +61,14 @@ export async function* attach(upstream: Upstream, from: Attachment): AgentStream
       const error = AgentError.from(thrown);
       attempts++;
       if (from.cancel.cancelled || !isTransient(error)) throw asLost(error);
+      const leftMs = from.deadline === undefined ? MAX_DELAY_MS : from.deadline - from.clock.now();
+      if (leftMs <= 0) throw new AgentError("deadline", "the upstream agent did not end its work in time", { cause: error });
       if (attempts >= MAX_ATTEMPTS)
         throw new AgentError("unavailable", "the upstream agent became unavailable during its work", {
           cause: error,
         });
       const longestMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts);
-      await from.clock.sleep(longestMs * (0.5 + from.random() / 2), from.cancel);
+      await from.clock.sleep(Math.min(leftMs, longestMs * (0.5 + from.random() / 2)), from.cancel);
     }
   }
 }

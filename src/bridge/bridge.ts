@@ -108,7 +108,7 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
         traits: () => protocol().traits,
         card: () => upstream.card,
       },
-      { signed: upstream.cardTrust !== "unsigned", upstreamUrls, callers: shared },
+      { signed: upstream.cardTrust !== "unsigned", upstreamUrls, timeoutMs: options.timeoutMs, callers: shared },
       { ...settings, clock: settings.clock ?? options.clock, ids: settings.ids ?? options.ids },
     );
     const health = (signal: AbortSignal): Promise<AgentHealth> =>
@@ -143,6 +143,8 @@ export interface BridgeFacts {
   readonly signed: boolean;
   /** Its addresses. */
   readonly upstreamUrls: readonly string[];
+  /** Timeout of one attempt, with everything that follows a lost connection. Default: none. */
+  readonly timeoutMs?: Maybe<number>;
   /** What it is shown of callers. Default: nothing. */
   readonly callers?: Maybe<Pick<SharedCallers, "sendsCredentialsOn" | "notes">>;
 }
@@ -166,6 +168,7 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     pseudonymize: createPseudonymizer(name, secret),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
     reportLoss: (loss) => counter.add(loss),
+    timeoutMs: known.timeoutMs,
     ids,
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,

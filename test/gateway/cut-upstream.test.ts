@@ -16,6 +16,8 @@ function opened<T extends { close(): unknown }>(made: T): T {
 }
 
 const pins = (await interfacesOf(protocols)).filter(({ traits }) => traits.tasks && traits.streaming).map(({ pin }) => pin);
+/** One interface of each protocol. */
+const some = pins.filter((pin, at) => pins.findIndex((each) => each.split("@")[0] === pin.split("@")[0]) === at);
 const TEST_MS = 60_000;
 
 interface RunEvent {
@@ -63,10 +65,10 @@ class RunReader {
   }
 }
 
-async function behindGateway(handle: AgentFunction, pin: string, options: BridgeOptions = {}) {
+async function behindGateway(handle: AgentFunction, pin: string, options: BridgeOptions = {}, streaming = true) {
   const worker = agent({ name: "worker", description: "works", handle });
   const { card } = worker;
-  const shown = { ...card, capabilities: { ...card.capabilities, resume: false } };
+  const shown = { ...card, capabilities: { ...card.capabilities, resume: false, streaming } };
   let port = 0;
   const proxy = opened(await startStallingProxy(() => port));
   const upstream = opened(await serve({ ...worker, card: shown }, { protocols, publicUrl: proxy.url }));
@@ -99,6 +101,47 @@ describe("the connection to the upstream is cut in the middle of a stream", () =
       await reader.done;
       expect(reader.text).toBe("0 1 2 3 4 5 ");
       expect(reader.events.at(-1)?.type).toBe("run.completed");
+    },
+    TEST_MS,
+  );
+});
+
+describe("the timeout of an upstream that does not end its work", () => {
+  const TIMEOUT_MS = 3_000;
+  const forever: AgentFunction = async function* (_message, task) {
+    yield "begun ";
+    await new Promise((_, reject) => task.signal.addEventListener("abort", reject));
+  };
+
+  async function expectTimeout(reader: RunReader): Promise<void> {
+    await reader.done;
+    const last = reader.events.at(-1);
+    expect(last?.type).toBe("run.failed");
+    // The second form, if this machine was too slow to cut the connection before.
+    expect(last?.run?.error?.message).toMatch(/did not end its work in time|no complete answer within/);
+    expect(reader.text).toMatch(/^begun /);
+    // The state of the upstream was read again and again, and is stored once.
+    expect(reader.events.filter(({ type }) => type === "run.in-progress")).toHaveLength(1);
+    expect(reader.events.filter(({ type }) => type === "generic").length).toBeLessThanOrEqual(1);
+  }
+
+  test.each(some)(
+    "%s: holds after the connection was cut",
+    async (pin) => {
+      const { url, proxy } = await behindGateway(forever, pin, { timeoutMs: TIMEOUT_MS });
+      const reader = new RunReader(url);
+      await reader.until("begun ");
+      await Promise.race([proxy.cut(), reader.done]);
+      await expectTimeout(reader);
+    },
+    TEST_MS,
+  );
+
+  test.each(some)(
+    "%s: holds where the task is polled",
+    async (pin) => {
+      const { url } = await behindGateway(forever, pin, { timeoutMs: TIMEOUT_MS }, false);
+      await expectTimeout(new RunReader(url));
     },
     TEST_MS,
   );
