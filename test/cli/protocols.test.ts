@@ -113,7 +113,8 @@ test("unsupported features are reported, and hints name only supported commands"
     koine(["send", foreignUrl, "hello", "--protocol", "acp"]),
     by("acp", "one", "--idempotency-key", "k").then(() => by("acp", "other", "--idempotency-key", "k")),
   ]);
-  expect(text).toMatchObject({ code: 0, stdout: "heard hello\n" });
+  const named = '[not included, because Agora carries text only: "weather.txt", text/plain, 103 bytes]';
+  expect(text).toMatchObject({ code: 0, stdout: `heard hello\n${named}\n` });
   expect(text.stderr).toMatch(/^lost: message\.parts\[1\] \(.+\)$/m);
   expect(JSON.parse(json.stderr)).toMatchObject({ loss: { protocol: "agora", path: "message.parts[1]", kind: "raw" } });
   expect(elsewhere).toMatchObject({ code: 1, stdout: "" });
