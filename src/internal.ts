@@ -31,4 +31,5 @@ export {
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
+export { isLoopbackHost } from "./transport/loopback.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { AdminOptions } from "../../src/index.js";
+import type { AdminAddress, AdminOptions, TlsOptions } from "../../src/index.js";
+import { isLoopbackHost } from "../../src/internal.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { problemOf } from "./problem.js";
 
@@ -8,15 +9,40 @@ export interface AdminCommandOptions {
   readonly adminPort?: number;
   readonly adminHost?: string;
   readonly adminTokenFile?: string;
+  readonly adminClearText?: boolean;
 }
 
 const TOKEN_CHARACTERS = 16;
 
 /** The operator's listener; undefined if nothing asks for it. */
-export async function readAdmin(options: AdminCommandOptions, wanted: boolean): Promise<AdminOptions | undefined> {
-  const { adminPort: port, adminHost: host, adminTokenFile: file } = options;
+export async function readAdmin(
+  options: AdminCommandOptions,
+  { wanted, tls }: { readonly wanted: boolean; readonly tls: TlsOptions | undefined },
+): Promise<AdminOptions | undefined> {
+  const { adminPort: port, adminHost: host, adminTokenFile: file, adminClearText: clearText } = options;
   if (!wanted && port === undefined && host === undefined && file === undefined) return undefined;
-  return { port, host, token: await readToken(file) };
+  const token = await readToken(file);
+  if (host === undefined || isLoopbackHost(host) || clearText === true) return { port, host, token, clearText };
+  if (tls === undefined)
+    throw usageError(
+      `--admin-host ${host} needs TLS: without it the admin token can be read on the network`,
+      "Give --tls-cert and --tls-key, or --admin-clear-text to allow it.",
+    );
+  return { port, host, token, tls };
+}
+
+/** The addresses of the operator's listener, with the token only if nobody else knows it. */
+export function adminLine({ url, token, generated }: AdminAddress): string {
+  return generated ? `${url}  token ${token}` : `${url}  token as configured`;
+}
+
+/** The address of the page, with the token only if nobody else knows it. */
+export function pageAddress(pageUrl: string, admin: AdminAddress | undefined): string {
+  return admin?.generated === false ? pageUrl.replace(/#.*$/, "") : pageUrl;
+}
+
+export function pageLine(pageUrl: string, admin: AdminAddress | undefined): string {
+  return `${pageAddress(pageUrl, admin)}${admin?.generated === false ? "  token as configured" : ""}`;
 }
 
 async function readToken(file: string | undefined): Promise<string | undefined> {

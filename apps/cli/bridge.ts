@@ -103,6 +103,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     admin: {
       port: options.adminPort,
       host: options.adminHost,
+      clearText: options.adminClearText,
       token: options.adminTokenFile === undefined ? fromEnvironment("KOINE_ADMIN_TOKEN") : { file: options.adminTokenFile },
     },
     agents: [

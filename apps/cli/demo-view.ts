@@ -236,7 +236,7 @@ function commandsToTry({ gateway, network }: Demo): readonly string[] {
     `${ownCommand()} send ${berths?.url} 'A place for "Aurora", 28 metres'`,
     `${ownCommand()} send ${other?.url} 'A place for "Aurora", 28 metres'`,
     "# every message with its bytes in, envelope, bytes out",
-    `KOINE_TOKEN=${gateway.admin?.token} ${ownCommand()} inspect ${gateway.admin?.url} --bytes`,
+    `KOINE_TOKEN=<the token in the page's address> ${ownCommand()} inspect ${gateway.admin?.url} --bytes`,
     "# kill an agent, and watch it come back",
     `kill -9 ${berths?.pid}`,
   ];

@@ -16,6 +16,7 @@ import {
   readConfig,
   watchConfig,
 } from "../gateway/index.js";
+import { adminLine, pageAddress, pageLine } from "./admin.js";
 import { callsToTry } from "./calls-to-try.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { untilStopped } from "./interrupt.js";
@@ -181,8 +182,8 @@ async function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): Pro
   for (const agent of gateway.agents()) sayAgent(agent, output);
   output.say(`  callers    ${gateway.callers}`);
   output.say(`  tasks      ${gateway.durability}`);
-  if (gateway.pageUrl !== undefined) output.say(`  page       ${gateway.pageUrl}`);
-  else if (gateway.admin !== undefined) output.say(`  admin      ${gateway.admin.url}  token ${gateway.admin.token}`);
+  if (gateway.pageUrl !== undefined) output.say(`  page       ${pageLine(gateway.pageUrl, gateway.admin)}`);
+  else if (gateway.admin !== undefined) output.say(`  admin      ${adminLine(gateway.admin)}`);
   for (const warning of gateway.warnings) output.say(yellow(`  warning    ${warning}`));
   if (tryIt) await sayCalls(gateway, output);
   output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));
@@ -230,7 +231,7 @@ function gatewayJson(gateway: Gateway): JsonObject {
     kind: "gateway",
     url: gateway.url,
     port: gateway.port,
-    page: gateway.pageUrl ?? null,
+    page: gateway.pageUrl === undefined ? null : pageAddress(gateway.pageUrl, gateway.admin),
     admin: gateway.admin?.url ?? null,
     durability: gateway.durability,
     warnings: [...gateway.warnings],

@@ -45,7 +45,7 @@ interface Reporting {
 }
 
 /** Reloads a renewed certificate on SIGHUP and when its files change. Open streams continue. */
-export function watchTlsFiles(files: TlsFiles, server: Server, { say, audit }: Reporting): () => void {
+export function watchTlsFiles(files: TlsFiles, server: Pick<Server, "reload">, { say, audit }: Reporting): () => void {
   let last = "";
   let checking = false;
 

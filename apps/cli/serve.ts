@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  type AdminOptions,
   type Agent,
   AgentError,
   type ArtifactStore,
@@ -17,7 +18,7 @@ import { openIdentity } from "../../src/public/identity.js";
 import type { DeploymentName } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { listenerInterfaces, loadAgents as load, profileLimits } from "../config/index.js";
-import { type AdminCommandOptions, readAdmin } from "./admin.js";
+import { type AdminCommandOptions, adminLine, readAdmin } from "./admin.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
@@ -75,7 +76,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
   const artifacts = { store: await artifactStore(folder) };
   const model = openModel(options);
-  const admin = await readAdmin(options, options.metrics === "admin");
+  const admin = await readAdmin(options, { wanted: options.metrics === "admin", tls });
   const store = await openTaskStore(options);
   const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
   const kept = {
@@ -91,7 +92,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
     { ...serveOptionsOf(options, callers, agents), settings, artifacts, cardKeys, ...kept },
     options,
   );
-  const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, server, { say, audit });
+  const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin), { say, audit });
   const allWarnings = [...(callers.warning === undefined ? [] : [callers.warning]), ...warnings, ...recommended];
   const ready: Ready = { server, agents, callers, store, artifacts: folder, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
@@ -148,6 +149,16 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
   };
 }
 
+/** A listener beyond loopback has the certificate of the callers' port. */
+function reloading(server: Server, admin: AdminOptions | undefined): Pick<Server, "reload"> {
+  return {
+    reload(tls) {
+      server.reload(tls);
+      if (admin?.tls !== undefined) server.reloadAdmin(tls);
+    },
+  };
+}
+
 /** Start-up errors, with the options that fix them. */
 async function start(
   agents: readonly Agent[],
@@ -198,7 +209,7 @@ async function sayReady(ready: Ready, output: Output): Promise<void> {
   // Only the host: a path may hold a secret.
   if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
   if (options.metrics === "admitted") output.say(`  metrics    ${server.url}/metrics, for admitted callers`);
-  if (server.admin !== undefined) output.say(`  admin      ${server.admin.url}  token ${server.admin.token}`);
+  if (server.admin !== undefined) output.say(`  admin      ${adminLine(server.admin)}`);
   for (const warning of warnings) output.say(yellow(`  warning    ${warning}`));
   if (options.try === true) {
     output.say("\nTry, in another terminal:\n");

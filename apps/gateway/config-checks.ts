@@ -64,8 +64,12 @@ function checkAdmin(document: ConfigDocument, problems: ConfigProblems): void {
   if (typeof admin !== "object") return;
   if (admin.readers === "admitted" && !authenticates)
     problems.add(["admin", "readers"], "would be public: no authentication is configured under auth");
-  if (admin.listener !== "callers") return;
-  for (const member of ["port", "host", "publicUrl"] as const)
+  if (admin.listener !== "callers") {
+    if (admin.host !== undefined && !isLoopbackHost(admin.host) && admin.tls === undefined && admin.clearText !== true)
+      problems.add(["admin", "host"], "requires admin.tls: without it the token can be read on the network (or clearText: true)");
+    return;
+  }
+  for (const member of ["port", "host", "publicUrl", "tls", "clearText"] as const)
     if (admin[member] !== undefined)
       problems.add(["admin", member], "belongs to a listener of its own, not to the callers' port");
 }

@@ -195,6 +195,11 @@ const ADMIN = {
     .describe("A port of its own, or the callers' port with the same token. Default: own."),
   port: z.int().min(0).max(65_535).optional().describe("Default: any free port."),
   host: TEXT.optional().describe("Default: 127.0.0.1."),
+  tls: z
+    .strictObject({ cert: FILE.describe("PEM."), key: FILE.describe("PEM.") })
+    .optional()
+    .describe("Reloaded with the configuration. Required for a host other than loopback, unless clearText is true."),
+  clearText: z.boolean().optional().describe("Allow a host other than loopback without TLS. Default: false."),
   publicUrl: URL_TEXT.optional().describe("The URL that operators use, if there is a proxy in front of this listener."),
   token: SECRET.optional().describe("Required of every request; at least 16 characters. Default: generated at start."),
   readers: z

@@ -23,7 +23,7 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["metrics"], ({ metrics = false }) => metrics !== false],
   [["inspect"], ({ inspect }) => inspect],
   [["page"], ({ page }) => page],
-  [["admin"], ({ admin }) => admin],
+  [["admin"], ({ admin }) => (typeof admin === "object" ? { ...admin, tls: admin.tls !== undefined } : admin)],
   [["limits"], ({ limits }) => limits],
   [["taskLimits"], ({ taskLimits }) => taskLimits],
 ];

@@ -114,7 +114,8 @@ class RunningGateway implements Gateway {
   }
 
   get admin(): Gateway["admin"] {
-    return this.#running.admin;
+    const { admin } = this.#running;
+    return admin && { ...admin, generated: this.#prepared.adminToken === undefined };
   }
 
   get durability(): string {
@@ -162,7 +163,7 @@ class RunningGateway implements Gateway {
       await Promise.all(this.#supervisors.map((supervisor) => supervisor.start()));
       assertReachable(this.#supervisors, this.#deps.requireUpstreams === true);
       this.#served = this.#supervisors.map(({ agent }) => agent);
-      const admin = adminOptions(this.#prepared.config, this.#parts, () => this.#prepared.callerAdmission.admission);
+      const admin = adminOptions(this.#prepared, this.#parts, () => this.#prepared.callerAdmission.admission);
       this.#server = await serve(this.#served, {
         ...fixedOptions(this.#prepared, this.#resources),
         ...this.#options(this.#prepared),
@@ -209,12 +210,12 @@ class RunningGateway implements Gateway {
       await Promise.all(fresh.map((supervisor) => supervisor.start()));
       assertReachable(fresh, this.#deps.requireUpstreams === true);
       const served = supervisors.map(({ agent }) => agent);
-      if (prepared.tls !== undefined) this.#running.reload(prepared.tls);
+      this.#reloadTls(prepared);
       callsEnded = this.#running.replace(served, this.#options(prepared));
       this.#served = served;
     } catch (thrown) {
       await Promise.all(fresh.map((supervisor) => supervisor.close()));
-      if (this.#prepared.tls !== undefined) this.#running.reload(this.#prepared.tls);
+      this.#reloadTls(this.#prepared);
       throw thrown;
     }
     const gone = this.#supervisors.filter((supervisor) => !supervisors.includes(supervisor));
@@ -225,6 +226,11 @@ class RunningGateway implements Gateway {
     const report = reportOf([...before.values()], supervisors, prepared.warnings);
     this.#observations.record("reload", "gateway", reloadSummary(report));
     return report;
+  }
+
+  #reloadTls({ tls, adminTls }: Prepared): void {
+    if (tls !== undefined) this.#running.reload(tls);
+    if (adminTls !== undefined) this.#running.reloadAdmin(adminTls);
   }
 
   #supervisorFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentSupervisor {

@@ -32,6 +32,8 @@ export interface Prepared {
   readonly secret: Uint8Array | undefined;
   /** The configured token of the admin listener. */
   readonly adminToken: string | undefined;
+  /** The certificate of the admin listener. */
+  readonly adminTls: TlsOptions | undefined;
   /** Upstreams that get less security than calls must have. */
   readonly floor: readonly FloorLink[];
   readonly warnings: readonly string[];
@@ -41,12 +43,13 @@ export interface Prepared {
 export async function prepare(config: GatewayConfig, audit?: AuditSink, now: () => number = Date.now): Promise<Prepared> {
   const { document } = config;
   const secrets = new SecretReader(config);
-  const [callerAdmission, tls, cardKeys, secret, adminToken, agents] = await Promise.all([
+  const [callerAdmission, tls, cardKeys, secret, adminToken, adminTls, agents] = await Promise.all([
     readAdmission(document, secrets, audit),
     readServerTls(document, secrets),
     readCardKeys(document, secrets),
     readSecret(document, secrets),
     readAdminToken(document, secrets),
+    readAdminTls(document, secrets),
     Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
   ]);
   secrets.problems.throwIfAny();
@@ -61,7 +64,7 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink, now: () 
       ...endedOpenings(config, now()),
     ]),
   ];
-  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, floor, warnings };
+  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, adminTls, floor, warnings };
 }
 
 async function prepareAgent(config: AgentConfig, secrets: SecretReader): Promise<PreparedAgent> {
@@ -122,9 +125,22 @@ async function readSecret({ secret }: ConfigDocument, secrets: SecretReader): Pr
 }
 
 function adminWarnings({ admin }: ConfigDocument): readonly string[] {
-  const host = typeof admin === "object" ? admin.host : undefined;
+  if (typeof admin !== "object" || admin.tls !== undefined) return [];
+  const { host } = admin;
   if (host === undefined || isLoopbackHost(host)) return [];
   return [`the admin listener on ${host} has no TLS: its token can be read on the network`];
+}
+
+async function readAdminTls({ admin }: ConfigDocument, secrets: SecretReader): Promise<TlsOptions | undefined> {
+  const files = typeof admin === "object" ? admin.tls : undefined;
+  if (files === undefined) return undefined;
+  const [cert, key] = await Promise.all([
+    secrets.file(files.cert, ["admin", "tls", "cert"]),
+    secrets.secretFile(files.key, ["admin", "tls", "key"]),
+  ]);
+  if (cert === undefined || key === undefined) return undefined;
+  checkCertificate(cert, ["admin", "tls", "cert"], secrets);
+  return { cert, key };
 }
 
 async function readAdminToken({ admin }: ConfigDocument, secrets: SecretReader): Promise<string | undefined> {

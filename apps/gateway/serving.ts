@@ -6,7 +6,6 @@ import { listenerInterfaces } from "../config/index.js";
 import type { Console } from "../dashboard/index.js";
 import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
-import type { GatewayConfig } from "./config.js";
 import type { Observations } from "./observations.js";
 import type { PageCaller } from "./page-caller.js";
 import { listenerLayers, type PolicyTools } from "./policy-layers.js";
@@ -74,7 +73,7 @@ export function fixedOptions(
 
 /** The operator's listener; undefined if it is off, or has nothing to show. */
 export function adminOptions(
-  { document }: GatewayConfig,
+  { config: { document }, adminTls: tls }: Prepared,
   { log, console, adminToken: token }: ServingParts,
   callers: () => Admission,
 ): Maybe<AdminOptions> {
@@ -85,6 +84,7 @@ export function adminOptions(
   const messages = log === undefined ? [] : inspectorRoutes(log);
   return {
     ...where,
+    tls,
     token,
     publicUrl,
     // A reload may replace it.

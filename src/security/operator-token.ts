@@ -25,10 +25,12 @@ export function holdsToken(token: string): (request: { readonly headers: HttpHea
   const salt = randomBytes(32).toString("hex");
   const digest = (text: string): Buffer => hash("sha256", salt + text, "buffer");
   const expected = digest(token);
-  return ({ headers }) => {
-    const shown = headers["x-koine-token"] ?? BEARER.exec(headers["authorization"] ?? "")?.[1];
-    return timingSafeEqual(digest(shown ?? ""), expected);
-  };
+  return (request) => timingSafeEqual(digest(shownToken(request) ?? ""), expected);
+}
+
+/** The token that a request shows. */
+export function shownToken({ headers }: { readonly headers: HttpHeaders }): Maybe<string> {
+  return headers["x-koine-token"] ?? BEARER.exec(headers["authorization"] ?? "")?.[1];
 }
 
 /** Admits the holder of the operator's token, and whom `others` admits. */

@@ -2,14 +2,23 @@ import { AgentError, type JsonObject, type Maybe, type ReplayGuard } from "../en
 import { type ExtraRoute, front } from "../protocols/front.js";
 import { createHost } from "../protocols/host.js";
 import type { IdSource } from "../protocols/protocol.js";
-import type { AdmissionFacts } from "../security/admission.js";
+import { type AdmissionFacts, admittedOf } from "../security/admission.js";
+import { FailedAttempts } from "../security/failed-attempts.js";
 import { createResolver, type Resolver } from "../security/identity/index.js";
-import { type Admission, createHostCheck, type HostCheck } from "../security/index.js";
-import { newOperatorToken, operatorAdmission } from "../security/operator-token.js";
+import {
+  type Admission,
+  type AuditSink,
+  type AuditTrail,
+  auditTrail,
+  createHostCheck,
+  type HostCheck,
+} from "../security/index.js";
+import { newOperatorToken, operatorAdmission, shownToken } from "../security/operator-token.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import type { Telemetry } from "../telemetry/index.js";
 import type { HttpRequest, HttpResponse, Intake, RequestHead } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
+import { isLoopbackHost } from "../transport/loopback.js";
 import { type Listening, listen, type TlsOptions } from "../transport/node/index.js";
 import { errorResponse, jsonResponse } from "../transport/response.js";
 import { metricsResponse } from "./metrics-route.js";
@@ -26,8 +35,10 @@ export interface AdminOptions {
   readonly port?: Maybe<number>;
   /** Default: 127.0.0.1. */
   readonly host?: Maybe<string>;
-  /** Without it the port is plain text. */
+  /** Certificate and key, in PEM. Needed beyond loopback, unless `clearText` is set. */
   readonly tls?: Maybe<TlsOptions>;
+  /** Explicitly allows another host than loopback without TLS: whoever sees the network can then read the token. */
+  readonly clearText?: Maybe<boolean>;
   /** The address that operators use, if a proxy is in front of this listener. */
   readonly publicUrl?: Maybe<string>;
   /** Required of every request, in `x-koine-token` or as bearer token; at least 16 characters. Default: generated. */
@@ -44,6 +55,8 @@ export interface AdminAddress {
   readonly url: string;
   /** A secret: never log it. */
   readonly token: string;
+  /** Whether this process made the token. One that was configured is known to its operator and need not be printed. */
+  readonly generated: boolean;
 }
 
 export interface AdminParts {
@@ -51,6 +64,7 @@ export interface AdminParts {
   readonly limits: Limits;
   readonly ids: IdSource;
   readonly onError: Maybe<OnError>;
+  readonly audit: Maybe<AuditSink>;
   /** Whether calls can be answered, and what is served, for `/health`. */
   details(): Promise<JsonObject>;
 }
@@ -58,7 +72,7 @@ export interface AdminParts {
 const NOT_CACHED = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 /** The callers' port is drained before: feeds that stay open must not delay the stop a second time. */
 const DRAIN_MS = 1_000;
-const STATUS: { readonly [code: string]: number } = { forbidden: 403, unavailable: 503 };
+const STATUS: { readonly [code: string]: number } = { forbidden: 403, overloaded: 429, unavailable: 503 };
 
 /** The operator's routes behind their token. */
 export class Admin {
@@ -66,15 +80,20 @@ export class Admin {
   readonly #options: AdminOptions;
   readonly #parts: AdminParts;
   readonly #admission: Admission;
+  readonly #trail: Maybe<AuditTrail>;
+  readonly #failures: FailedAttempts;
   readonly #replay: ReplayGuard;
   readonly #resolver: Resolver;
 
   constructor(options: AdminOptions, parts: AdminParts) {
+    refuseClearText(options);
     this.#options = options;
     this.#parts = parts;
+    this.#trail = parts.audit && auditTrail(parts.audit, parts.ids);
     this.token = options.token ?? newOperatorToken();
     this.#admission = operatorAdmission(this.token, options.admission);
     const now = (): number => parts.ids.now();
+    this.#failures = new FailedAttempts(parts.limits.adminFailures, now);
     this.#replay = createReplayGuard({ limits: parts.limits, now });
     this.#resolver = createResolver({ now });
   }
@@ -102,7 +121,9 @@ export class Admin {
     let check: Maybe<HostCheck>;
     const refused = (head: RequestHead): Maybe<HttpResponse> => {
       const error = check?.(head);
-      return error && errorResponse(403, error);
+      if (error === undefined) return undefined;
+      this.#trail?.refused(head, error);
+      return errorResponse(403, error);
     };
     const intake: Intake = { take: (request) => refused(request) ?? served.take(request) };
     const drainMs = Math.min(limits.drainMs, DRAIN_MS);
@@ -135,6 +156,7 @@ export class Admin {
           await this.#admit(request);
         } catch (thrown) {
           const error = AgentError.from(thrown);
+          this.#refused(request, error);
           return errorResponse(STATUS[error.code] ?? 401, error, { ...NOT_CACHED, "www-authenticate": "Bearer" });
         }
         return exchange(request, host);
@@ -149,8 +171,33 @@ export class Admin {
     return { target: address, replay: this.#replay, resolver: this.#resolver, now: () => this.#parts.ids.now() };
   }
 
-  async #admit(request: HttpRequest): Promise<void> {
-    const decision = await this.#admission(request, this.#factsOf(request));
-    if ("complete" in decision) await decision.complete(request.body);
+  /** On the callers' port the audit of that port records what it refuses. */
+  #refused(request: HttpRequest, error: AgentError): void {
+    if (this.#options.listener !== "callers") this.#trail?.refused(request, error);
   }
+
+  /** Only wrong tokens count as failures: a page or a scraper without one guesses nothing. */
+  async #admit(request: HttpRequest): Promise<void> {
+    const { remote } = request.connection;
+    const guesses = shownToken(request) !== undefined;
+    if (guesses) this.#failures.check(remote);
+    try {
+      const decision = await this.#admission(request, this.#factsOf(request));
+      const outcome = "complete" in decision ? await decision.complete(request.body) : decision;
+      this.#trail?.admitted(request, admittedOf(outcome).principal);
+    } catch (thrown) {
+      if (guesses && AgentError.from(thrown).code === "unauthenticated") this.#failures.add(remote);
+      throw thrown;
+    }
+  }
+}
+
+/** The token must not be readable on a network, unless the operator says that it may. */
+function refuseClearText({ listener, host = "127.0.0.1", tls, clearText }: AdminOptions): void {
+  if (listener === "callers" || tls !== undefined || clearText === true || isLoopbackHost(host)) return;
+  throw new AgentError(
+    "invalid_message",
+    `the admin listener on ${host} has no TLS, so its token could be read on the network: set admin.tls, or admin.clearText to allow it`,
+    { field: "admin.host" },
+  );
 }

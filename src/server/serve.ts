@@ -52,6 +52,8 @@ export interface Server {
   say(owner: string, envelope: Envelope): Promise<void>;
   /** Replaces the certificate for new connections, without dropping any. Throws for an invalid pair. */
   reload(tls: TlsOptions): void;
+  /** The same for the operator's listener. */
+  reloadAdmin(tls: TlsOptions): void;
   /** Stops accepting calls, waits for active ones within the drain limit, then stops the rest. */
   close(): Promise<void>;
 }
@@ -108,7 +110,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const adminUrl = options.admin?.publicUrl ?? (adminListening ?? { url: publicUrl ?? listening.url }).url;
   return {
     url: publicUrl ?? listening.url,
-    admin: admin && { url: adminUrl, token: admin.token },
+    admin: admin && { url: adminUrl, token: admin.token, generated: options.admin?.token === undefined },
     port: listening.port,
     interfaces: (agent) => current.interfaces(agent),
     replace(replacing, more = {}) {
@@ -122,6 +124,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     },
     say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
+    reloadAdmin: (renewed) => adminListening?.reload(renewed),
     async close() {
       await Promise.all([listening.close(), current.close(limits.drainMs), retired.close()]);
       // Last: until then the operator can see what the server waits for.
@@ -136,8 +139,9 @@ function replayGuardOf(store: Store, { limits: given, ids = systemIds }: ServeOp
   return store.replayGuard?.(limits, now) ?? createReplayGuard({ limits, now });
 }
 
-function adminParts({ telemetry, limits, ids = systemIds, onError }: ServeOptions, details: AdminParts["details"]): AdminParts {
-  return { telemetry, limits: { ...DEFAULT_LIMITS, ...limits }, ids, onError, details };
+function adminParts(options: ServeOptions, details: AdminParts["details"]): AdminParts {
+  const { telemetry, limits, ids = systemIds, onError, audit } = options;
+  return { telemetry, limits: { ...DEFAULT_LIMITS, ...limits }, ids, onError, audit, details };
 }
 
 function listOf(agents: Agent | readonly Agent[]): readonly Agent[] {

@@ -62,6 +62,8 @@ export interface Limits {
   /** Nonces of signed messages that are still valid; more messages are refused. */
   readonly replayEntries: number;
   readonly replayEntriesPerSigner: number;
+  /** Wrong tokens that one network may show to the admin listener in a minute; then it is refused until the minute is over. */
+  readonly adminFailures: number;
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
@@ -102,4 +104,5 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   inboxMessages: 1_000,
   replayEntries: 1_000_000,
   replayEntriesPerSigner: 50_000,
+  adminFailures: 20,
 });

@@ -61,7 +61,8 @@ export function addAdminOptions(command: Command): Command {
   return command
     .option("--admin-port <number>", "of the operator's listener (default: any free port)", parsePort)
     .option("--admin-host <address>", "of the operator's listener (default: 127.0.0.1)")
-    .option("--admin-token-file <file>", "its token (or KOINE_ADMIN_TOKEN); without it one is generated and printed");
+    .option("--admin-token-file <file>", "its token (or KOINE_ADMIN_TOKEN); without it one is generated and printed")
+    .option("--admin-clear-text", "allow --admin-host beyond this machine without TLS: its token can be read on the network");
 }
 
 /** For commands that connect with `connectOptionsOf`. */
