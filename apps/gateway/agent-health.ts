@@ -20,10 +20,16 @@ export function agentHealth({ health, problem, upstreams }: Supervised): AgentHe
   return { usable: !unusable, problems: problems.length === 0 && problem !== undefined ? [problem.message] : problems };
 }
 
-/** The same sink; a breaker that opens or closes is also a change of health. */
-export function notingCircuits(notes: PolicySink, changed: () => void): PolicySink {
+interface NotedUpstream {
+  changed(): void;
+  /** Undefined until it is known. */
+  protocol(): Maybe<string>;
+}
+
+/** Notes of an upstream carry its protocol, and a breaker that opens or closes is a change of health. */
+export function upstreamNotes(notes: PolicySink, { changed, protocol }: NotedUpstream): PolicySink {
   return (note) => {
-    notes(note);
+    notes(note.protocol === undefined ? { ...note, protocol: protocol() } : note);
     if (note.kind === "circuit") changed();
   };
 }

@@ -12,7 +12,7 @@ import { bridgedAgent, type UpstreamTraits } from "../../src/internal.js";
 import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
-import { agentHealth, notingCircuits } from "./agent-health.js";
+import { agentHealth, upstreamNotes } from "./agent-health.js";
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
 import type { PreparedAgent } from "./prepare.js";
@@ -59,11 +59,10 @@ export class AgentSupervisor {
     this.#shared = shared;
     this.#onChange = onChange;
     const alone = config.upstreams.length === 1;
-    // An open breaker is a change of health.
-    const notes = notingCircuits(shared.notes, onChange);
     this.upstreams = config.upstreams.map((upstream, index) => {
       const id = alone ? config.name : `${config.name}/${upstream.id}`;
-      return new UpstreamMonitor({
+      const notes = upstreamNotes(shared.notes, { changed: onChange, protocol: () => monitor.remote?.protocol });
+      const monitor: UpstreamMonitor = new UpstreamMonitor({
         config: upstream,
         id,
         credentials: credentials[index] ?? {},
@@ -77,6 +76,7 @@ export class AgentSupervisor {
           upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, { ...shared, notes }),
         changed: () => this.#changed(),
       });
+      return monitor;
     });
     this.#handler = handlerOf(this.upstreams, config, shared);
     this.#placeholder = this.#createPlaceholder();

@@ -220,13 +220,16 @@ describe("the upstreams of a gateway", () => {
     const clock = fakeClock();
     const upstream = await serve(echo());
     const breaker = { minimumCalls: 1, openMs: 1_000 };
-    const gateway = await gatewayOf([{ name: "moody", upstream: upstream.url, policies: { breaker } }], {}, { clock });
+    const moody = { name: "moody", upstream: upstream.url, policies: { breaker } };
+    const gateway = await gatewayOf([moody], { metrics: true }, { clock });
     const peer = await opened(connect(gateway.url, { discoveryCache: new DiscoveryCache() }));
     await upstream.close();
     await expectHealth(gateway.url, OK); // no ping since
     await expect(peer.ask("x")).rejects.toThrow();
     await expectHealth(gateway.url, UNAVAILABLE);
     expect(gateway.agents()[0]).toMatchObject({ health: "down", problem: expect.stringContaining("circuit breaker is open") });
+    const metrics = await fetch(`${gateway.admin?.url}/metrics`, { headers: { "x-koine-token": gateway.admin?.token ?? "" } });
+    expect(await metrics.text()).toMatch(/^CIRCUIT_STATE\{[^}]*dst_id="moody"[^}]*protocol="a2a"[^}]*\} 2$/m);
     await clock.advance(1_000);
     await expectHealth(gateway.url, OK);
   });
