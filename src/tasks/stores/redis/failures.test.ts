@@ -130,6 +130,25 @@ describe.skipIf(!available)("Redis outages", () => {
     await until(async () => (await fresh.takeOver(lease, 10)).length === 1);
   });
 
+  test("a task without a hint is found by the sweep once somebody asks for it", async () => {
+    const key = { key: "k", digest: "d", keepMs: 60_000 };
+    const asks: Record<string, (store: Store) => Promise<unknown>> = {
+      cancelled: (store) => store.requestCancel("lost", OWNER),
+      repeated: (store) => store.create({ ...start("again"), key }),
+    };
+    for (const [prefix, ask] of Object.entries(asks)) {
+      const store = await open({ prefix });
+      await store.create({ ...start("lost"), key, lease: { holder: "h-1", leaseMs: 1 } });
+      const admin = new Redis(server.url);
+      await admin.del(`${prefix}:leases`);
+      admin.disconnect();
+      const lease = { holder: "h-2", leaseMs: 60_000 };
+      expect(await store.takeOver(lease, 10)).toEqual([]);
+      await ask(store);
+      await until(async () => (await store.takeOver(lease, 10)).some(({ taskId }) => taskId === "lost"));
+    }
+  });
+
   test("Redis forgets its scripts: they are sent again", async () => {
     const store = await open();
     const admin = new Redis(server.url);

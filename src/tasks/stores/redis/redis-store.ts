@@ -1,5 +1,5 @@
-import type { Envelope, EventOf, Maybe, OperationOf, PushConfig, State } from "../../../envelope/index.js";
-import { eventSize, messageSize } from "../../content-size.js";
+import type { Envelope, EventOf, Maybe, OperationOf, PushConfig } from "../../../envelope/index.js";
+import { eventSize } from "../../content-size.js";
 import type { TaskLimits } from "../../limits.js";
 import { pageTokenOf } from "../../page-token.js";
 import type {
@@ -32,7 +32,8 @@ import { foldedFrom, turnMessageFrom } from "./task-fold.js";
 import { TaskScripts } from "./task-scripts.js";
 import type { WakeChannels } from "./wake-channels.js";
 import { RedisWebhooks } from "./webhooks.js";
-import { appendedFrom, batchValues, newTaskValues } from "./writing.js";
+import { Withdrawals } from "./withdrawals.js";
+import { appendedFrom, batchValues, messageValues, newTaskValues, refusedResume, stateFrom } from "./writing.js";
 
 /** Dependencies of the store. */
 export interface RedisStoreParts {
@@ -67,6 +68,7 @@ export class RedisStore implements Store {
   readonly #scripts: TaskScripts;
   readonly #leases: TaskLeases;
   readonly #webhooks: RedisWebhooks;
+  readonly #withdrawals: Withdrawals;
   readonly #makingRoom = new Map<string, Promise<unknown>>();
 
   constructor({ redis, wakeChannels, names, limits, slackMs, durability, origin }: RedisStoreParts) {
@@ -82,6 +84,7 @@ export class RedisStore implements Store {
     this.#scripts = new TaskScripts(redis, origin);
     this.#leases = new TaskLeases(redis, names, this.#scripts);
     this.#webhooks = new RedisWebhooks(redis, names, this.#scripts);
+    this.#withdrawals = new Withdrawals(this.#scripts);
   }
 
   async ping(): Promise<void> {
@@ -92,13 +95,21 @@ export class RedisStore implements Store {
     const { owner, agent, key, task, lease, push } = start;
     const keys = this.#names.ofTask(owner, task.id);
     const ofKey = key === undefined ? undefined : this.#names.ofKey(keys.tag, agent, key);
+    if (ofKey !== undefined) await this.#withdrawals.of(ofKey);
     const values = newTaskValues(start, this.#slackMs);
     const hint = this.#leases.announce(keys, lease);
     const announced = push === undefined ? undefined : this.#webhooks.announce(keys);
-    let [answer] = await Promise.all([this.#scripts.run("create", keys, values, ofKey), hint.done, announced]);
-    for (let tries = 0; tries < EVICTION_ROUNDS && listOf(answer)[0] === "room"; tries++) {
-      await this.#makeRoom(keys.tag, textsOf(answer).slice(1));
-      answer = await this.#scripts.run("create", keys, values, ofKey);
+    let answer: unknown;
+    try {
+      [answer] = await Promise.all([this.#scripts.run("create", keys, values, ofKey), hint.done, announced]);
+      for (let tries = 0; tries < EVICTION_ROUNDS && listOf(answer)[0] === "room"; tries++) {
+        await this.#makeRoom(keys.tag, textsOf(answer).slice(1));
+        answer = await this.#scripts.run("create", keys, values, ofKey);
+      }
+    } catch (thrown) {
+      // The caller is told of a failure, so nothing may remain of the task: it could be made without its hint, or later.
+      this.#withdrawals.add(keys, ofKey, lease.holder);
+      throw thrown;
     }
     const [outcome, taskId = ""] = textsOf(answer);
     if (outcome === "made") {
@@ -108,6 +119,8 @@ export class RedisStore implements Store {
     }
     if (outcome === "there") this.#leases.checkSoon(keys);
     else this.#leases.release(hint);
+    // In case the task has neither a holder nor a hint.
+    if (outcome === "repeated") this.#leases.checkSoon(this.#names.ofTag(keys.tag, taskId));
     if (outcome === "repeated") return { made: false, because: "repeated", taskId };
     if (outcome === "conflict" || outcome === "there") return { made: false, because: "conflict" };
     return { made: false, because: outcome === "expired" ? "expired" : "full" };
@@ -201,7 +214,10 @@ export class RedisStore implements Store {
     const answer = await this.#scripts.run("requestCancel", keys, [STATUS_BYTES]);
     if (answer === null) return undefined;
     const [outcome, which, pushDue] = listOf(answer);
-    if (outcome === "notified") return { outcome, holder: textOf(which) };
+    if (outcome === "notified") {
+      this.#leases.checkSoon(keys); // in case the task has neither a holder nor a hint
+      return { outcome, holder: textOf(which) };
+    }
     if (pushDue === 1) this.#webhooks.note(keys);
     if (outcome !== "canceled") return { outcome: "closed", state: stateFrom(which) };
     this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
@@ -250,6 +266,7 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#withdrawals.close();
     this.#wakeChannels.close();
     await this.#redis.close();
   }
@@ -277,17 +294,4 @@ export class RedisStore implements Store {
     }
     return folded;
   }
-}
-
-function messageValues(message: Envelope): readonly (string | number)[] {
-  return [storedText(message), message.context.idempotencyKey ?? "", messageSize(message)];
-}
-
-/** Only states of ours were written. */
-function stateFrom(answer: unknown): State {
-  return textOf(answer) as State;
-}
-
-function refusedResume(outcome: unknown): Extract<Resumed, { ok: false }>["because"] {
-  return outcome === "repeated" || outcome === "closed" || outcome === "running" || outcome === "full" ? outcome : "missing";
 }

@@ -1,8 +1,8 @@
-import { isInterrupted, isTerminal, type State, type TaskEvent } from "../../../envelope/index.js";
-import { eventSize } from "../../content-size.js";
-import type { Appended, Batch, NewTask, Refusal } from "../../store.js";
+import { type Envelope, isInterrupted, isTerminal, type State, type TaskEvent } from "../../../envelope/index.js";
+import { eventSize, messageSize } from "../../content-size.js";
+import type { Appended, Batch, NewTask, Refusal, Resumed } from "../../store.js";
 import { storedText } from "../stored-form.js";
-import { numberOf } from "./replies.js";
+import { numberOf, textOf } from "./replies.js";
 import { APPENDED } from "./scripts/append.js";
 import { configText } from "./webhooks.js";
 
@@ -67,4 +67,17 @@ export function appendedFrom(answer: unknown): Appended {
   const refused = REFUSALS[flags];
   if (refused !== undefined) return { ok: false, because: refused };
   return ANSWERS[flags] ?? { ok: false, because: "closed" };
+}
+
+export function messageValues(message: Envelope): readonly (string | number)[] {
+  return [storedText(message), message.context.idempotencyKey ?? "", messageSize(message)];
+}
+
+/** Only states of ours were written. */
+export function stateFrom(answer: unknown): State {
+  return textOf(answer) as State;
+}
+
+export function refusedResume(outcome: unknown): Extract<Resumed, { ok: false }>["because"] {
+  return outcome === "repeated" || outcome === "closed" || outcome === "running" || outcome === "full" ? outcome : "missing";
 }

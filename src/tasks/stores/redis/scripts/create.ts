@@ -29,26 +29,30 @@ if key_kept then
     if is_kept then return { 'repeated', its_task } end
     return { 'expired' }
   end
-  redis.call('ZREMRANGEBYSCORE', keys, '-inf', int(now))
-  if redis.call('ZCARD', keys) >= KEYS_PER_OWNER then return { 'full' } end
+  if redis.call('ZCOUNT', keys, '(' .. int(now), '+inf') >= KEYS_PER_OWNER then return { 'full' } end
 end
 
 -- What is over has lost its own keys already; a few names go with every new task.
 local over = redis.call('ZRANGEBYSCORE', idle, '-inf', int(now * PLACES), 'LIMIT', '0', '32')
-if #over > 0 then
+local function forget()
+  if #over == 0 then return end
   redis.call('ZREM', idle, unpack(over))
   redis.call('ZREM', tasks, unpack(over))
   redis.call('HDEL', rows, unpack(over))
 end
-if redis.call('ZCARD', tasks) >= KEPT_TASKS then
+if redis.call('ZCARD', tasks) - #over >= KEPT_TASKS then
+  forget()
   local oldest = redis.call('ZRANGE', idle, 0, EVICTED_AT_ONCE - 1)
   if #oldest == 0 then return { 'full' } end
   return { 'room', unpack(oldest) }
 end
 
+-- Redis refuses a script for want of memory at its first write only, and never after one that frees memory: so this one is first.
 local row = #context .. ':' .. context .. (key_kept and '=' .. key or '')
 redis.call('HSET', columns, 'owner', owner, 'agent', agent, 'context', context, 'row', row, 'state', state, 'phase', 'run',
   'seq', '1', 'epoch', '1', 'holder', holder, 'until', int(now + lease), 'turn', '1', 'bytes', bytes)
+forget()
+if key_kept then redis.call('ZREMRANGEBYSCORE', keys, '-inf', int(now)) end
 redis.call('RPUSH', journal, first)
 if push_id ~= '' then
   redis.call('HSET', columns, 'pushes', '1')
@@ -62,4 +66,23 @@ if key_kept then
   if redis.call('PTTL', keys) < tonumber(key_expire) then redis.call('PEXPIRE', keys, key_expire) end
 end
 return { 'made' }
+`;
+
+/**
+ * Removes a task and its key if its creator never learned that it was made: nobody runs it. Argument: the creator. Frees memory only,
+ * so that it runs where memory is exhausted.
+ */
+export const WITHDRAW = `${TASK}
+local key_kept, keys = KEYS[9], KEYS[10]
+local c = redis.call('HMGET', columns, 'epoch', 'holder', 'seq')
+if c[1] ~= '1' or c[2] ~= ARGV[4] or c[3] ~= '1' then return 0 end
+redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
+redis.call('ZREM', tasks, id)
+redis.call('HDEL', rows, id)
+if key_kept and string.match(redis.call('GET', key_kept) or '', '^%d+ %S* (.*)$') == id then
+  redis.call('UNLINK', key_kept)
+  redis.call('ZREM', keys, key_kept)
+end
+ring()
+return 1
 `;
