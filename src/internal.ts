@@ -20,6 +20,7 @@ export {
   didDocumentOf,
   didWebUrl,
   encodeMultikey,
+  identitySigner,
   isKeyKind,
   type LocalIdentity,
   MessageSigner,
@@ -30,6 +31,7 @@ export {
 } from "./security/index.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
+export { checkIdentityUse } from "./server/publish-identity.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { isLoopbackHost } from "./transport/loopback.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

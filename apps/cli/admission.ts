@@ -180,7 +180,8 @@ function asUsage<T>(make: () => T, source?: string): T {
   }
 }
 
-function checkedDid(did: string): string {
+/** A DID of `--allow-did`. */
+export function checkedDid(did: string): string {
   if (parseDid(did) !== undefined) return did;
   throw usageError(`--allow-did ${did} is not a DID`, "Write did:web:HOST or did:key:KEY; `koine identity show` prints it.");
 }

@@ -1,9 +1,11 @@
 import { type CardPolicy, connect, type JsonObject, type RemoteAgent, type Requirement } from "../../src/index.js";
 import { nameFrom } from "../../src/internal.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { listenerInterfaces } from "../config/index.js";
 import { configFrom, type GatewayConfig } from "../gateway/index.js";
 import type { AdminCommandOptions } from "./admin.js";
+import { checkedDid } from "./admission.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions } from "./credentials.js";
 import { usageError } from "./exit.js";
 import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
@@ -29,6 +31,11 @@ interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOpti
   readonly host: string;
   readonly publicUrl?: string;
   readonly tokenFile?: string;
+  readonly allowDid?: readonly string[];
+  /** Signs requests to the agent. */
+  readonly identity?: string;
+  /** Published by the listener. */
+  readonly listenerIdentity?: string;
   readonly openToEverybody?: boolean;
   readonly data?: string;
   readonly durable?: "process" | "power";
@@ -67,7 +74,13 @@ export async function runBridge(url: string, options: BridgeCommandOptions): Pro
 /** Connects once before the gateway starts, so that a wrong address or credential is reported as by every other command. */
 async function connectOnce(address: string, options: BridgeCommandOptions): Promise<RemoteAgent> {
   const credentials = await peerCredentials(options);
-  return connect(address, { as: "koine", credentials, ...(options.pin === undefined ? {} : { pin: options.pin }) });
+  const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
+  return connect(address, {
+    as: "koine",
+    credentials,
+    ...(options.pin === undefined ? {} : { pin: options.pin }),
+    ...(identity === undefined ? {} : { identity }),
+  });
 }
 
 async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: Output): Promise<void> {
@@ -78,7 +91,7 @@ async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: O
 
 /** The gateway configuration equivalent to the flags. Secrets stay in variables and files. */
 function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAgent): GatewayConfig {
-  const { data, store, durable, secretFile, tokenFile, cardKey, pin, mode, strict, timeout, as } = options;
+  const { data, store, durable, secretFile, cardKey, pin, mode, strict, timeout, as } = options;
   if (data !== undefined && store !== undefined)
     throw usageError("--data and --store both say where tasks can be kept", "Give one of them.");
   if (durable !== undefined && data === undefined)
@@ -97,7 +110,8 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     settings: options.set === undefined ? undefined : checkedSettings(options.set),
     store: data !== undefined ? { sqlite: data, durable } : store !== undefined ? { redis: FROM_STORE } : undefined,
     secret: secretFile === undefined ? undefined : { file: secretFile },
-    auth: tokenFile === undefined ? undefined : { tokens: { file: tokenFile } },
+    auth: authOf(options),
+    identity: options.listenerIdentity,
     cardKeys: cardKey,
     page: options.page,
     admin: {
@@ -117,11 +131,17 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
         card: options.card,
         timeoutMs: timeout,
         credentials,
+        identity: options.identity,
       },
     ],
   };
   const variables = { ...process.env, ...env, ...(store === undefined ? {} : { KOINE_STORE: store }) };
   return configFrom(document, { folder: process.cwd(), env: variables });
+}
+
+function authOf({ tokenFile, allowDid }: BridgeCommandOptions): GatewayConfig["document"]["auth"] {
+  if (tokenFile === undefined && allowDid === undefined) return undefined;
+  return { tokens: tokenFile === undefined ? undefined : { file: tokenFile }, dids: allowDid?.map(checkedDid) };
 }
 
 function fromEnvironment(name: string): { readonly env: string } | undefined {

@@ -11,6 +11,7 @@ import {
   openAdmission,
   parseTokens,
 } from "../../src/public/auth.js";
+import { didSignatures } from "../../src/public/identity.js";
 import type { MemberPath } from "../config/index.js";
 import type { ConfigDocument } from "./config-schema.js";
 import type { SecretReader } from "./secrets.js";
@@ -39,6 +40,9 @@ export async function readAdmission(
       secrets.problems.add(path, `is invalid: ${thrown.message}`);
     }
   };
+  const { dids } = auth;
+  if (dids !== undefined)
+    accepted.push({ admission: didSignatures({ dids }), description: `holders of a key of ${dids.join(", ")}` });
   const keys = await secrets.secret(auth.apiKeys, ["auth", "apiKeys"]);
   if (keys !== undefined)
     attempt(["auth", "apiKeys"], () => {

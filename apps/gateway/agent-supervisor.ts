@@ -12,6 +12,7 @@ import { bridgedAgent, type UpstreamTraits } from "../../src/internal.js";
 import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
+import { fingerprintOf } from "./agent-fingerprint.js";
 import { agentHealth, upstreamNotes } from "./agent-health.js";
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
@@ -52,7 +53,7 @@ export class AgentSupervisor {
   readonly #waiting = new Set<() => void>();
 
   constructor(prepared: PreparedAgent, shared: SharedParts, onChange: () => void) {
-    const { config, credentials, trust, callers } = prepared;
+    const { config, credentials, identities, trust, callers } = prepared;
     this.name = config.name;
     this.config = config;
     this.fingerprint = fingerprintOf(prepared, shared);
@@ -66,6 +67,7 @@ export class AgentSupervisor {
         config: upstream,
         id,
         credentials: credentials[index] ?? {},
+        identity: identities[index],
         callers,
         trust,
         timeoutMs: config.timeoutMs,
@@ -272,25 +274,6 @@ function traitsOf(upstreams: readonly UpstreamMonitor[]): UpstreamTraits {
   const all = (trait: "streaming" | "tasks" | "inputTurns"): boolean => shared.every((each) => each[trait]);
   const opensConversations = shared.some((each) => each.opensConversations === true);
   return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns"), opensConversations };
-}
-
-/** Contains secrets: never log or store it. */
-function fingerprintOf(
-  { config, credentials, callers, trust }: PreparedAgent,
-  { publicUrl, signsCards, secret }: SharedParts,
-): string {
-  const { path: _path, trustPath: _trustPath, callersPath: _callersPath, upstreams, ...rest } = config;
-  const addresses = upstreams.map(({ path: _at, credentialPath: _credentialsAt, ...upstream }) => upstream);
-  return JSON.stringify([
-    rest,
-    addresses,
-    credentials,
-    callers,
-    trust,
-    publicUrl,
-    signsCards,
-    Buffer.from(secret).toString("base64"),
-  ]);
 }
 
 function isStream(output: unknown): output is Stream {

@@ -27,17 +27,19 @@ const CHECK_MS = 5_000;
 /** Reads every file and variable of a configuration, and connects to its upstreams if `probe` is true. Opens no port and no store. */
 export async function checkGateway(config: GatewayConfig, probe: boolean): Promise<CheckedGateway> {
   const { agents, warnings, floor } = await prepare(config);
-  const upstreams = agents.flatMap(({ config: agent, credentials, trust, callers }) =>
+  const upstreams = agents.flatMap(({ config: agent, credentials, identities, trust, callers }) =>
     agent.upstreams.map(async ({ id, url, pin }, index): Promise<CheckedUpstream> => {
       const facts = { agent: agent.name, id, url };
       if (!probe) return { ...facts, speaks: undefined, problem: undefined };
       try {
+        const identity = identities[index];
         const options = {
           credentials: credentials[index] ?? {},
           discoveryCache: new DiscoveryCache(),
           discoverMs: CHECK_MS,
           ...(pin === undefined ? {} : { pin }),
           ...(trust === undefined ? {} : { trust }),
+          ...(identity === undefined ? {} : { identity }),
         };
         const { remote } = await resolveUpstream(url, options, callers);
         const speaks = interfaceName(remote);

@@ -21,8 +21,8 @@ export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlyS
 
 /** Whether any authentication method is configured. */
 export function requiresAuthentication({ auth = {}, listen }: ConfigDocument): boolean {
-  const { tokens, apiKeys, jwt } = auth;
-  return [tokens, apiKeys, jwt, listen?.tls?.clientCa].some((method) => method !== undefined);
+  const { tokens, apiKeys, jwt, dids } = auth;
+  return [tokens, apiKeys, jwt, dids, listen?.tls?.clientCa].some((method) => method !== undefined);
 }
 
 const INSTEAD = { host: "listen on 127.0.0.1", publicUrl: "remove it", trustedProxies: "remove it" } as const;

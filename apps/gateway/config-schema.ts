@@ -3,7 +3,7 @@ import { AgentError } from "../../src/index.js";
 import { CARD_POLICIES, DEFAULT_LIMITS, ProxyTrust } from "../../src/internal.js";
 import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
-import { COUNT, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
+import { COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
@@ -65,6 +65,9 @@ const COMMON = {
   credentials: CREDENTIALS.optional().describe(
     "Credentials that the gateway sends to the agent. Callers' credentials are not forwarded unless callers is set.",
   ),
+  identity: FILE.optional().describe(
+    "The identity file that signs every request to the agent; `koine identity create` makes one.",
+  ),
   callers: CALLERS.optional(),
   trust: TRUST.optional(),
   policies: POLICIES.optional(),
@@ -78,6 +81,7 @@ const UPSTREAM = z.strictObject({
   tags: z.array(TEXT).optional().describe("A message with tags is sent only to upstreams that have all of them."),
   pin: INTERFACE_NAME.optional(),
   credentials: CREDENTIALS.optional(),
+  identity: FILE.optional().describe("The identity file that signs every request to this upstream."),
   require: REQUIRE.optional().describe("Security that calls to this upstream must have, in addition."),
 });
 
@@ -166,6 +170,11 @@ const AUTH = z.strictObject({
     .regex(/^(header|query|cookie):[^\s:]+$/, "must look like header:X-Api-Key, query:key or cookie:sid")
     .optional()
     .describe("Default: header:X-Api-Key."),
+  dids: z
+    .array(DID)
+    .min(1, "needs at least one")
+    .optional()
+    .describe("DIDs of callers, which sign their requests (RFC 9421) with a key of their DID document."),
   jwt: z
     .strictObject({
       issuer: TEXT,
@@ -239,6 +248,9 @@ export const CONFIG_SCHEMA = z.strictObject({
     "Key for pseudonymizing callers: at least 16 bytes, the same for all gateways that share a store.",
   ),
   auth: AUTH.optional().describe("Authentication of callers. Default: none, which allows only a loopback listener."),
+  identity: FILE.optional().describe(
+    "The identity file of the gateway. Its DID must be the did:web of listen.publicUrl, where its document is published, unless a served protocol uses it.",
+  ),
   cardKeys: z.array(FILE).optional().describe("Private keys for signing agent cards (PEM or JWK)."),
   settings: z
     .record(TEXT, z.record(TEXT, z.union([z.string(), z.number(), z.boolean()])))

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseDid } from "../../src/internal.js";
 import { interfaceNameProblem } from "./interface-names.js";
 
 /** Value types of the configuration with their error messages. */
@@ -14,6 +15,14 @@ const VARIABLE = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name 
 export const INTERFACE_NAME = z.string().superRefine((text, context) => {
   const message = interfaceNameProblem(text);
   if (message !== undefined) context.addIssue({ code: "custom", message });
+});
+
+export const DID = z.string().superRefine((text, context) => {
+  if (parseDid(text) === undefined)
+    context.addIssue({
+      code: "custom",
+      message: "must be a DID such as did:web:agents.example.com; `koine identity show` prints it",
+    });
 });
 
 /** An http(s) URL. Error messages do not quote it: it may hold a secret. */

@@ -13,11 +13,14 @@ export interface UpstreamConfig {
   readonly tags: Maybe<readonly string[]>;
   readonly pin: Maybe<string>;
   readonly credentials: CredentialReferences;
+  /** The identity file that signs requests to it. */
+  readonly identity: Maybe<string>;
   /** The security of calls to it, with the requirements of its agent. */
   readonly floor: Required<Pick<FloorOptions, "require" | "clearText" | "openings">>;
-  /** Path of its URL and of its credentials in the document. */
+  /** Paths of its URL, its credentials and its identity in the document. */
   readonly path: MemberPath;
   readonly credentialPath: MemberPath;
+  readonly identityPath: MemberPath;
 }
 
 /** An agent with the defaults applied. */
@@ -98,8 +101,10 @@ function upstreamsOf(
 ): readonly [UpstreamConfig, ...UpstreamConfig[]] {
   const { defaults = {} } = document;
   const common = agent.credentials ?? defaults.credentials ?? {};
+  const commonIdentity = agent.identity ?? defaults.identity;
   const required = agent.require ?? defaults.require ?? [];
   const commonPath = agent.credentials === undefined ? ["defaults", "credentials"] : [...path, "credentials"];
+  const commonIdentityPath = agent.identity === undefined ? ["defaults", "identity"] : [...path, "identity"];
   const [first, ...rest] = (agent.upstreams ?? []).map(
     (each, index): UpstreamConfig => ({
       id: each.id,
@@ -108,15 +113,18 @@ function upstreamsOf(
       tags: each.tags,
       pin: each.pin ?? agent.pin,
       credentials: each.credentials ?? common,
+      identity: each.identity ?? commonIdentity,
       floor: floorFor(document, `${agent.name}/${each.id}`, [...required, ...(each.require ?? [])]),
       path: [...path, "upstreams", index, "url"],
       credentialPath: each.credentials === undefined ? commonPath : [...path, "upstreams", index, "credentials"],
+      identityPath: each.identity === undefined ? commonIdentityPath : [...path, "upstreams", index, "identity"],
     }),
   );
   if (first !== undefined) return [first, ...rest];
   const { name: id, upstream: url = "", pin } = agent; // the schema guarantees one of upstream and upstreams
-  const paths = { path: [...path, "upstream"], credentialPath: commonPath, floor: floorFor(document, id, required) };
-  return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, ...paths }];
+  const paths = { path: [...path, "upstream"], credentialPath: commonPath, identityPath: commonIdentityPath };
+  const floor = floorFor(document, id, required);
+  return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, identity: commonIdentity, floor, ...paths }];
 }
 
 /** The profiles without a stricter rule of their own. */

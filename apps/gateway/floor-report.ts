@@ -28,14 +28,14 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
 }
 
 /** What an upstream can provide at most: by TLS, or by one of the protocols that it may be called with. */
-function providedBy({ url, pin }: UpstreamConfig): readonly Requirement[] {
+function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requirement[] {
   const [wanted] = (pin ?? "").split("@", 1);
   const traits = protocols.filter(({ id }) => pin === undefined || id === wanted).map((each) => each.traits);
   const isTls = url.startsWith("https:");
   const signs = traits.some(({ signed }) => signed !== "none");
   const provided: { readonly [name in Requirement]: boolean } = {
     encrypted: isTls || traits.some(({ sealed }) => sealed !== "none"),
-    signed: signs,
+    signed: signs || identity !== undefined,
     "end-to-end": traits.some(({ sealed, signed }) => sealed === "end-to-end" && signed === "end-to-end"),
     identity: isTls || signs,
   };

@@ -1,5 +1,6 @@
-import { AgentError, type Credentials, type TlsOptions, type UpstreamCredentials } from "../../src/index.js";
+import { AgentError, type Credentials, type Maybe, type TlsOptions, type UpstreamCredentials } from "../../src/index.js";
 import { type AuditSink, type CardSigner, type CardTrust, cardSigner } from "../../src/public/auth.js";
+import type { Identity } from "../../src/public/identity.js";
 import { isLoopbackHost } from "./addresses.js";
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
@@ -7,16 +8,18 @@ import type { ConfigDocument } from "./config-schema.js";
 import { endedOpenings, type FloorLink, floorLine, floorLinks } from "./floor-report.js";
 import { profileWarnings } from "./profile.js";
 import { checkCertificate, checkCrl, readCallers, readCredentials, readTrust } from "./read-credentials.js";
+import { IdentityReader } from "./read-identity.js";
 import { SecretReader } from "./secrets.js";
 
 /** Shorter secrets can be guessed. */
 const SECRET_BYTES = 16;
 const TOKEN_CHARACTERS = 16;
 
-/** An agent with the credentials of its upstreams, in the same order. */
+/** An agent with the credentials and identities of its upstreams, in the same order. */
 export interface PreparedAgent {
   readonly config: AgentConfig;
   readonly credentials: readonly Credentials[];
+  readonly identities: readonly Maybe<Identity>[];
   readonly trust: CardTrust | undefined;
   readonly callers: UpstreamCredentials;
 }
@@ -26,6 +29,8 @@ export interface Prepared {
   readonly config: GatewayConfig;
   readonly agents: readonly PreparedAgent[];
   readonly callerAdmission: CallerAdmission;
+  /** The identity that the gateway is served under. */
+  readonly identity: Maybe<Identity>;
   readonly tls: TlsOptions | undefined;
   readonly cardKeys: readonly CardSigner[];
   /** Key for pseudonymizing callers; undefined if none is configured. */
@@ -43,14 +48,16 @@ export interface Prepared {
 export async function prepare(config: GatewayConfig, audit?: AuditSink, now: () => number = Date.now): Promise<Prepared> {
   const { document } = config;
   const secrets = new SecretReader(config);
-  const [callerAdmission, tls, cardKeys, secret, adminToken, adminTls, agents] = await Promise.all([
+  const identities = new IdentityReader(secrets, now);
+  const [callerAdmission, identity, tls, cardKeys, secret, adminToken, adminTls, agents] = await Promise.all([
     readAdmission(document, secrets, audit),
+    identities.served(document),
     readServerTls(document, secrets),
     readCardKeys(document, secrets),
     readSecret(document, secrets),
     readAdminToken(document, secrets),
     readAdminTls(document, secrets),
-    Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
+    Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets, identities))),
   ]);
   secrets.problems.throwIfAny();
   const floor = await floorLinks(config, now);
@@ -64,16 +71,17 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink, now: () 
       ...endedOpenings(config, now()),
     ]),
   ];
-  return { config, agents, callerAdmission, tls, cardKeys, secret, adminToken, adminTls, floor, warnings };
+  return { config, agents, callerAdmission, identity, tls, cardKeys, secret, adminToken, adminTls, floor, warnings };
 }
 
-async function prepareAgent(config: AgentConfig, secrets: SecretReader): Promise<PreparedAgent> {
-  const [trust, callers, ...credentials] = await Promise.all([
+async function prepareAgent(config: AgentConfig, secrets: SecretReader, identities: IdentityReader): Promise<PreparedAgent> {
+  const [trust, callers, signers, ...credentials] = await Promise.all([
     readTrust(config, secrets),
     readCallers(config, secrets),
+    Promise.all(config.upstreams.map((upstream) => identities.upstream(upstream))),
     ...config.upstreams.map((upstream) => readCredentials(upstream, secrets)),
   ]);
-  return { config, trust, callers, credentials };
+  return { config, trust, callers, credentials, identities: signers };
 }
 
 /** Settings that are valid but have consequences the operator may not expect. */

@@ -26,7 +26,7 @@ export interface ServingParts {
 
 /** Server options that a reload can change. */
 export function changingOptions(prepared: Prepared, parts: ServingParts): ReplaceOptions {
-  const { config, cardKeys, callerAdmission } = prepared;
+  const { config, cardKeys, callerAdmission, identity } = prepared;
   const { document, agents } = config;
   const { settings = {}, metrics, push = true } = document;
   const { pageCaller, telemetry, observations, tools, onError } = parts;
@@ -37,6 +37,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
     gateways: document.auth?.gateways ?? [],
     tenants: document.auth?.tenants,
     cardKeys,
+    identity,
     settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema allows only JSON
     telemetry,
     ...(tools.notes === undefined ? {} : { notes: tools.notes }),

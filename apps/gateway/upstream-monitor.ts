@@ -10,6 +10,7 @@ import {
   type UpstreamCredentials,
 } from "../../src/index.js";
 import type { CardTrust } from "../../src/public/auth.js";
+import type { Identity } from "../../src/public/identity.js";
 import type { Clock, PolicySink } from "../../src/public/policies.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
@@ -33,6 +34,8 @@ export interface UpstreamParts {
   /** Name in metrics and on the page. */
   readonly id: string;
   readonly credentials: Credentials;
+  /** Signs the requests to it. */
+  readonly identity: Maybe<Identity>;
   /** Which credential it receives. */
   readonly callers: UpstreamCredentials;
   readonly trust: Maybe<CardTrust>;
@@ -177,7 +180,7 @@ export class UpstreamMonitor {
   }
 
   #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ResolvedUpstream> {
-    const { config, credentials, callers, trust, clock, notes } = this.#parts;
+    const { config, credentials, identity, callers, trust, clock, notes } = this.#parts;
     const options = {
       ...config.floor,
       notes,
@@ -187,6 +190,7 @@ export class UpstreamMonitor {
       discoverMs: DISCOVER_MS,
       ...(config.pin === undefined ? {} : { pin: config.pin }),
       ...(trust === undefined ? {} : { trust }),
+      ...(identity === undefined ? {} : { identity }),
       ...more,
     };
     return resolveUpstream(config.url, options, callers);

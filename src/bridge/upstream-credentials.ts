@@ -1,7 +1,7 @@
 import { isUnauthenticated } from "../client/credential-link.js";
 import { type Credentials, isAtOrigin } from "../client/credentials.js";
 import { peerLink } from "../client/peer-link.js";
-import type { ConnectOptions } from "../client/resolve-peer.js";
+import { type ConnectOptions, ownCredentials } from "../client/resolve-peer.js";
 import { satisfy } from "../client/satisfy-security.js";
 import {
   AgentError,
@@ -65,7 +65,7 @@ interface Present {
 /** Returns the given options unchanged where nothing of callers is shared. */
 export function sharingCallers(url: string, options: ConnectOptions, sharing: CallerSharing): SharedCallers {
   const { upstreamCredentials: kind = "own", tellCaller } = sharing;
-  const own = options.credentials ?? {};
+  const own = ownCredentials(options);
   const demandsOf = (credentials: Credentials) => (card: Card) => void satisfy(card.security, credentials, url);
   // An invalid URL is rejected by connect().
   if ((kind === "own" && tellCaller === undefined) || !URL.canParse(url))

@@ -14,7 +14,7 @@ import {
   raiseFloor,
 } from "../envelope/index.js";
 import { type Clock, noteFor, type PolicySink } from "../policies/index.js";
-import { classOfUrl, type Exposure, exposureOf, literalExposure, resolveByDns } from "../security/index.js";
+import { classOfUrl, type Exposure, exposureOf, type Identity, literalExposure, resolveByDns } from "../security/index.js";
 import { isTlsAddress } from "../transport/address-parts.js";
 import { httpAddress } from "../transport/request.js";
 import { permitClearText } from "./clear-text.js";
@@ -55,6 +55,8 @@ export interface Destination {
   readonly provided: Floor;
 }
 
+const SIGNED = floorOf(["signed"]);
+
 /** Decides whether a call may go to a peer, by its floor. One per peer. */
 export class FloorRules {
   /** What every call must have. */
@@ -62,17 +64,29 @@ export class FloorRules {
   readonly #address: string;
   readonly #options: FloorOptions;
   readonly #id: string;
+  /** Requests are signed with the user's identity. */
+  readonly #signs: boolean;
   readonly #clock: Pick<Clock, "now">;
   /** Of the configured address, if it has no TLS. Undefined while its name is not resolved. */
   #exposure: Maybe<Exposure>;
 
-  constructor(address: string, options: FloorOptions & { readonly id?: string }, clock: Pick<Clock, "now">) {
+  constructor(
+    address: string,
+    options: FloorOptions & { readonly id?: string; readonly identity?: Identity },
+    clock: Pick<Clock, "now">,
+  ) {
     this.required = options.require === undefined ? NO_FLOOR : floorOf(options.require);
     this.#address = address;
     this.#options = options;
     this.#id = options.id ?? "other";
+    this.#signs = options.identity !== undefined;
     this.#clock = clock;
     this.#exposure = literalExposure(hostOf(address));
+  }
+
+  /** What signatures of requests add: they are made at the peer's own origin. They do not say who the peer is. */
+  signedAt(url: string): Floor {
+    return this.#signs && isAtOrigin(url, this.#address) ? SIGNED : NO_FLOOR;
   }
 
   /** Resolves the name of the address, so that calls need not wait for it. An unresolved name counts as public. */

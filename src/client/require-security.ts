@@ -21,6 +21,7 @@ export function requireSecurity(
 ): Handler {
   const { required } = rules;
   const losesTls = isTlsAddress(url) && !isTlsAddress(dialled);
+  const signed = rules.signedAt(dialled);
   return (operation, call) => {
     const raised = required === NO_FLOOR ? call : call.derive({ floor: required });
     // Most calls require nothing.
@@ -28,7 +29,7 @@ export function requireSecurity(
     const connection = losesTls ? withoutTls(client.protection(), protocol) : client.protection();
     // A message that is sealed or signed by its author needs less of its connection.
     const brought = operation.kind === "send" ? protectionOf(operation.envelope, protocol.traits) : NO_FLOOR;
-    const provided = raiseFloor(connection, brought);
+    const provided = raiseFloor(raiseFloor(connection, signed), brought);
     let allowed = raised;
     try {
       allowed = rules.check(operation, raised, { protocol: protocol.id, url: dialled, provided });

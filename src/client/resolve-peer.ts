@@ -160,8 +160,8 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
   };
 }
 
-/** A signer that the user chose is used instead of the identity's. */
-function ownCredentials({ credentials = {}, identity, clock = systemClock }: ConnectOptions): Credentials {
+/** With the signer of the identity, unless the user chose another one. */
+export function ownCredentials({ credentials = {}, identity, clock = systemClock }: ConnectOptions): Credentials {
   if (identity === undefined || credentials.signer !== undefined) return credentials;
   return { ...credentials, signer: identitySigner(identity, () => clock.now()) };
 }

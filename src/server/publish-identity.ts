@@ -13,7 +13,7 @@ export interface IdentityOptions {
    * The identity of this server. It is given to the protocols that sign or seal; if its DID is the did:web of `publicUrl`, its DID
    * document is published. Default: none.
    */
-  readonly identity?: Identity;
+  readonly identity?: Maybe<Identity>;
   /** Finds the documents of callers' DIDs. Default: did:key, did:web and the methods of the protocols, not inside this network. */
   readonly resolver?: Resolver;
 }
@@ -47,10 +47,14 @@ function identityDocuments(
   protocols: readonly Protocol[],
 ): readonly Contribution[] {
   if (identity === undefined) return [];
-  const { did } = identity;
+  checkIdentityUse(identity, publicUrl, protocols);
+  return publicUrl === undefined || didWebOf(publicUrl) !== identity.did ? [] : [documentAt(publicUrl, identity)];
+}
+
+/** Throws `invalid_message` for an identity that is neither published at the public address nor used by a protocol. */
+export function checkIdentityUse({ did }: Identity, publicUrl: Maybe<string>, protocols: readonly Protocol[]): void {
   const own = publicUrl === undefined ? undefined : didWebOf(publicUrl);
-  if (own === did && publicUrl !== undefined) return [documentAt(publicUrl, identity)];
-  if (protocols.some(({ usesIdentity }) => usesIdentity === true)) return [];
+  if (own === did || protocols.some(({ usesIdentity }) => usesIdentity === true)) return;
   const address = own === undefined ? "this server has no publicUrl" : `the DID of ${publicUrl} is ${own}`;
   throw new AgentError(
     "invalid_message",

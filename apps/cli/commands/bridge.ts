@@ -5,6 +5,7 @@ import {
   addAdminOptions,
   addCredentialOptions,
   addProxyOptions,
+  identityOption,
   lazyAction,
   outputOption,
   requireOption,
@@ -33,6 +34,7 @@ export function addBridge(program: Command): void {
     .option("--strict", "refuse what the agent cannot do, instead of emulating it")
     .addOption(new Option("--card <policy>", "how its card is published").choices([...CARD_POLICIES]))
     .option("--pin <interface>", "only this interface of the agent: a protocol, protocol@version, or protocol@version/binding")
+    .addOption(identityOption())
     .addOption(requireOption("security that callers must bring and the agent must provide"))
     .option("--timeout <seconds>", "for one answer of the agent", parseSeconds)
     .option(
@@ -48,6 +50,8 @@ export function addBridge(program: Command): void {
     .option("--host <address>", "on which address", "127.0.0.1")
     .option("--public-url <url>", "the address callers use, when a proxy forwards to this one")
     .option("--token-file <file>", "one name=token per line")
+    .option("--allow-did <did>", "admit callers that sign with a key of this DID; may be given several times", collect)
+    .option("--listener-identity <file>", "the identity of this gateway: the DID of --public-url, whose document is published")
     .option("--open-to-everybody", "listen beyond this machine without authentication")
     .option("--card-key <file>", "sign the card with this private key (PEM or JWK); may be given several times", collect)
     .optionsGroup("Storage:")
