@@ -328,8 +328,8 @@ describe("every address on the card answers", () => {
   test.each([
     ["first", "/.well-known/agent-card.json", ["1.0 GRPC", "0.3 GRPC"]],
     ["first", "/.well-known/agent.json", ["1.0 GRPC", "0.3 GRPC"]],
-    // A gRPC service has no path that could name an agent.
-    ["second", "/a2a/second/.well-known/agent-card.json", []],
+    // A gRPC service has no path that could name an agent: a tenant does, which 0.3 has not.
+    ["second", "/a2a/second/.well-known/agent-card.json", ["1.0 GRPC"]],
   ])("of the agent %s at %s", async (name, path, services) => {
     const { body: card } = await ask(server.url, { method: "GET", path, headers: {}, body: undefined });
     const modern = at(card, "supportedInterfaces") as Tree[]; // compared with a literal below
@@ -345,9 +345,9 @@ describe("every address on the card answers", () => {
       const answer = await ask(String(modern[index]?.["url"]), { ...sent, path: sent.path.slice("/a2a".length) });
       expect([wire.name, wire.text(answer.body)]).toEqual([wire.name, `${name}: hello`]);
     }
-    for (const { url, protocolVersion } of modern.slice(A2A_WIRES.length)) {
+    for (const { url, protocolVersion, tenant } of modern.slice(A2A_WIRES.length)) {
       const wire = GRPC_SENDS[String(protocolVersion)];
-      const { message, error } = (await wire?.send(String(url), "hello")) ?? {};
+      const { message, error } = (await wire?.send(String(url), "hello", String(tenant ?? ""))) ?? {};
       expect([error, wire?.text(message)]).toEqual([undefined, `${name}: hello`]);
     }
     const legacy = [
@@ -364,7 +364,7 @@ describe("every address on the card answers", () => {
     expect([...new Set(legacy.map(({ transport }) => transport))]).toEqual([
       "JSONRPC",
       "HTTP+JSON",
-      ...(services.length > 0 ? ["GRPC"] : []),
+      ...(services.includes("0.3 GRPC") ? ["GRPC"] : []),
     ]);
   });
 });

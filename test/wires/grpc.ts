@@ -54,10 +54,13 @@ export async function askGrpc(address: string, call: Call, request: unknown, opt
 
 /** The send of each version, and the text of its answer. */
 export const GRPC_SENDS: {
-  readonly [version: string]: { send(address: string, input: string): Promise<GrpcAnswer>; text(message: unknown): unknown };
+  readonly [version: string]: {
+    send(address: string, input: string, tenant?: string): Promise<GrpcAnswer>;
+    text(message: unknown): unknown;
+  };
 } = {
   "1.0": {
-    send: (address, input) => askGrpc(address, A2AService.sendMessage, sendRequest(input)),
+    send: (address, input, tenant) => askGrpc(address, A2AService.sendMessage, { ...sendRequest(input), tenant: tenant ?? "" }),
     text: (message) => partsOf(message, "parts")[0]?.content?.value,
   },
   "0.3": {
