@@ -120,12 +120,7 @@ class OwnedTaskProxy {
     const { owner, sessionId, outputModes, call, delivery, id, turn } = this.#task;
     const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = this.#message;
     if (references !== undefined)
-      this.#reportLoss({
-        protocol: upstream.protocol(),
-        path: "message.references",
-        valueKind: "array",
-        reason: "task ids of the gateway differ from those of the upstream",
-      });
+      this.#reportMember("message.references", "array", "task ids of the gateway differ from those of the upstream");
     const ownKey = upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined;
     const key = context.idempotencyKey ?? ownKey;
     // The caller named no session: the upstream would keep a conversation that nobody ends.
@@ -168,7 +163,7 @@ class OwnedTaskProxy {
       caller: call?.caller ?? principalOf(owner, caller),
       parameters: call && { ...traceOf(call), ...extensionsOf(call) },
       hops: (call?.hops ?? 0) + 1,
-      floor: call?.floor,
+      floor: call?.floor ?? this.#state?.floor,
       credential: call?.credential,
       // The caller's deadline limits the work only where no task outlives the call.
       deadline: id === undefined ? call?.deadline : deadline,
@@ -232,19 +227,18 @@ class OwnedTaskProxy {
     if (before !== undefined && before.cursor === cursor) return new Relayed(events, undefined);
     const credential = before?.credential ?? (call && this.#context.credentials?.seal(call)) ?? this.#state?.credential;
     const isNew = this.#state === undefined;
-    this.#state = { turn, taskId, contextId, since: before?.since ?? this.#since, cursor, credential };
+    const floor = call?.floor ?? this.#state?.floor;
+    this.#state = { turn, taskId, contextId, since: before?.since ?? this.#since, cursor, floor, credential };
     if (isNew && isUnwanted(cancel.reason)) this.#abandonIfUnwanted();
     return new Relayed(events, writeState(this.#state));
   }
 
   #reportLostMembers({ metadata }: Task): void {
-    if (metadata !== undefined)
-      this.#reportLoss({
-        protocol: this.#context.upstream.protocol(),
-        path: "task.metadata",
-        valueKind: "object",
-        reason: "the gateway has a task of its own",
-      });
+    if (metadata !== undefined) this.#reportMember("task.metadata", "object", "the gateway has a task of its own");
+  }
+
+  #reportMember(path: string, valueKind: string, reason: string): void {
+    this.#reportLoss({ protocol: this.#context.upstream.protocol(), path, valueKind, reason });
   }
 
   async *#attach(known: AdoptedState): AgentStream {

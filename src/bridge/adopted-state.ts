@@ -1,4 +1,13 @@
-import { type Cursor, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
+import {
+  type Cursor,
+  type Floor,
+  floorName,
+  floorNamed,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Maybe,
+} from "../envelope/index.js";
 
 /** What is stored with a task that runs at the upstream: enough for any process to find it again. */
 export interface AdoptedState {
@@ -10,18 +19,20 @@ export interface AdoptedState {
   readonly since: Maybe<number>;
   /** The cursor after the last stored event. */
   readonly cursor: Maybe<Cursor>;
+  /** What the call that started it required of every further hop. */
+  readonly floor: Maybe<Floor>;
   /** The caller's credential, encrypted, where it is forwarded. */
   readonly credential: Maybe<string>;
 }
 
-export function writeState({ turn, taskId, contextId, since, cursor, credential }: AdoptedState): JsonObject {
-  return { turn, task: taskId, context: contextId, since, cursor, credential };
+export function writeState({ turn, taskId, contextId, since, cursor, floor, credential }: AdoptedState): JsonObject {
+  return { turn, task: taskId, context: contextId, since, cursor, floor: floor && floorName(floor), credential };
 }
 
 /** Undefined for anything else: then the upstream task is unknown. */
 export function readState(saved: Maybe<Json>): Maybe<AdoptedState> {
   if (!isObject(saved)) return undefined;
-  const { turn, task, context, since, cursor, credential } = saved;
+  const { turn, task, context, since, cursor, floor, credential } = saved;
   if (typeof turn !== "number" || typeof task !== "string") return undefined;
   return {
     turn,
@@ -29,6 +40,7 @@ export function readState(saved: Maybe<Json>): Maybe<AdoptedState> {
     contextId: typeof context === "string" ? context : undefined,
     since: typeof since === "number" ? since : undefined,
     cursor: typeof cursor === "string" ? (cursor as Cursor) : undefined, // a cursor is opaque
+    floor: typeof floor === "string" ? floorNamed(floor) : undefined,
     credential: typeof credential === "string" ? credential : undefined,
   };
 }

@@ -22,6 +22,8 @@ const MEMBERS: { readonly [name in Requirement]: keyof Floor } = {
 
 const BITS: { readonly [name in keyof Floor]: number } = { encrypted: 1, signed: 2, endToEnd: 4, identity: 8 };
 const BY_ARRIVAL = 16;
+/** Marks the name of a floor that is encrypted because the call arrived over TLS. */
+const ARRIVAL = "tls";
 
 /** Every floor there is, by its bits, so that raising one allocates nothing. */
 const FLOORS: readonly Floor[] = Array.from({ length: 2 * BY_ARRIVAL }, (_, bits) =>
@@ -52,6 +54,21 @@ export function floorOf(requirements: Iterable<Requirement>): Floor {
   let bits = 0;
   for (const requirement of requirements) bits |= BITS[MEMBERS[requirement]];
   return floorAt(bits);
+}
+
+/** The name that a floor is stored under with a task. Undefined: it requires nothing. */
+export function floorName(floor: Floor): Maybe<string> {
+  if (floor === NO_FLOOR) return undefined;
+  return [...REQUIREMENTS.filter((name) => floor[MEMBERS[name]]), ...(BY_TLS.has(floor) ? [ARRIVAL] : [])].join(" ");
+}
+
+/** The floor of a name. Names that are not known require nothing. */
+export function floorNamed(name: string): Floor {
+  const words = name.split(" ");
+  const isByArrival = words.includes(ARRIVAL);
+  const known = REQUIREMENTS.filter((each) => words.includes(each) && !(isByArrival && each === "encrypted"));
+  const floor = floorOf(known);
+  return isByArrival ? raiseFloor(floor, ARRIVED_OVER_TLS) : floor;
 }
 
 /** True if the call must be encrypted only because it arrived over TLS: neither the caller nor a configuration requires it. */

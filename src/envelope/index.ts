@@ -12,6 +12,8 @@ export {
   ARRIVED_OVER_TLS,
   type Floor,
   firstMissing,
+  floorName,
+  floorNamed,
   floorOf,
   isEncryptedByArrival,
   missingFrom,

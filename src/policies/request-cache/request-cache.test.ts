@@ -98,6 +98,14 @@ describe("requestCache, one answer", () => {
     expect(calls).toHaveLength(3);
   });
 
+  it("never gives a call an answer that came with less protection than it requires", async () => {
+    const { ask, calls } = cached(counting());
+    const secured = startCall({ floor: { encrypted: true, signed: false, endToEnd: false, identity: false } });
+    const [plain, required] = [await collect(ask()), await collect(ask(asked, secured))];
+    expect(required).not.toEqual(plain);
+    expect(calls.map(({ floor }) => floor.encrypted)).toEqual([false, true]);
+  });
+
   it("errors are not cached, and all joined readers get them", async () => {
     const gone = new AgentError("unavailable", "gone");
     let failed = false;

@@ -2,6 +2,7 @@ import {
   AgentError,
   type Call,
   CancelSource,
+  floorName,
   type Handler,
   type Layer,
   type Maybe,
@@ -47,7 +48,7 @@ const EVENTS_PER_ENTRY = 1_000;
 const BYTES_PER_ENTRY = 1024 * 1024;
 
 /**
- * Makes the same request once. Requests with the same owner, agent, idempotency key and content share one call: while it is
+ * Makes the same request once. Requests with the same owner, agent, idempotency key, required security and content share one call: while it is
  * in flight the second joins it from the beginning; afterwards the answer is cached. The same key for another request is a
  * `conflict`. Errors are not cached, and other operations pass. A shared call lives as long as it has a reader, within the
  * deadline of the first; each reader's own cancel and deadline end its own wait.
@@ -114,7 +115,8 @@ class RequestCache {
   answer(keyed: KeyedRequest, raced: Call): Reply {
     const { operation, call, digest } = keyed;
     const { idempotencyKey, taskId = "" } = operation.envelope.context;
-    const key = JSON.stringify([call.caller.owner, call.agent, idempotencyKey]);
+    // An answer that came with less protection is not given to a call that requires more.
+    const key = JSON.stringify([call.caller.owner, call.agent, idempotencyKey, floorName(call.floor)]);
     const request = JSON.stringify([operation.delivery, taskId, digest]);
     const known = this.#find(key);
     if (known === undefined) return read(this.#begin(key, request, keyed).answer.join(), operation, raced);
