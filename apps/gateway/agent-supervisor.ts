@@ -272,8 +272,7 @@ function traitsOf(upstreams: readonly UpstreamMonitor[]): UpstreamTraits {
     protocols.filter(({ id }) => id === remote?.protocol).map(({ traits }) => traits),
   );
   const all = (trait: "streaming" | "tasks" | "inputTurns"): boolean => shared.every((each) => each[trait]);
-  const opensConversations = shared.some((each) => each.opensConversations === true);
-  return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns"), opensConversations };
+  return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns") };
 }
 
 function isStream(output: unknown): output is Stream {

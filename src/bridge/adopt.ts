@@ -123,8 +123,6 @@ class OwnedTaskProxy {
       this.#reportMember("message.references", "array", "task ids of the gateway differ from those of the upstream");
     const ownKey = upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined;
     const key = context.idempotencyKey ?? ownKey;
-    // The caller named no session: the upstream would keep a conversation that nobody ends.
-    const single = context.sessionId === undefined && upstream.traits().opensConversations === true;
     const envelope: Envelope = {
       id: isProtected(this.#message) ? this.#message.id : ids.newId(), // signatures and associated data cover the author's id
       ts,
@@ -137,7 +135,7 @@ class OwnedTaskProxy {
       context: {
         ...context,
         idempotencyKey: key && pseudonymize(owner, "key", key),
-        sessionId: this.#state?.contextId ?? (single ? undefined : pseudonymize(owner, "session", sessionId)),
+        sessionId: this.#state?.contextId ?? pseudonymize(owner, "session", sessionId),
         taskId: this.#state?.taskId,
       },
       // A hint for the listener does not apply to the upstream.

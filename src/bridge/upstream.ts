@@ -2,7 +2,7 @@ import type { Card, Handler, OperationOf } from "../envelope/index.js";
 import type { Traits } from "../protocols/protocol.js";
 
 /** The protocol traits a bridge needs. */
-export type UpstreamTraits = Pick<Traits, "streaming" | "tasks" | "inputTurns" | "opensConversations">;
+export type UpstreamTraits = Pick<Traits, "streaming" | "tasks" | "inputTurns">;
 
 /** The upstream of a bridge. Its protocol may change between calls, so its facts are functions. */
 export interface Upstream {

@@ -1,4 +1,4 @@
-import type { Context, Maybe } from "../envelope/index.js";
+import type { Context } from "../envelope/index.js";
 
 /** What a protocol supports on the wire. */
 export interface Traits {
@@ -10,8 +10,6 @@ export interface Traits {
   readonly idempotentSend: boolean;
   /** An agent can ask for input in the middle of a task. */
   readonly inputTurns: boolean;
-  /** The peer opens a conversation for a session and keeps it; single messages are sent outside of one. Default: no. */
-  readonly opensConversations?: Maybe<boolean>;
   readonly signed: "none" | "hop" | "end-to-end";
   readonly sealed: "none" | "hop" | "end-to-end";
   readonly binary: boolean;

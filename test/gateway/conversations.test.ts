@@ -15,10 +15,9 @@ function opened<T extends { close(): unknown }>(made: T): T {
 
 const AGORA = protocols.filter(({ id }) => id === "agora");
 const A2A = protocols.filter(({ id }) => id === "a2a");
-const LIMIT = 5;
 
 /** An agent that counts the messages of a session, and the client of a gateway in front of it. */
-async function throughGateway(maxConversations: number): Promise<RemoteAgent> {
+async function throughGateway(): Promise<RemoteAgent> {
   const counts = new Map<string, number>();
   const counter = agent({
     name: "counter",
@@ -29,28 +28,34 @@ async function throughGateway(maxConversations: number): Promise<RemoteAgent> {
       return String(count);
     },
   });
-  const settings = { agora: { maxConversations } };
-  const upstream = opened(await serve(counter, { protocols: AGORA, settings }));
+  const upstream = opened(await serve(counter, { protocols: AGORA }));
   const bridged = await bridge(upstream.url, { discoveryCache: new DiscoveryCache() });
   const gateway = opened(await serve(bridged, { protocols: A2A }));
   return opened(await connect(gateway.url, { discoveryCache: new DiscoveryCache() }));
 }
 
 describe("an adopting gateway before an agent that limits its conversations", () => {
-  test("sends messages without a session outside conversations", async () => {
-    const caller = await throughGateway(LIMIT);
-    for (let sent = 0; sent < LIMIT * 3; sent++) expect(await caller.ask("hello")).toBe("1");
+  test("ends the conversations of messages that nobody continued", async () => {
+    const caller = await throughGateway();
+    for (let sent = 0; sent < 150; sent++) expect(await caller.ask("hello")).toBe("1");
+  });
+
+  test("keeps the conversation of a session that the gateway named", async () => {
+    const caller = await throughGateway();
+    const answer = await caller.send("hello");
+    const session = answer.kind === "task" ? answer.task.contextId : "";
+    expect(await caller.ask("hello", { session })).toBe("2");
   });
 
   test("keeps the conversation of a session", async () => {
-    const caller = await throughGateway(LIMIT);
+    const caller = await throughGateway();
     const session = { session: "s-1" };
     expect(await caller.ask("hello", session)).toBe("1");
     expect(await caller.ask("hello", session)).toBe("2");
   });
 
   test("ends the conversations of sessions that are not used any more", async () => {
-    const caller = await throughGateway(100);
+    const caller = await throughGateway();
     for (let sent = 0; sent < 150; sent++) expect(await caller.ask("hello", { session: `s-${sent}` })).toBe("1");
   });
 });

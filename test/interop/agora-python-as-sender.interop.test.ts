@@ -94,7 +94,8 @@ function refusals(written: (words: string) => string): { readonly [check: string
     "a document nobody serves, by a routine": raised(NOT_SUITABLE),
     "no source": raised("Failed to download protocol"),
     "a source with another text": raised("Failed to download protocol"),
-    "a source that is gone": raised("Failed to download protocol"),
+    // Nothing could follow the document, so its sources are not fetched.
+    "a source that is gone": raised("fot7e9gHz8s5R7ICFfjaUbJyfDI= is not suitable for execution"),
     "a body the document does not allow": raised(NO_JSON),
     "an agent that fails": raised("as commanded"),
     "an agent that throws": raised("the agent failed unexpectedly"),
@@ -130,6 +131,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("the sender of agora-pro
       },
       "a document nobody serves, by the model": { raised: "ExecutionError", text: "Error calling the tool: 'body'" },
       "a document nobody serves, by a routine": { raised: "KeyError", text: "'body'" },
+      "a source that is gone": { raised: "KeyError", text: "'body'" },
       afterwards,
     });
   });

@@ -8,8 +8,8 @@ import type { OfficialServer } from "../peers/official.js";
 import { type Environment, pythonFor, runProgram, runScript, startProgram, startPython } from "./python.js";
 
 /**
- * Agents and clients of other projects, without a model: google-adk, Pydantic AI (FastA2A), a2a-go and the Rust SDK. Each is called, and most call, directly
- * and through a gateway. The clients print what they saw.
+ * Agents and clients of other projects, without a model: google-adk, Pydantic AI (FastA2A), a2a-go and the Rust SDK. Each is called, and
+ * most call, directly and through a gateway. The clients print what they saw.
  */
 
 interface PeerUnderTest {
@@ -101,7 +101,8 @@ describe.each(PEERS.filter(({ available }) => available))("$name", (peer) => {
   });
 
   const { call } = peer;
-  test.skipIf(call === undefined)("calls an agent directly", async () => {
+  if (call === undefined) return;
+  test("calls an agent directly", async () => {
     const koine = agent({
       name: "koine",
       description: "answers with its question",
@@ -111,11 +112,11 @@ describe.each(PEERS.filter(({ available }) => available))("$name", (peer) => {
       },
     });
     const server = await serve(koine, { port: 0, protocols });
-    const got = await call?.(server.url).finally(() => server.close());
-    expect(got?.["send"]).toBe("you said: hello");
+    const got = await call(server.url).finally(() => server.close());
+    expect(got["send"]).toBe("you said: hello");
   });
 
-  test.skipIf(call === undefined)("calls itself through a gateway", async () => {
-    expect((await call?.(gateway.url))?.["send"]).toBe("you said: hello");
+  test("calls itself through a gateway", async () => {
+    expect((await call(gateway.url))["send"]).toBe("you said: hello");
   });
 });

@@ -48,7 +48,6 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
       resume: false,
       idempotentSend: true,
       inputTurns: true,
-      opensConversations: true,
       signed: "none",
       sealed: "none",
       binary: false,
