@@ -33,7 +33,9 @@ describe("the card for a request without a version", () => {
   });
 
   test("an unknown form is refused at start", async () => {
-    await expect(cardWith({ cardForm: "2.0" })).rejects.toMatchObject({ message: "cardForm must be one of both, 1.0, 0.3" });
+    await expect(cardWith({ cardForm: "2.0" })).rejects.toMatchObject({
+      message: "cardForm must be one of auto, both, 1.0, 0.3",
+    });
   });
 
   test("A2A 1.0 section 8.6.1: the last modification is reported, and not in the future", async () => {

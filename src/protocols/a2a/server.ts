@@ -2,6 +2,7 @@ import { AgentError, type Card, type Interface, type JsonObject, type Maybe } fr
 import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
+import { type CardReader, readerOf } from "./card/readers.js";
 import { signedCard, verbatimBytes, verbatimDocument } from "./card/served-card.js";
 import { AGENT_METADATA, HEALTH_SERVICE, isGrpc, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
@@ -124,18 +125,22 @@ export function serve(host: Host): Served {
     const { since } = addressed();
     const verbatim = verbatimBytes(card);
     if (verbatim !== undefined) return bytesResponse(request, verbatim, "", since);
-    return documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", since);
+    return documentResponse(request, cardFor(request, withInterfaces(card, request)), vary.join(", "), since);
   }
   /** The card in the requested version, or else in the format of the settings. */
   const cardFor = (request: HttpRequest, card: Card): JsonObject =>
-    verbatimDocument(card) ?? signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
+    verbatimDocument(card) ?? signedCard(host, requestedVersion(request) ?? settings.cardForm, card, readerFor(request));
+  /** A request that names its version gets that version as specified. */
+  const readerFor = (request: HttpRequest): Maybe<CardReader> =>
+    settings.cardForm === "auto" && requestedVersion(request) === undefined ? readerOf(request.headers["user-agent"]) : undefined;
+  const vary = settings.cardForm === "auto" ? ["A2A-Version", "User-Agent"] : ["A2A-Version"];
 
   const interfaces = (agent: string, publicUrl: string): readonly Interface[] => interfacesOf(host, agent, publicUrl);
 
   const contributions: readonly Contribution[] = [
     {
       path: OLD_CARD_PATH,
-      vary: ["A2A-Version"],
+      vary,
       whole: host.signatures({}).length > 0 || verbatimBytes(defaultCard()) !== undefined,
       members: (request) => cardFor(request, withInterfaces(defaultCard(), request)),
     },

@@ -10,8 +10,11 @@ import { LEGACY_FILES, type LegacyFiles } from "./codec/legacy-files.js";
 export const ERROR_PROFILES = ["1.0.1", "1.0.0"] as const;
 export type ErrorProfile = (typeof ERROR_PROFILES)[number];
 
-/** The card format for requests without a version. `both` has the members of 1.0 and 0.3. */
-export const CARD_FORMS = ["both", "1.0", "0.3"] as const;
+/**
+ * The card format for requests without a version. `both` has the members of 1.0 and 0.3; `auto` is the same, in the form that a reader
+ * with a known `User-Agent` needs (`card/readers.ts`).
+ */
+export const CARD_FORMS = ["auto", "both", "1.0", "0.3"] as const;
 export type CardForm = (typeof CARD_FORMS)[number];
 
 /**
@@ -55,7 +58,8 @@ export const SETTINGS: readonly SettingInfo[] = [
     name: "cardForm",
     kind: "text",
     example: "1.0",
-    about: "the card format for requests without a version: both (the default, for readers of 1.0 and 0.3), 1.0, or 0.3",
+    about:
+      "the card format for requests without a version: both (1.0 and 0.3 in one), 1.0, 0.3, or auto (the default): both, as the caller's User-Agent needs it",
   },
   {
     name: "grpcAddress",

@@ -5,13 +5,17 @@ import type { Host } from "../../protocol.js";
 import { hybridCard } from "./card.js";
 import { writeKindCard } from "./card-0.3.js";
 import { writeCard } from "./card-1.0.js";
+import { type CardReader, cardForReader, documentForReader } from "./readers.js";
 
-/** The signed card of a version. `both` and unknown versions get the combined document. */
-export function signedCard(host: Pick<Host, "signatures">, form: string, card: Card): JsonObject {
+/** The signed card of a version. `both` and unknown versions get the combined document, as the reader needs it if that is known. */
+export function signedCard(host: Pick<Host, "signatures">, form: string, card: Card, reader?: Maybe<CardReader>): JsonObject {
   if (form === "0.3") return withSignatures(host, writeKindCard(card));
-  const modern = writeCard(card);
+  const written = reader === undefined ? card : cardForReader(card, reader);
+  const document = form === "1.0" ? writeCard(written) : hybridCard(written);
   // Clients that know only 1.0 verify signatures over the 1.0 members.
-  return withSignatures(host, form === "1.0" ? modern : hybridCard(card), modern);
+  const modern = form === "1.0" ? document : writeCard(written);
+  if (reader === undefined) return withSignatures(host, document, modern);
+  return withSignatures(host, documentForReader(document, written, reader), documentForReader(modern, written, reader));
 }
 
 /** The document with its signatures, if the host has a key. */
