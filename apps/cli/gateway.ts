@@ -160,6 +160,9 @@ function namesOf({ added, changed, removed, kept }: Awaited<ReturnType<Gateway["
   return { added: [...added], changed: [...changed], removed: [...removed], kept: [...kept] };
 }
 
+/** Errors at start-up that only another configuration ends. */
+const CONFIG_CODES: ReadonlySet<string> = new Set(["not_found", "too_large", "loop", "invalid_message"]);
+
 /** Reports an invalid configuration as a usage error, one problem per line. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -169,8 +172,7 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
       const [first, ...more] = thrown.problems.map(problemText);
       throw usageError(more.length === 0 ? (first ?? "") : [`${more.length + 1} problems`, first, ...more].join("\n  "));
     }
-    if (thrown instanceof AgentError && (thrown.code === "not_found" || thrown.code === "too_large" || thrown.code === "loop"))
-      throw usageError(thrown.message);
+    if (thrown instanceof AgentError && CONFIG_CODES.has(thrown.code)) throw usageError(thrown.message);
     throw thrown;
   }
 }

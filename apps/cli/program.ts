@@ -99,6 +99,9 @@ export async function createProgram(version: string, args: readonly string[]): P
   return program;
 }
 
+/** The commands with `--set`, whose help lists the settings of every protocol. */
+const TAKES_SETTINGS: readonly string[] = ["serve", "bridge"];
+
 async function addFromRegistry(program: Command, args: readonly string[]): Promise<void> {
   const name = args[0] === "help" ? args[1] : args[0];
   const asksHelp = args[0] === "help" || args.includes("--help") || args.includes("-h");
@@ -107,7 +110,7 @@ async function addFromRegistry(program: Command, args: readonly string[]): Promi
   if (PROTOCOLS_WITH_COMMANDS.includes(command.name())) {
     const { addProtocolCommands } = await import("./protocol-commands.js");
     await addProtocolCommands(command);
-  } else if (command.name() === "serve" && asksHelp) {
+  } else if (TAKES_SETTINGS.includes(command.name()) && asksHelp) {
     const { settingsHelp } = await import("./protocol-commands.js");
     command.addHelpText("after", settingsHelp());
   }

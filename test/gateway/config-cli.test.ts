@@ -142,6 +142,19 @@ describe("koine bridge", () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names unknown version 7 of a2a; available: 1.0, 0.3\n"]);
   });
 
+  it("takes the settings of protocols, lists them, and refuses unknown ones", { timeout: PROCESS_MS }, async () => {
+    const child = started(["bridge", upstream.url, "--set", "a2a.cardForm=0.3", "--port", "0", "-o", "json"]);
+    const { url } = await gatewayLine(child);
+    const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as object;
+    expect(["supportedInterfaces" in card, "preferredTransport" in card]).toEqual([false, true]);
+    const [wrong, help] = await Promise.all([
+      koine(["bridge", upstream.url, "--set", "a2a.cardForm=2.0"]),
+      koine(["bridge", "--help"]),
+    ]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("a2a.cardForm must be one of auto, both, 1.0, 0.3")]);
+    expect(help.stdout).toContain("a2a.cardForm=");
+  });
+
   it("prints the declared losses of each wire and exits", { timeout: PROCESS_MS }, async () => {
     const { code, stdout } = await koine(["bridge", upstream.url, "--losses", "--pin", "acp", "--as", "a2a@0.3", "-o", "json"]);
     const declared = protocols.flatMap(({ id, losses }) =>

@@ -34,7 +34,7 @@ describe("the card for a request without a version", () => {
 
   test("an unknown form is refused at start", async () => {
     await expect(cardWith({ cardForm: "2.0" })).rejects.toMatchObject({
-      message: "cardForm must be one of auto, both, 1.0, 0.3",
+      message: "a2a.cardForm must be one of auto, both, 1.0, 0.3",
     });
   });
 

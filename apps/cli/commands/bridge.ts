@@ -37,11 +37,7 @@ export function addBridge(program: Command): void {
     .addOption(identityOption())
     .addOption(requireOption("security that callers must bring and the agent must provide"))
     .option("--timeout <seconds>", "for one answer of the agent", parseSeconds)
-    .option(
-      "--set <protocol.key=value>",
-      "a setting of one protocol, as of `koine serve`; may be given several times",
-      collectPairs,
-    )
+    .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
     .option("--losses", "print what cannot be carried between it and each listener interface, and exit")
     .option("--no-page", "serve no page")
     .addOption(outputOption())

@@ -98,6 +98,6 @@ export function readSettings(given: Maybe<JsonObject>): A2aSettings {
 function oneOf<T extends string>(known: readonly [T, ...T[]], given: Maybe<JsonObject>, field: string): T {
   const value = given?.[field] ?? known[0];
   const found = known.find((one) => one === value);
-  if (found === undefined) throw new AgentError("invalid_message", `${field} must be one of ${known.join(", ")}`, { field });
+  if (found === undefined) throw new AgentError("invalid_message", `a2a.${field} must be one of ${known.join(", ")}`, { field });
   return found;
 }
