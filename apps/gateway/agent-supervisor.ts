@@ -162,6 +162,7 @@ export class AgentSupervisor {
           require: config.require,
           mode: config.mode,
           strict: config.strict,
+          callsPerCaller: config.callsPerCaller,
           card: config.card,
           secret,
           signsCards,

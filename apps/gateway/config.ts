@@ -35,6 +35,7 @@ export interface AgentConfig {
   readonly mode: "adopt" | "relay";
   /** Rejects what the upstream does not support instead of emulating it. Default: false. */
   readonly strict: boolean;
+  readonly callsPerCaller: Maybe<number>;
   /** How the upstream's card is published. Default: that of `bridge`. */
   readonly card: AgentDocument["card"];
   /** Time limit of one call. Default: none. */
@@ -75,6 +76,7 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
   return agents.map((agent, index) => {
     const path = ["agents", index];
     const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own", require = [] } = { ...defaults, ...agent };
+    const callsPerCaller = agent.callsPerCaller ?? defaults.callsPerCaller;
     return {
       name: agent.name,
       upstreams: upstreamsOf(agent, document, path),
@@ -82,6 +84,7 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
       sharedKeys: agent.sharedKeys ?? false,
       mode,
       strict,
+      callsPerCaller,
       card,
       timeoutMs,
       trust,

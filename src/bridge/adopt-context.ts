@@ -2,10 +2,12 @@ import type { Call, LossSink, Maybe } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { IdSource } from "../protocols/protocol.js";
 import type { Upstream } from "./upstream.js";
+import type { UpstreamShares } from "./upstream-shares.js";
 
 /** What the functions of an adopting bridge share. */
 export interface AdoptContext {
   readonly upstream: Upstream;
+  readonly shares: UpstreamShares;
   /** Replaces a name chosen by a caller before the upstream sees it. */
   pseudonymize(owner: string, kind: string, value: string): string;
   /** Called for every loss outside a call. */

@@ -4,17 +4,15 @@ import {
   type Call,
   type Cancel,
   CancelSource,
-  type Envelope,
   isPromise,
-  isProtected,
   type Loss,
   type Maybe,
-  type OperationOf,
   startCall,
   type Task,
 } from "../envelope/index.js";
 import { followsItself } from "../policies/follow-tasks.js";
-import { extraWithHops, isOwnMark } from "../policies/hops.js";
+import { isOwnMark } from "../policies/hops.js";
+import type { LinkedCancel } from "../policies/index.js";
 import {
   type AgentFunction,
   type AgentStream,
@@ -31,19 +29,20 @@ import { emulatedFor, receiptOf, reportEmulation } from "./emulation.js";
 import { holdCancel, isUnwanted } from "./hold-cancel.js";
 import { NewsOfTask } from "./news-of-task.js";
 import { snapshotEvents } from "./snapshot-events.js";
-import { upstreamDelivery } from "./upstream.js";
 import {
   asGatewayError,
   extensionsOf,
   isConnectionError,
   isEnd,
   lostAnswer,
+  mayContinue,
   one,
   principalOf,
   traceOf,
 } from "./upstream-calls.js";
+import { upstreamSend } from "./upstream-send.js";
+import type { WorkEnd } from "./upstream-shares.js";
 
-type Send = OperationOf<"send">;
 const CANCEL_MS = 5_000; // to cancel an abandoned upstream task
 
 /**
@@ -65,6 +64,8 @@ class OwnedTaskProxy {
   #news: Maybe<NewsOfTask>; // since the connection was lost
   /** The upstream task was cancelled, because its result is no longer wanted. */
   #abandoned = false;
+  #cancelled: Maybe<Promise<void>>; // settles when the upstream has answered the cancel
+  #workEnd: WorkEnd = "ended";
 
   constructor(context: AdoptContext, message: IncomingMessage, task: TaskContext) {
     this.#context = context;
@@ -74,34 +75,52 @@ class OwnedTaskProxy {
     this.#since = context.clock.now();
   }
 
-  async *run(): AgentStream {
+  /** Begins at once: the share of the caller is taken before anything is awaited. */
+  run(): AgentStream {
+    const { owner, restarted } = this.#task;
+    const { shares } = this.#context;
+    const full = restarted ? undefined : shares.refusal(owner);
+    if (full !== undefined) throw full;
+    return this.#work(shares.enter(owner));
+  }
+
+  async *#work(leave: (end: WorkEnd) => void): AgentStream {
     const { upstream, clock, ids } = this.#context;
     const task = this.#task;
-    const started = task.restarted ? this.#startedBefore() : undefined;
-    if (started !== undefined) return yield* this.#attach(started);
-    const emulated = emulatedFor(upstream, task.delivery);
-    reportEmulation(emulated, upstream, this.#reportLoss);
-    if (emulated.length > 0) yield receiptOf(emulated, ids.now());
-    const send = this.#send();
-    // A plain answer, or a protocol without tasks, yields no task id to wait for.
-    const getsTaskId = send.delivery !== "answer" && upstream.traits().tasks;
-    const held = getsTaskId ? holdCancel(task.cancel, () => this.#state !== undefined, clock) : undefined;
+    let [held, started]: [Maybe<LinkedCancel>, Maybe<AdoptedState>] = [undefined, undefined];
     try {
+      started = task.restarted ? this.#startedBefore() : undefined;
+      if (started !== undefined) return yield* this.#attach(started);
+      const emulated = emulatedFor(upstream, task.delivery);
+      reportEmulation(emulated, upstream, this.#reportLoss);
+      if (emulated.length > 0) yield receiptOf(emulated, ids.now());
+      const send = upstreamSend(this.#context, this.#message, task, { state: this.#state, reportMember: this.#reportMember });
+      // A plain answer, or a protocol without tasks, yields no task id to wait for.
+      const getsTaskId = send.delivery !== "answer" && upstream.traits().tasks;
+      held = getsTaskId ? holdCancel(task.cancel, () => this.#state !== undefined, clock) : undefined;
       const reply = upstream.handler(send, this.#call(held?.source));
       if (!isPromise(reply)) return yield* this.#follow(reply);
       const step = this.#take(await reply);
       if (step instanceof RelayedMessage || this.#ended) return step;
       return yield* this.#unsettled(step);
     } catch (thrown) {
-      const error = AgentError.from(thrown);
-      const known = this.#startedState();
-      if (known !== undefined && isConnectionError(error)) return yield* this.#attach(known);
-      if (isConnectionError(error) && error.facts.sent !== "no" && !upstream.traits().tasks) throw lostAnswer(error);
-      throw asGatewayError(error, this.#context.credentials !== undefined);
+      if (started !== undefined) throw thrown;
+      return yield* this.#failed(AgentError.from(thrown));
     } finally {
       held?.unlink();
       this.#abandonIfUnwanted();
+      if (this.#cancelled === undefined) leave(this.#workEnd);
+      else void this.#cancelled.then(() => leave("ended"));
     }
+  }
+
+  async *#failed(error: AgentError): AgentStream {
+    const { upstream, credentials } = this.#context;
+    const known = this.#startedState();
+    if (known !== undefined && isConnectionError(error)) return yield* this.#attach(known);
+    if (known === undefined && upstream.traits().tasks && mayContinue(error)) this.#workEnd = "unknown";
+    if (isConnectionError(error) && error.facts.sent !== "no" && !upstream.traits().tasks) throw lostAnswer(error);
+    throw asGatewayError(error, credentials !== undefined);
   }
 
   /** The stored state of this turn. Undefined if there is none and sending again is idempotent. */
@@ -113,46 +132,6 @@ class OwnedTaskProxy {
 
   #startedState(): Maybe<AdoptedState> {
     return this.#state?.turn === this.#task.turn ? this.#state : undefined;
-  }
-
-  #send(): Send {
-    const { upstream, pseudonymize, ids } = this.#context;
-    const { owner, sessionId, outputModes, call, delivery, id, turn } = this.#task;
-    const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = this.#message;
-    if (references !== undefined)
-      this.#reportMember("message.references", "array", "task ids of the gateway differ from those of the upstream");
-    const ownKey = upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined;
-    const key = context.idempotencyKey ?? ownKey;
-    const envelope: Envelope = {
-      id: isProtected(this.#message) ? this.#message.id : ids.newId(), // signatures and associated data cover the author's id
-      ts,
-      // The upstream can tell callers apart, and does not learn who they are.
-      src: src === "" ? "" : pseudonymize(owner, "src", src),
-      dst,
-      intent,
-      role,
-      content,
-      context: {
-        ...context,
-        idempotencyKey: key && pseudonymize(owner, "key", key),
-        sessionId: this.#state?.contextId ?? pseudonymize(owner, "session", sessionId),
-        taskId: this.#state?.taskId,
-      },
-      // A hint for the listener does not apply to the upstream.
-      meta: { ...meta, protocolHint: undefined, claimedSrc: undefined },
-      references: undefined,
-      extensions,
-      metadata,
-      proofs,
-      extra: extraWithHops(extra, (call?.hops ?? 0) + 1),
-    };
-    return {
-      kind: "send",
-      envelope,
-      delivery: upstreamDelivery(delivery, upstream, context.idempotencyKey !== undefined),
-      task: "auto",
-      outputModes: outputModes.length === 0 ? undefined : outputModes,
-    };
   }
 
   #call(cancel: Cancel = this.#task.cancel, deadline?: Maybe<number>): Call {
@@ -235,9 +214,8 @@ class OwnedTaskProxy {
     if (metadata !== undefined) this.#reportMember("task.metadata", "object", "the gateway has a task of its own");
   }
 
-  #reportMember(path: string, valueKind: string, reason: string): void {
+  readonly #reportMember = (path: string, valueKind: string, reason: string): void =>
     this.#reportLoss({ protocol: this.#context.upstream.protocol(), path, valueKind, reason });
-  }
 
   async *#attach(known: AdoptedState): AgentStream {
     const { upstream, clock, random, credentials, timeoutMs } = this.#context;
@@ -277,7 +255,7 @@ class OwnedTaskProxy {
     const { reason } = this.#task.cancel;
     if (this.#ended || this.#abandoned || (reason !== undefined && !isUnwanted(reason))) return;
     this.#abandoned = true;
-    if (this.#state !== undefined) void this.#cancelUpstream(this.#state.taskId);
+    if (this.#state !== undefined) this.#cancelled = this.#cancelUpstream(this.#state.taskId);
   }
 
   async #cancelUpstream(taskId: string): Promise<void> {

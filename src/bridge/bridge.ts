@@ -26,6 +26,7 @@ import type { Upstream } from "./upstream.js";
 import { UpstreamAddressRewriter } from "./upstream-address.js";
 import { type CallerSharing, type SharedCallers, sharingCallers } from "./upstream-credentials.js";
 import { credentialSeal } from "./upstream-credentials-seal.js";
+import { UpstreamShares } from "./upstream-shares.js";
 
 /** How a gateway serves an upstream. */
 export interface BridgeSettings extends CallerSharing {
@@ -48,6 +49,11 @@ export interface BridgeSettings extends CallerSharing {
    * Default: generated at start.
    */
   readonly secret?: Maybe<Uint8Array>;
+  /**
+   * Concurrent calls of one authenticated caller to the upstream, over all its tenants, in adopt mode; more are refused with `overloaded`.
+   * A call that was dropped counts while its work may continue there. Default: 50.
+   */
+  readonly callsPerCaller?: Maybe<number>;
   /** The security that callers must bring; others are refused. Default: none. */
   readonly require?: Maybe<readonly Requirement[]>;
   /** The gateway signs its cards. */
@@ -162,15 +168,17 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
   for (const loss of losses) counter.add(loss);
   // An extended card is part of an answer, which is always rewritten.
   const rewriteCard = (each: Card): Card => bridgedCard(each, { ...facts, policy: "rewrite+strip" }).card;
-  const { secret = newSecret(), ids = systemIds } = settings;
+  const { secret = newSecret(), ids = systemIds, clock = systemClock } = settings;
+  const shares = new UpstreamShares(clock, settings.callsPerCaller);
   const context: AdoptContext = {
     upstream,
+    shares,
     pseudonymize: createPseudonymizer(name, secret),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
     reportLoss: (loss) => counter.add(loss),
     timeoutMs: known.timeoutMs,
     ids,
-    clock: settings.clock ?? systemClock,
+    clock,
     random: settings.random ?? Math.random,
   };
   const relayed = relayTasks(upstream, rewriteCard);
@@ -195,6 +203,8 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
       if (refused !== undefined) return Promise.reject(refused);
       if (operation.kind === "send") counter.messages++;
       if (mode === "relay") return relayed(operation, call);
+      const full = operation.kind === "send" ? shares.refusal(call.caller.owner) : undefined;
+      if (full !== undefined) return Promise.reject(full);
       if (operation.kind === "card" && operation.extended && card.capabilities.extended) return relayed(operation, call);
       if (strict && operation.kind === "send") {
         const unable = emulationRefused(upstream, operation.delivery);

@@ -60,6 +60,11 @@ export function isConnectionError({ code }: AgentError): boolean {
   return code === "interrupted" || code === "unavailable";
 }
 
+/** Whether the upstream may still work on a message whose call failed like this. */
+export function mayContinue(error: AgentError): boolean {
+  return error.facts.sent !== "no" && (error.code === "cancelled" || error.code === "deadline" || isConnectionError(error));
+}
+
 /** Without tasks the answer cannot be fetched again, and sending again may repeat the work. */
 export function lostAnswer(cause: AgentError): AgentError {
   return new AgentError("lost_place", "the connection was lost before the answer arrived, and the upstream agent stores none", {

@@ -20,9 +20,16 @@ export function canStream(upstream: Upstream): boolean {
 
 type Delivery = OperationOf<"send">["delivery"];
 
-/** The delivery to request from the upstream: one that yields a task id early, where resuming matters. */
-export function upstreamDelivery(delivery: Delivery, upstream: Upstream, hasKey: boolean): Delivery {
-  // A caller with an idempotency key may retry: only a stream yields the upstream task id early.
-  if (delivery === "answer" && !(hasKey && canStream(upstream))) return "answer";
+/** Why a task id is wanted early: the caller may send again with its key, or drops calls and leaves their work behind. */
+export interface TaskIdNeeds {
+  readonly key: boolean;
+  readonly taskId: boolean;
+}
+
+/** The delivery to request from the upstream: one that yields a task id early, where resuming or cancelling matters. */
+export function upstreamDelivery(delivery: Delivery, upstream: Upstream, { key, taskId }: TaskIdNeeds): Delivery {
+  // Only a stream yields the task id early and the answer without another request.
+  const early = ((key || taskId) && canStream(upstream)) || (taskId && upstream.traits().tasks);
+  if (delivery === "answer" && !early) return "answer";
   return canStream(upstream) ? "stream" : "accepted";
 }

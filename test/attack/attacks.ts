@@ -16,8 +16,6 @@ export interface Attack {
   readonly growthMiB?: number;
   /** Returns the names of the refusals. */
   run(stage: Stage, full: boolean): Promise<readonly string[]>;
-  /** The fix is not there yet: the attack is listed, and not run. */
-  readonly awaits?: string;
   /** The server that the bystander watches. Default: the gateway. */
   target?(stage: Stage): Promise<WatchedServer>;
 }
@@ -234,7 +232,6 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "calls that are dropped",
-    awaits: "a share of each upstream for every caller",
     expected: /^dropped$/,
     async run(stage, full) {
       const [request] = await stage.requests("slow");

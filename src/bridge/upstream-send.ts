@@ -1,0 +1,58 @@
+import { type Envelope, isProtected, type Maybe, type OperationOf } from "../envelope/index.js";
+import { extraWithHops } from "../policies/hops.js";
+import type { IncomingMessage, TaskContext } from "../tasks/index.js";
+import type { AdoptContext } from "./adopt-context.js";
+import type { AdoptedState } from "./adopted-state.js";
+import { upstreamDelivery } from "./upstream.js";
+
+/** What a turn knows beside its message. */
+export interface TurnFacts {
+  /** The upstream task of an earlier turn. */
+  readonly state: Maybe<AdoptedState>;
+  reportMember(path: string, valueKind: string, reason: string): void;
+}
+
+/** The caller's message as the upstream receives it: with names of the gateway instead of those of callers. */
+export function upstreamSend(
+  { upstream, pseudonymize, ids, shares }: AdoptContext,
+  message: IncomingMessage,
+  { owner, sessionId, outputModes, call, delivery, id, turn }: TaskContext,
+  { state, reportMember }: TurnFacts,
+): OperationOf<"send"> {
+  const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = message;
+  if (references !== undefined)
+    reportMember("message.references", "array", "task ids of the gateway differ from those of the upstream");
+  const ownKey = upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined;
+  const key = context.idempotencyKey ?? ownKey;
+  const envelope: Envelope = {
+    id: isProtected(message) ? message.id : ids.newId(), // signatures and associated data cover the author's id
+    ts,
+    // The upstream can tell callers apart, and does not learn who they are.
+    src: src === "" ? "" : pseudonymize(owner, "src", src),
+    dst,
+    intent,
+    role,
+    content,
+    context: {
+      ...context,
+      idempotencyKey: key && pseudonymize(owner, "key", key),
+      sessionId: state?.contextId ?? pseudonymize(owner, "session", sessionId),
+      taskId: state?.taskId,
+    },
+    // A hint for the listener does not apply to the upstream.
+    meta: { ...meta, protocolHint: undefined, claimedSrc: undefined },
+    references: undefined,
+    extensions,
+    metadata,
+    proofs,
+    extra: extraWithHops(extra, (call?.hops ?? 0) + 1),
+  };
+  const needs = { key: context.idempotencyKey !== undefined, taskId: shares.leavesWork(owner) };
+  return {
+    kind: "send",
+    envelope,
+    delivery: upstreamDelivery(delivery, upstream, needs),
+    task: "auto",
+    outputModes: outputModes.length === 0 ? undefined : outputModes,
+  };
+}
