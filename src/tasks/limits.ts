@@ -48,6 +48,8 @@ export interface TaskLimits {
   readonly pushConfigsPerTask: number;
   /** Concurrent push notifications per process. */
   readonly pushesAtOnce: number;
+  /** Those of one caller, over all its tenants. Default: 8. */
+  readonly pushesAtOncePerOwner: number;
   /** Attempts per entry before delivery to its webhook is abandoned. */
   readonly pushTries: number;
   /** Backoff before the second attempt; doubled each time, up to `pushRetryMaxMs`. */
@@ -111,6 +113,7 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   idempotencyKeysPerOwner: 100_000,
   pushConfigsPerTask: 8,
   pushesAtOnce: 32,
+  pushesAtOncePerOwner: 8,
   pushTries: 8,
   pushRetryMs: 1_000,
   pushRetryMaxMs: 60_000,

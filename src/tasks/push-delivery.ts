@@ -1,6 +1,7 @@
 import type { PushConfig } from "../envelope/index.js";
 import type { TaskLimits } from "./limits.js";
 import type { PushOutcome, PushPort } from "./push-port.js";
+import { PushTurns } from "./push-turns.js";
 import type { DuePush, Entry, LeaseRequest, PushProgress, Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
@@ -24,13 +25,14 @@ const SHUTTING_DOWN: PushOutcome = Object.freeze({ accepted: false, problem: "th
 
 /**
  * Sends push notifications. The journal is the queue and each webhook is a cursor in it, stored by the store: a dispatcher
- * holds no state that another process needs. Entries of one webhook go out in order, one at a time; webhooks do
- * not wait for each other.
+ * holds no state that another process needs. Entries of one webhook go out in order, one at a time; webhooks of
+ * different callers do not wait for each other.
  */
 export class PushDispatcher {
   readonly #parts: PushDispatcherParts;
   readonly #lease: LeaseRequest;
   readonly #stopLooking: () => void;
+  readonly #turns: PushTurns;
   /** Aborts the pending requests, one function each. */
   readonly #cuts = new Set<(sent: PushOutcome) => void>();
   #active = 0;
@@ -43,6 +45,7 @@ export class PushDispatcher {
   constructor(parts: PushDispatcherParts) {
     this.#parts = parts;
     const { timers, limits, holder } = parts;
+    this.#turns = new PushTurns(limits, parts.now);
     // Longer than one attempt can take, so that no other process starts the same one.
     this.#lease = { holder, leaseMs: limits.pushTimeoutMs + limits.leaseMs };
     // Finds entries that became due without a nudge: retries, and entries of a process that stopped.
@@ -89,7 +92,7 @@ export class PushDispatcher {
         this.#wanted = false;
         const due = await store.duePushes(this.#lease, room);
         if (due.length === room) this.#wanted = true;
-        for (const each of due) void this.#deliver(each);
+        for (const each of due) if (this.#turns.begin(each)) void this.#deliver(each);
       }
     } catch {
       // The timer retries an unavailable store.
@@ -111,6 +114,8 @@ export class PushDispatcher {
     } catch {
       // The store is unavailable. After the lease expires, any process continues from the cursor.
     } finally {
+      const next = this.#turns.end(due);
+      if (next !== undefined) void this.#deliver(next);
       this.#active -= 1;
       if (this.#isIdle()) this.#idle?.();
       // A slot is free, and an entry added while this webhook was released nudged too early.
