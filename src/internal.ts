@@ -29,6 +29,7 @@ export {
   SignatureVerifier,
   writeNewIdentity,
 } from "./security/index.js";
+export { loopbackCallers } from "./security/loopback-callers.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { checkIdentityUse } from "./server/publish-identity.js";

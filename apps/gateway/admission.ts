@@ -1,4 +1,5 @@
 import { AgentError } from "../../src/index.js";
+import { loopbackCallers } from "../../src/internal.js";
 import {
   type Admission,
   type AuditSink,
@@ -71,6 +72,11 @@ export async function readAdmission(
     attempt(["auth", "tokens"], () => {
       const named = parseTokens(tokens);
       return { admission: bearerTokens(named), description: `holders of a token: ${[...named.keys()].join(", ")}` };
+    });
+  if (auth.loopback !== undefined)
+    accepted.push({
+      admission: loopbackCallers(auth.loopback),
+      description: `callers on this machine, as loopback:${auth.loopback}`,
     });
   if (accepted.length === 0) return { admission: openAdmission(), description: "anyone who can reach this address" };
   return {

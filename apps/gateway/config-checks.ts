@@ -42,6 +42,11 @@ function checkListening(document: ConfigDocument, problems: ConfigProblems): voi
       ["listen", exposed],
       `accepts remote callers without authentication: configure auth, or set openToEverybody: true, or ${INSTEAD[exposed]}`,
     );
+  if (exposed !== undefined && auth?.loopback !== undefined)
+    problems.add(
+      ["auth", "loopback"],
+      `requires a listener for this machine alone, and listen.${exposed} lets others in: behind a proxy every caller looks like one on this machine`,
+    );
   if (exposed !== undefined && cardKeys.length > 0 && listen.publicUrl === undefined)
     problems.add(["cardKeys"], "require listen.publicUrl: signed cards contain the gateway's public address");
   if (listen.tls?.crl !== undefined && listen.tls.clientCa === undefined)

@@ -166,6 +166,9 @@ const AUTH = z.strictObject({
     .record(z.string(), z.array(TEXT))
     .optional()
     .describe("Tenants that a caller may name, by caller. Default: those of its token; anonymous callers may name any."),
+  loopback: NAME.optional().describe(
+    "Admit callers on this machine without credentials, as loopback:NAME. They count as authenticated: they may read an extended card.",
+  ),
   tokens: SECRET.optional().describe("One name=token per line; a token has 16 characters or more."),
   apiKeys: SECRET.optional().describe("One name=key per line."),
   apiKeyIn: z
