@@ -1,6 +1,7 @@
 import {
   AgentError,
   type AgentEvent,
+  asProbe,
   type Call,
   type Envelope,
   type Handler,
@@ -88,8 +89,9 @@ export class Connection {
 
   /** A round trip on the connection in use, inside no policy and no telemetry. */
   ping(call: Call): Promise<void> {
-    healthChecks.put(call, true);
-    return answersPing(this.#open(this.current).client.handler, call);
+    const check = asProbe(call);
+    healthChecks.put(check, true);
+    return answersPing(this.#open(this.current).client.handler, check);
   }
 
   /** Messages initiated by the peer on the current interface; undefined if its protocol has none. */

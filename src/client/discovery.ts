@@ -1,5 +1,5 @@
 import { CancelSource } from "../envelope/cancel.js";
-import { AgentError, type Maybe, startCall } from "../envelope/index.js";
+import { AgentError, asProbe, type Maybe, startCall } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { CardGate, DiscoveryContext, Finding, Protocol } from "../protocols/protocol.js";
 import type { DiscoveryResult } from "./discovery-cache.js";
@@ -35,7 +35,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
     ),
   ];
   const search = { check: check && cancelOnForgery(check, cancel) };
-  const call = startCall({ cancel });
+  const call = asProbe(startCall({ cancel }));
   try {
     const discovered = await Promise.allSettled(
       protocols.map(async (protocol) => {

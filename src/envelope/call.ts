@@ -148,6 +148,23 @@ export class CallSlot<T> {
 /** On calls that only check a connection: they are no traffic of the user. */
 export const healthChecks = new CallSlot<true>();
 
+/** The parameter of discovery and health checks. Protocols send it on, so that the peer does not count them either. */
+export const PROBE_PARAMETER = "probe";
+
+/** The call as one of discovery: marked for the peer. */
+export function asProbe(call: Call): Call {
+  return call.derive({ parameters: { ...call.parameters, [PROBE_PARAMETER]: "1" } });
+}
+
+/** A received call that its sender marked as a check of the connection. */
+export interface Probe {
+  /** It does something all the same, so it counts as a call. */
+  acts: boolean;
+}
+
+/** On received calls, and separate from `healthChecks`: what a caller says about itself allows nothing. */
+export const receivedProbes = new CallSlot<Probe>();
+
 function earlier(a: Maybe<number>, b: Maybe<number>): Maybe<number> {
   if (a === undefined) return b;
   return b === undefined ? a : Math.min(a, b);

@@ -1,7 +1,20 @@
 /** The message model, which every protocol is translated to and from. Has no dependencies. */
 export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
-export { ANONYMOUS, CallSlot, type CallStart, healthChecks, ownerOf, SELF, startCall, subjectOf } from "./call.js";
+export {
+  ANONYMOUS,
+  asProbe,
+  CallSlot,
+  type CallStart,
+  healthChecks,
+  ownerOf,
+  PROBE_PARAMETER,
+  type Probe,
+  receivedProbes,
+  SELF,
+  startCall,
+  subjectOf,
+} from "./call.js";
 export { CallerCredential } from "./caller-credential.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";

@@ -13,6 +13,7 @@ import {
   type Records,
   type ReplayGuard,
   type Requirement,
+  receivedProbes,
   recordsBelow,
   startCall,
 } from "../envelope/index.js";
@@ -20,7 +21,7 @@ import type { LanguageModel } from "../router/models/index.js";
 import { type Admission, type AdmissionFacts, openAdmission } from "../security/admission.js";
 import { createResolver, type Identity, type Resolver } from "../security/identity/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
-import { hopsIn } from "../transport/call-headers.js";
+import { hopsIn, isProbe } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
@@ -171,6 +172,7 @@ function begin(parts: HostParts, from: HttpRequest | SessionMessage, start: Call
     request: message ?? head,
     reportLoss,
   });
+  if (message === undefined && isProbe(head.headers)) receivedProbes.put(call, { acts: false });
   parts.callStarted?.(from, call);
   if (message === undefined) head.call ??= call;
   else message.session.assign(message.frame, call);

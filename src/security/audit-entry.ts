@@ -5,6 +5,7 @@ import { isObject, type Maybe } from "../envelope/index.js";
 export const AUDIT_EVENTS = [
   "authenticated",
   "refused",
+  "probed",
   "key.loaded",
   "key.reloaded",
   "key.rotated",

@@ -1,4 +1,5 @@
 import { AgentError, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
+import { isProbe } from "../transport/call-headers.js";
 import type { Exchange, HttpResponse, RequestHead } from "../transport/exchange.js";
 import { networkOf } from "./address.js";
 import { type Admission, type AdmissionOutcome, admittedOf, type HeadAdmission } from "./admission.js";
@@ -72,13 +73,18 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     sink.record({ ...facts, at: new Date(now()).toISOString(), event, who: facts.who ?? UNKNOWN });
   }
 
-  function refused(request: RequestHead, { code, message }: Refusal, caller?: Maybe<Principal>): void {
+  function refused(request: RequestHead, refusal: Refusal, caller?: Maybe<Principal>): void {
+    recordOnce("refused", request, refusal, caller);
+  }
+
+  function recordOnce(event: "refused" | "probed", request: RequestHead, refusal: Refusal, caller?: Maybe<Principal>): void {
     if (recorded.has(request)) return;
     recorded.add(request);
-    const summarised = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
+    const { code, message } = refusal;
+    const summarised = countRefusal(`${event} ${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
     if (summarised === 0) return;
     const calls = summarised === 1 ? undefined : summarised;
-    note("refused", { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message, calls });
+    note(event, { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message, calls });
   }
 
   /** How many refusals a line written now summarises; 0 if none is to be written. */
@@ -114,8 +120,10 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     return outcome;
   }
 
-  function failed(request: RequestHead, thrown: unknown): never {
-    refused(request, AgentError.from(thrown));
+  /** Discovery asks before it knows which credentials are needed. Who shows one, or does not ask for itself, is refused. */
+  function failed(request: RequestHead, thrown: unknown, claims: Admission["claims"]): never {
+    const asksOnly = isProbe(request.headers) && claims !== undefined && !claims(request);
+    recordOnce(asksOnly ? "probed" : "refused", request, AgentError.from(thrown));
     throw thrown;
   }
 
@@ -144,7 +152,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
         mapDecision(
           () => admission(head, facts),
           (outcome) => recordedOutcome(head, outcome),
-          (thrown) => failed(head, thrown),
+          (thrown) => failed(head, thrown, admission.claims),
         );
       // The same members: a missing one has a meaning.
       return Object.assign(admit, { ...admission });

@@ -1,5 +1,3 @@
-import type { Operation } from "../envelope/index.js";
-
 /** One direction between two agents over one protocol: exactly the three labels of every metric. */
 export interface Edge {
   readonly srcAgent: string;
@@ -9,8 +7,3 @@ export interface Edge {
 
 /** Label value for names that are not allowed as labels or exceed the series limit. */
 export const OTHER = "other";
-
-/** The retry count of a message. */
-export function retriesOf(operation: Operation): number {
-  return operation.kind === "send" ? (operation.envelope.meta.retryCount ?? 0) : 0;
-}

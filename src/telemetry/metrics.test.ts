@@ -25,7 +25,7 @@ describe("createMetrics", () => {
     meter.bytes(10);
     meter.bytes(5);
     meter.payload(7);
-    meter.retryOverhead(3);
+    meter.overhead(3);
     expect(samplesOf(metrics, "REQUEST_LATENCY")).toEqual([{ edge: EDGE, cumulative: [1, 2, 3], sum: 2.6 }]);
     expect(samplesOf(metrics, "REQUEST_FAILURES")).toEqual([{ edge: EDGE, value: 1 }]);
     expect(samplesOf(metrics, "MSG_BYTES")).toEqual([{ edge: EDGE, value: 15 }]);

@@ -13,8 +13,8 @@ export interface EdgeMeter {
   bytes(count: number): void;
   /** MSG_BYTES_PAYLOAD: content only, both directions. */
   payload(count: number): void;
-  /** MSG_BYTES_RETRY_OVERHEAD: retried requests. */
-  retryOverhead(count: number): void;
+  /** MSG_BYTES_RETRY_OVERHEAD: what is sent again, and everything around the content. */
+  overhead(count: number): void;
 }
 
 /** One number per edge. */
@@ -126,7 +126,7 @@ class Meter implements EdgeMeter {
   failures = 0;
   messageBytes = 0;
   payloadBytes = 0;
-  retryBytes = 0;
+  overheadBytes = 0;
 
   constructor(bounds: readonly number[], now: () => number) {
     this.#bounds = bounds;
@@ -151,8 +151,8 @@ class Meter implements EdgeMeter {
   payload(count: number): void {
     this.payloadBytes += count;
   }
-  retryOverhead(count: number): void {
-    this.retryBytes += count;
+  overhead(count: number): void {
+    this.overheadBytes += count;
   }
 }
 
@@ -161,7 +161,11 @@ const OWN_COUNTERS = [
   ["REQUEST_FAILURES", "Calls that failed; a task that ends as failed is an answer", (meter: Meter) => meter.failures],
   ["MSG_BYTES", "Bytes of serialised protocol payload, requests and responses", (meter: Meter) => meter.messageBytes],
   ["MSG_BYTES_PAYLOAD", "Bytes of message content, requests and responses", (meter: Meter) => meter.payloadBytes],
-  ["MSG_BYTES_RETRY_OVERHEAD", "Bytes of serialised requests that repeat an earlier one", (meter: Meter) => meter.retryBytes],
+  [
+    "MSG_BYTES_RETRY_OVERHEAD",
+    "Bytes of serialised payload around the content, and of what was sent again",
+    (meter: Meter) => meter.overheadBytes,
+  ],
 ] as const;
 const LATENCY = "REQUEST_LATENCY";
 const OWN_NAMES: ReadonlySet<string> = new Set([LATENCY, ...OWN_COUNTERS.map(([name]) => name)]);

@@ -1,8 +1,9 @@
 import type { Call, CallSlot, Layer, Maybe, Operation } from "../envelope/index.js";
 import { around, type Outcome } from "../policies/index.js";
 import { traceIdOf } from "../policies/trace-id.js";
+import { ByteAccount, type ByteAccounts } from "./byte-account.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
-import { type Edge, retriesOf } from "./edge.js";
+import type { Edge } from "./edge.js";
 import type { HookName, Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 
@@ -20,23 +21,33 @@ interface ObservedCall {
   readonly operation: Operation;
   readonly call: Call;
   readonly startedMs: number;
+  readonly account: Maybe<ByteAccount>;
   events: number;
 }
 
 /** Outside all policies: total latency, delivered content and final failure. */
-export function observedHandler({ edge, meter, hooks, now }: CallObserver): Layer {
+export function observedHandler({ edge, meter, hooks, now }: CallObserver, accounts: ByteAccounts): Layer {
   return around<ObservedCall>({
     begin(operation, call) {
-      meter?.payload(sentContentBytes(operation));
-      return { operation, call, startedMs: now(), events: 0 };
+      if (operation.kind === "ping") return undefined; // a check of the connection is no call
+      const account = meter && new ByteAccount(meter);
+      account?.content(sentContentBytes(operation));
+      return { operation, call, startedMs: now(), account, events: 0 };
+    },
+    under({ account }, call) {
+      if (account === undefined) return call;
+      const accounted = call.derive({});
+      accounts.put(accounted, account);
+      return accounted;
     },
     event(observed, event, shape) {
-      meter?.payload(receivedContentBytes(event));
+      observed.account?.content(receivedContentBytes(event));
       if (shape === "one" || hooks?.onStreamEvent === undefined) return;
       const { operation, call } = observed;
       hooks.onStreamEvent({ edge, traceId: traceIdOf(operation, call), operation, event, index: observed.events++ });
     },
-    end({ operation, call, startedMs }, outcome) {
+    end({ operation, call, startedMs, account }, outcome) {
+      account?.settle();
       if (meter !== undefined) record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call));
       if (outcome.kind === "failed")
         hooks?.onError?.({ edge, traceId: traceIdOf(operation, call), operation, error: outcome.error });
@@ -55,8 +66,6 @@ export function record(meter: EdgeMeter, latencySeconds: number, outcome: Outcom
 export interface Attempt {
   readonly operation: Operation;
   readonly traceId: Maybe<string>;
-  /** True for a retry: its bytes count as overhead. */
-  readonly repeats: boolean;
 }
 
 /** Hooks that need to map a request to its call. */
@@ -67,11 +76,10 @@ export function observedWire({ edge, hooks }: CallObserver, attempts: CallSlot<A
   const everyAttempt = hooks !== undefined && WIRE_HOOKS.some((name) => hooks[name] !== undefined);
   return around<Attempt>({
     begin(operation, call) {
-      const repeats = retriesOf(operation) > 0;
-      if (!everyAttempt && !repeats) return undefined;
+      if (!everyAttempt) return undefined;
       const traceId = traceIdOf(operation, call);
       hooks?.beforeEncode?.({ edge, traceId, operation });
-      return { operation, traceId, repeats };
+      return { operation, traceId };
     },
     under(attempt, call) {
       const attempted = call.derive({});

@@ -2,12 +2,13 @@ import { AgentError, type CallSlot, healthChecks, type Maybe } from "../envelope
 import { traceIdIn } from "../policies/trace-id.js";
 import { bytesOf } from "../transport/body.js";
 import type { Exchange, HttpRequest, HttpResponse, Link, SessionTap } from "../transport/exchange.js";
+import { type ByteAccount, type ByteAccounts, countUncalled, endsMessage } from "./byte-account.js";
 import type { Edge } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 import type { Attempt } from "./observed-handler.js";
 import type { SessionMetrics } from "./session-metrics.js";
-import { watchBody } from "./watch-body.js";
+import { chunkBytes, watchBody } from "./watch-body.js";
 
 /** The observers of one link. */
 export interface LinkObserver {
@@ -16,6 +17,7 @@ export interface LinkObserver {
   /** Already guarded: they never throw. */
   readonly hooks: Maybe<Hooks>;
   readonly attempts: CallSlot<Attempt>;
+  readonly accounts: ByteAccounts;
   readonly sessions: Maybe<SessionMetrics>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -42,18 +44,32 @@ export function observedLink(link: Link, observer: LinkObserver): Link {
 }
 
 /** The observer of one session. All its messages are traffic of this edge, to whichever call they belong. */
-function observedSession({ edge, meter, hooks, attempts, sessions }: LinkObserver): SessionTap {
+function observedSession({ edge, meter, hooks, attempts, accounts, sessions }: LinkObserver): SessionTap {
   const ended = sessions?.opened(edge);
   const afterEncode = hooks?.afterEncode?.bind(hooks);
+  /** Received bytes that belong to no call, as far as is known: around the content. */
+  let unassigned = 0;
   return {
-    received: (_frame, bytes) => meter?.bytes(bytes),
+    received(_frame, bytes) {
+      meter?.bytes(bytes);
+      unassigned += bytes;
+    },
+    assigned(frame, call) {
+      const bytes = chunkBytes(frame);
+      const account = accounts.of(call);
+      if (account === undefined) return;
+      unassigned -= bytes;
+      account.assigned(bytes);
+    },
     sent(frame, bytes, call) {
       const attempt = attempts.of(call);
-      meter?.bytes(bytes);
-      if (attempt?.repeats === true) meter?.retryOverhead(bytes);
+      countWire(meter, accounts.of(call), bytes);
       afterEncode?.({ edge, traceId: attempt?.traceId, operation: attempt?.operation, payload: bytesOf(frame) });
     },
-    ended: (end) => ended?.(end),
+    ended(end) {
+      if (unassigned > 0) meter?.overhead(unassigned);
+      ended?.(end);
+    },
   };
 }
 
@@ -84,6 +100,7 @@ class ObservedRequest {
   readonly #request: HttpRequest;
   readonly #observer: LinkObserver;
   readonly #attempt: Maybe<Attempt>;
+  readonly #account: Maybe<ByteAccount>;
   readonly #startedMs: number;
   #received = 0;
 
@@ -91,6 +108,7 @@ class ObservedRequest {
     this.#request = request;
     this.#observer = observer;
     this.#attempt = observer.attempts.of(request.call);
+    this.#account = observer.meter && observer.accounts.of(request.call);
     const { hooks, edge } = observer;
     if (hooks !== undefined) {
       hooks.afterEncode?.({ edge, traceId: this.#traceId(), operation: this.#attempt?.operation, payload: request.body });
@@ -101,10 +119,14 @@ class ObservedRequest {
 
   readonly arrived = (response: HttpResponse): HttpResponse => {
     this.#countSent();
+    let isBetweenMessages = false;
     return watchBody(response, {
-      bytes: (count) => {
+      bytes: (count, chunk) => {
+        // The reader asks for more when it has read all that came before.
+        if (isBetweenMessages) this.#account?.settle();
+        isBetweenMessages = endsMessage(chunk);
         this.#received += count;
-        this.#observer.meter?.bytes(count);
+        countWire(this.#observer.meter, this.#account, count);
       },
       end: (thrown) => this.#ended(response.status, thrown),
     });
@@ -122,11 +144,7 @@ class ObservedRequest {
   }
 
   #countSent(): void {
-    const { meter } = this.#observer;
-    if (meter === undefined) return;
-    const { length } = this.#request.body;
-    meter.bytes(length);
-    if (this.#attempt?.repeats === true) meter.retryOverhead(length);
+    countWire(this.#observer.meter, this.#account, this.#request.body.length);
   }
 
   #ended(status: Maybe<number>, thrown: unknown): void {
@@ -156,4 +174,9 @@ class ObservedRequest {
   #traceId(): Maybe<string> {
     return this.#attempt?.traceId ?? traceIdIn(this.#request.headers["traceparent"]);
   }
+}
+
+function countWire(meter: Maybe<EdgeMeter>, account: Maybe<ByteAccount>, bytes: number): void {
+  if (account === undefined) countUncalled(meter, bytes);
+  else account.wire(bytes);
 }

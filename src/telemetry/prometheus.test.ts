@@ -30,7 +30,7 @@ MSG_BYTES{src_agent="planner",dst_id="translator",protocol="p"} 1234
 # HELP MSG_BYTES_PAYLOAD Bytes of message content, requests and responses
 # TYPE MSG_BYTES_PAYLOAD counter
 MSG_BYTES_PAYLOAD{src_agent="planner",dst_id="translator",protocol="p"} 17
-# HELP MSG_BYTES_RETRY_OVERHEAD Bytes of serialised requests that repeat an earlier one
+# HELP MSG_BYTES_RETRY_OVERHEAD Bytes of serialised payload around the content, and of what was sent again
 # TYPE MSG_BYTES_RETRY_OVERHEAD counter
 MSG_BYTES_RETRY_OVERHEAD{src_agent="planner",dst_id="translator",protocol="p"} 0
 # HELP QUEUE_DEPTH Calls that wait

@@ -145,11 +145,20 @@ describe("sessions of a client", () => {
     expect(valuesOf(metrics, "MSG_BYTES")).toEqual({ "planner translator toy": 5 + 2 });
   });
 
-  test("a message of a repeated call is overhead, that of a call beside it is not", async () => {
+  test("what is around the content of a message is overhead", async () => {
     const { handler, metrics } = await connected();
     await Promise.all([handler(send("hi", 0), startCall()), handler(send("hi", 1), startCall())]);
     expect(valuesOf(metrics, "MSG_BYTES")).toEqual({ "planner translator toy": 20 });
-    expect(valuesOf(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toEqual({ "planner translator toy": 10 });
+    expect(valuesOf(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toEqual({ "planner translator toy": 16 });
+  });
+
+  test("received messages of a call belong to it, and those of no call are overhead", async () => {
+    const { client, server, atClient, metrics } = await connected();
+    await server.send("hello");
+    await atClient();
+    server.close(1000, "");
+    await client.closed;
+    expect(valuesOf(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toEqual({ "planner translator toy": 5 });
   });
 
   test("a session is open until it ends", async () => {

@@ -2,6 +2,7 @@ import { type Call, CallSlot, type Layer, type Loss, type Maybe, type Via } from
 import { stack } from "../policies/index.js";
 import type { PolicySink } from "../policies/notes.js";
 import type { Exchange, HttpRequest, Link, Session, SessionMessage } from "../transport/exchange.js";
+import { byteAccounts } from "./byte-account.js";
 import type { Edge } from "./edge.js";
 import { combineHooks, type HookErrorSink, type Hooks } from "./hooks.js";
 import type { LogSink } from "./log-lines.js";
@@ -84,16 +85,19 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   const hooks = guarded(options);
   const tracing = tracingOf(options.tracing);
   const attempts = new CallSlot<Attempt>();
+  const accounts = byteAccounts();
   const observes = metrics !== undefined || hooks !== undefined;
   const sessions = metrics && sessionMetrics(metrics);
-  const observerOf = (edge: Edge) => ({ edge, meter: metrics?.edge(edge), hooks, now, attempts, sessions });
+  const observerOf = (edge: Edge) => ({ edge, meter: metrics?.edge(edge), hooks, now, attempts, accounts, sessions });
   const metering = serverSide(options, sessions, now);
   return {
-    client: (edge, url) => layered([tracing?.client(edge, url), observes ? observedHandler(observerOf(edge)) : undefined]),
+    client: (edge, url) =>
+      layered([tracing?.client(edge, url), observes ? observedHandler(observerOf(edge), accounts) : undefined]),
     wire: (edge) => (observes ? observedWire(observerOf(edge), attempts) : undefined),
     link: (link, edge) => (observes ? observedLink(link, observerOf(edge)) : link),
     server: () => layered([tracing?.server(), metering?.layer]),
     exchange: (exchange) => metering?.exchange(exchange) ?? exchange,
+    callStarted: metering && ((from, call) => metering.callStarted(from, call)),
     session: metering && ((session, protocol) => metering.session(session, protocol)),
     hooks,
     policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),

@@ -12,6 +12,7 @@ import { around, type Outcome } from "../policies/index.js";
 import { stateIn } from "../policies/task-id.js";
 import type { Edge } from "./edge.js";
 import { isOpenTelemetryUsed, openTelemetry } from "./open-telemetry.js";
+import { isCheck } from "./probes.js";
 import { outgoingTraceparent } from "./traceparent.js";
 
 export interface TracingOptions {
@@ -43,7 +44,7 @@ export function createTracing(options: TracingOptions = {}): Tracing {
       const fixed = { "koine.protocol": edge.protocol, ...serverAttributes(url) };
       return spanLayer((operation, call) => {
         const tracer = tracerNow();
-        if (tracer === undefined) return undefined;
+        if (tracer === undefined || operation.kind === "ping") return undefined;
         const attributes = { ...fixed, ...callAttributes(operation, edge.dstId) };
         return open(
           tracer,
@@ -55,7 +56,7 @@ export function createTracing(options: TracingOptions = {}): Tracing {
     server: () =>
       spanLayer((operation, call) => {
         const tracer = tracerNow();
-        if (tracer === undefined) return undefined;
+        if (tracer === undefined || isCheck(operation, call)) return undefined;
         const attributes = { "koine.protocol": call.via.protocol, ...callAttributes(operation, call.agent) };
         return open(
           tracer,

@@ -5,7 +5,7 @@ import { utf8Length } from "./content-bytes.js";
 /** Receives the progress of one response body. */
 export interface BodyWatch {
   /** Called per chunk; once for a complete body. */
-  bytes(count: number): void;
+  bytes(count: number, chunk: Chunk): void;
   /** Called exactly once. `thrown` is set if the body was cut off. */
   end(thrown?: unknown): void;
 }
@@ -15,12 +15,12 @@ export function watchBody(response: HttpResponse, watch: BodyWatch): HttpRespons
   const { body } = response;
   // Common bodies first: looking up a missing symbol on a Uint8Array is slow.
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array || !isStream(body)) {
-    if (body !== undefined) watch.bytes(chunkBytes(body));
+    if (body !== undefined) watch.bytes(chunkBytes(body), body);
     watch.end();
     return response;
   }
   const counted = watchIterable(body, {
-    item: (chunk) => watch.bytes(chunkBytes(chunk)),
+    item: (chunk) => watch.bytes(chunkBytes(chunk), chunk),
     end: (_kind, thrown) => watch.end(thrown),
   });
   const { status, headers, idle } = response;

@@ -79,7 +79,7 @@ MSG_BYTES_total{${LABELS}} 0
 # HELP MSG_BYTES_PAYLOAD Bytes of message content, requests and responses
 MSG_BYTES_PAYLOAD_total{${LABELS}} 0
 # TYPE MSG_BYTES_RETRY_OVERHEAD counter
-# HELP MSG_BYTES_RETRY_OVERHEAD Bytes of serialised requests that repeat an earlier one
+# HELP MSG_BYTES_RETRY_OVERHEAD Bytes of serialised payload around the content, and of what was sent again
 MSG_BYTES_RETRY_OVERHEAD_total{${LABELS}} 0
 # TYPE JOBS counter
 # HELP JOBS say \\"hi\\"\\n
