@@ -32,6 +32,7 @@ export {
 export { loopbackCallers } from "./security/loopback-callers.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
+export { auditFloor } from "./server/floor-audit.js";
 export { checkIdentityUse } from "./server/publish-identity.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { isLoopbackHost } from "./transport/loopback.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Agent, AgentError, type Interface, type Maybe, type Server, serve } from "../../src/index.js";
-import { newOperatorToken } from "../../src/internal.js";
+import { auditFloor, newOperatorToken } from "../../src/internal.js";
 import { describeSecurity } from "../../src/public/auth.js";
 import type { Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
@@ -12,7 +12,6 @@ import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
 import { rejectFixedChanges } from "./fixed-members.js";
-import { auditFloor } from "./floor-audit.js";
 import { gatewayTelemetry } from "./gateway-telemetry.js";
 import { type AgentLosses, type LossSource, lossesOf, lossSource } from "./losses.js";
 import { Observations } from "./observations.js";

@@ -71,6 +71,8 @@ export interface PushConfig {
   readonly authentication?: Maybe<{ readonly scheme: string; readonly credentials?: Maybe<string> }>;
   /** The protocol it was registered with: its version determines the payload format. */
   readonly via?: Maybe<{ readonly protocol: string; readonly version: string }>;
+  /** The security that the call had which set it, by name: notifications must have it too. Set by the server only. */
+  readonly floor?: Maybe<string>;
   /** Delivery state. Set by the sender only. */
   readonly delivery?: Maybe<PushDelivery>;
 }

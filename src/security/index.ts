@@ -64,7 +64,7 @@ export {
 } from "./card-signature-check.js";
 export { type CertificateOptions, clientCertificates } from "./client-certificates.js";
 export { DialledExposure } from "./dialled-exposure.js";
-export { type Exposure, exposureOf, isWithin, literalExposure } from "./exposure.js";
+export { type Exposure, exposureOf, exposureOfAll, isWithin, literalExposure } from "./exposure.js";
 export { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
 export { createHostCheck, createOriginCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";

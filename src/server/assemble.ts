@@ -63,6 +63,7 @@ import { requiredSecurity } from "./required-security.js";
 import { ServerHealth } from "./server-health.js";
 import { sessionCalls } from "./session-calls.js";
 import { verifiedSource } from "./verified-source.js";
+import { webhookSecurity } from "./webhook-floor.js";
 
 /** Options common to `serve` and `mount`. */
 export interface HostOptions extends IdentityOptions {
@@ -185,7 +186,12 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
       },
     ]),
   );
-  const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => listener.notify });
+  const notes = options.notes ?? telemetry.policies("caller");
+  const push = openPush(options.push, {
+    ...webhookSecurity(options, notes, ids),
+    atOnce: taskLimits.pushesAtOnce,
+    notify: () => listener.notify,
+  });
   const fetchPart: FetchPart = (part, signal) => followLinks(reach.class, options.followTo)(part, signal);
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
   const inSessions = sessionCalls(limits.sessionCalls);
@@ -226,7 +232,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
-    ...requiredSecurity(agents, { ...options, notes: options.notes ?? telemetry.policies("caller") }, trail),
+    ...requiredSecurity(agents, { ...options, notes }, trail),
     callStarted(from, call) {
       reach.callStarted(from);
       inSessions.callStarted(from, call);

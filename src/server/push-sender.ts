@@ -12,10 +12,11 @@ import type { Front } from "../protocols/front.js";
 import { createGuard, type PinnedUrl, pinnedLookup, type Resolve, resolveByDns } from "../security/index.js";
 import type { PushNotification, PushOutcome, PushPort } from "../tasks/index.js";
 import { outgoingTraceparent } from "../telemetry/traceparent.js";
-import { type HttpRequest, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
+import { type HttpRequest, type HttpResponse, isStream, type Link, type RequestSigner } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { type PoolOptions, poolLink } from "../transport/node/index.js";
 import { makeRequest } from "../transport/request.js";
+import type { WebhookFloor } from "./webhook-floor.js";
 
 /** How push notifications are sent. Timeouts, attempts and concurrency are task limits. */
 export interface PushOptions {
@@ -36,6 +37,9 @@ export interface PushSenderOptions extends PushOptions {
   notify(): Front["notify"];
   /** Concurrent notifications. */
   readonly atOnce: number;
+  readonly floor: WebhookFloor;
+  /** Signs every notification. */
+  readonly signer: Maybe<RequestSigner>;
 }
 
 const NO_NOTICES = "no protocol of this host sends push notifications";
@@ -52,15 +56,18 @@ export function createPushSender(options: PushSenderOptions): PushSender {
   const guard = createGuard({ from: "public", allow: options.allow, resolve: options.resolve ?? resolveByDns });
   const links = new PinnedLinks(options.atOnce * HOSTS_PER_WEBHOOK, options.tls);
 
-  async function allows({ url }: PushConfig): Promise<void> {
+  async function allows(config: PushConfig): Promise<void> {
     if (options.notify() === undefined) throw new AgentError("push_unsupported", NO_NOTICES);
+    let target: PinnedUrl;
     try {
-      await guard(url);
+      target = await guard(config.url);
     } catch (thrown) {
       // A name that does not resolve now may resolve when there is an event to send.
       if (AgentError.from(thrown).code !== "forbidden") return;
       throw new AgentError("invalid_message", `url: ${guardProblem(thrown)}`, { field: "url", cause: thrown });
     }
+    const refused = options.floor.ofWebhook(config, target);
+    if (refused !== undefined) throw refused;
   }
 
   async function send(notification: PushNotification, signal: AbortSignal): Promise<PushOutcome> {
@@ -71,12 +78,21 @@ export function createPushSender(options: PushSenderOptions): PushSender {
     } catch (thrown) {
       return { accepted: false, problem: guardProblem(thrown), final: AgentError.from(thrown).code === "forbidden" };
     }
+    const refused = await options.floor.ofNotification(notification, target);
+    if (refused !== undefined) return { accepted: false, problem: `${refused.code}: ${refused.message}`, final: true };
     const notice = await options.notify()?.(event, config, task);
     if (notice === undefined) return { accepted: false, problem: NO_NOTICES, final: true };
     const headers = { ...notice.headers, [PUSH_ID_HEADER]: pushId(config, seq), ...traceHeaders(event) };
     return post(
       links.to(target),
-      makeRequest({ method: "POST", url: target.url, headers, body: notice.body, cancel: cancelFrom(signal) }),
+      makeRequest({
+        method: "POST",
+        url: target.url,
+        headers,
+        body: notice.body,
+        cancel: cancelFrom(signal),
+        signer: options.signer,
+      }),
     );
   }
 
@@ -86,7 +102,7 @@ export function createPushSender(options: PushSenderOptions): PushSender {
 /** The push port for the options of a host, and how to close it. */
 export function openPush(
   push: Maybe<boolean | PushOptions | PushPort>,
-  options: Pick<PushSenderOptions, "notify" | "atOnce">,
+  options: Pick<PushSenderOptions, "notify" | "atOnce" | "floor" | "signer">,
 ): { readonly port: Maybe<PushPort>; close(): Promise<void> } {
   if (push === undefined || push === false) return { port: undefined, close: async () => undefined };
   if (push !== true && "send" in push) return { port: push, close: async () => undefined };

@@ -1,4 +1,4 @@
-import { AgentError, type Call, type EventOf, type OperationOf, type PushConfig } from "../envelope/index.js";
+import { AgentError, type Call, type EventOf, floorName, type OperationOf, type PushConfig } from "../envelope/index.js";
 import { checkPush } from "./push-checks.js";
 import type { PushDispatcher } from "./push-delivery.js";
 import { taskNotFound } from "./refusals.js";
@@ -11,7 +11,7 @@ export async function checkedPush(context: RuntimeContext, call: Call, config: P
   const { url, token, authentication } = config;
   const { protocol, version } = call.via;
   const id = config.id === "" ? context.ids.newId() : config.id;
-  const checked = { taskId, id, url, token, authentication, via: { protocol, version } };
+  const checked = { taskId, id, url, token, authentication, via: { protocol, version }, floor: floorName(call.floor) };
   await dispatcher.allows(checked);
   return checked;
 }

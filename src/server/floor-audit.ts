@@ -1,6 +1,6 @@
-import type { Maybe } from "../../src/index.js";
-import type { AuditSink } from "../../src/public/auth.js";
-import type { Clock, PolicySink } from "../../src/public/policies.js";
+import type { Maybe } from "../envelope/index.js";
+import type { Clock, PolicySink } from "../policies/index.js";
+import type { AuditSink } from "../security/index.js";
 
 /** How often calls to one upstream are recorded again, with the number of calls in between. */
 const INTERVAL_MS = 300_000;
@@ -10,8 +10,12 @@ interface Entry {
   calls: number;
 }
 
-/** Records calls with too little security in the audit log: the first of each kind, then a count every five minutes. */
-export function auditFloor(sink: Maybe<AuditSink>, clock: Pick<Clock, "now">): Maybe<PolicySink> {
+/** Records what has too little security in the audit log: the first of each kind, then a count every five minutes. */
+export function auditFloor(
+  sink: Maybe<AuditSink>,
+  clock: Pick<Clock, "now">,
+  { who, what } = { who: "gateway", what: "a call" },
+): Maybe<PolicySink> {
   if (sink === undefined) return undefined;
   // Destinations are configured names, so the number of entries is bounded.
   const entries = new Map<string, Entry>();
@@ -29,8 +33,8 @@ export function auditFloor(sink: Maybe<AuditSink>, clock: Pick<Clock, "now">): M
     sink.record({
       at: new Date(atMs).toISOString(),
       event: outcome === "lowered" ? "downgrade" : "refused",
-      who: "gateway",
-      what: `a call without: ${requirement}`,
+      who,
+      what: `${what} without: ${requirement}`,
       agent: destination,
       reason: because,
       ...(outcome === "refused" ? { code: "downgrade_refused" } : {}),
