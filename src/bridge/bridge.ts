@@ -13,6 +13,7 @@ import {
 import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { IdSource } from "../protocols/protocol.js";
+import { traitsOf } from "../protocols/traits.js";
 import { createPseudonymizer, newSecret } from "../security/index.js";
 import { type Agent, type AgentHealth, agent } from "../server/agent.js";
 import { adoptTasks } from "./adopt.js";
@@ -111,7 +112,7 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
       {
         handler: upstream.handler,
         protocol: () => upstream.protocol,
-        traits: () => protocol().traits,
+        traits: () => traitsOf(protocol(), upstream.version),
         card: () => upstream.card,
       },
       { signed: upstream.cardTrust !== "unsigned", upstreamUrls, timeoutMs: options.timeoutMs, callers: shared },

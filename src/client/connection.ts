@@ -13,6 +13,7 @@ import {
 } from "../envelope/index.js";
 import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
+import { traitsOf } from "../protocols/traits.js";
 import { httpAddress } from "../transport/request.js";
 import type { FloorRules } from "./floor-rules.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
@@ -108,8 +109,9 @@ export class Connection {
     let opened = this.#opened.get(candidate);
     if (opened === undefined) {
       const { contextFor, wrap, dialled, floor } = this.#options;
-      const { protocol, peer } = candidate;
-      const client = protocol.connect(contextFor(candidate));
+      const { peer } = candidate;
+      const client = candidate.protocol.connect(contextFor(candidate));
+      const protocol = { id: candidate.protocol.id, traits: traitsOf(candidate.protocol, peer.version) };
       const secured = { protocol, client, url: peer.url, dialled: dialled(peer.url) };
       opened = { client, handler: wrap(requireSecurity(keepProtection(client.handler, protocol), secured, floor), candidate) };
       this.#opened.set(candidate, opened);

@@ -34,7 +34,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
       cancel.cancel(new AgentError("deadline", `discovery of ${url} did not finish within ${discoverMs} ms`, { sent: "no" })),
     ),
   ];
-  const search = { check: check && cancelOnForgery(check, cancel) };
+  const search = { check: check && cancelOnForgery(check, cancel), pin };
   const call = asProbe(startCall({ cancel }));
   try {
     const discovered = await Promise.allSettled(
@@ -50,14 +50,12 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
     const forgery = [cancel.reason, ...discovered.map(reasonOf)].find(isForgery);
     if (forgery !== undefined) throw forgery;
     const found = narrowest(foundBy(protocols, discovered));
-    const missing = protocols.filter(
-      (protocol) =>
-        (pin === undefined ? found.length === 0 : matchesPin(protocol, pin)) && !found.some((each) => each.protocol === protocol),
-    );
+    const missing = protocols.filter((protocol) => isMissing(protocol, found, pin));
     const probed = await Promise.allSettled(missing.map(async (protocol) => protocol.probe?.(context, url, call, search)));
-    const findings = [...found, ...foundBy(missing, probed)];
+    const more = foundBy(missing, probed);
+    const findings = joined(found, more);
     // Why the pinned interface failed is more useful than the list of others.
-    if (findings.length === 0 || (pin !== undefined && findings.length === found.length && missing.length > 0)) {
+    if (findings.length === 0 || (pin !== undefined && more.length === 0 && missing.length > 0)) {
       const tried = discovered.filter((_, index) => missing.some((protocol) => protocol === protocols[index]));
       const problem = problemOf([...tried, ...probed]);
       if (problem !== undefined && cancel.reason === undefined) throw problem;
@@ -76,6 +74,28 @@ function matchesPin({ id }: Protocol, pin: Maybe<string>): boolean {
 }
 
 type FoundBy = DiscoveryResult["findings"][number];
+
+/** Whether a protocol is probed: nothing is found beyond doubt, or the pinned interface is not found. */
+function isMissing(protocol: Protocol, found: readonly FoundBy[], pin: Maybe<string>): boolean {
+  if (pin === undefined) return found.every(({ finding }) => finding.doubted === true);
+  if (!matchesPin(protocol, pin)) return false;
+  const own = found.find((each) => each.protocol === protocol);
+  return own === undefined || !own.finding.peers.some((peer) => isPinned({ protocol, peer }, pin));
+}
+
+/** What a probe found comes before doubted interfaces of the same protocol. */
+function joined(found: readonly FoundBy[], probed: readonly FoundBy[]): FoundBy[] {
+  const alone = found.filter(({ protocol }) => !probed.some((each) => each.protocol === protocol));
+  return [
+    ...alone,
+    ...probed.map(({ protocol, finding }): FoundBy => {
+      const before = found.find((each) => each.protocol === protocol)?.finding;
+      if (before === undefined) return { protocol, finding };
+      const peers = [...finding.peers, ...before.peers];
+      return { protocol, finding: { ...finding, peers, evidence: [...before.evidence, ...finding.evidence] } };
+    }),
+  ];
+}
 
 function foundBy(protocols: readonly Protocol[], outcomes: readonly PromiseSettledResult<Maybe<Finding>>[]): readonly FoundBy[] {
   return protocols.flatMap((protocol, index) => {
@@ -136,12 +156,14 @@ export class NoProtocolError extends AgentError {
 export function candidatesOf(result: DiscoveryResult, pin: Maybe<string>): readonly Candidate[] {
   const all = result.findings.flatMap(({ protocol, finding }) => finding.peers.map((peer) => ({ protocol, peer })));
   if (pin === undefined) return all;
-  const [hint = "", binding] = pin.split("/", 2);
-  const pinned = all.filter(
-    (candidate) => matchesHint(candidate, hint) && (binding === undefined || candidate.peer.binding === binding),
-  );
+  const pinned = all.filter((candidate) => isPinned(candidate, pin));
   if (pinned.length > 0) return pinned;
   throw noSuchInterface(pin, all);
+}
+
+function isPinned(candidate: Candidate, pin: string): boolean {
+  const [hint = "", binding] = pin.split("/", 2);
+  return matchesHint(candidate, hint) && (binding === undefined || candidate.peer.binding === binding);
 }
 
 /** The error for an interface the peer does not have; names those it has. */

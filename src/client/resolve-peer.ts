@@ -12,6 +12,7 @@ import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, 
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
+import { traitsOf } from "../protocols/traits.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
@@ -262,7 +263,8 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
   const canResume = () => candidate.peer.card.capabilities.resume;
-  const canStream = () => candidate.protocol.traits.streaming && candidate.peer.card.capabilities.streaming;
+  const traits = traitsOf(candidate.protocol, candidate.peer.version);
+  const canStream = () => traits.streaming && candidate.peer.card.capabilities.streaming;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
   const layers = [
     learning,
@@ -270,7 +272,7 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
     carryTrace,
     ...(options.layers ?? []),
     limit,
-    candidate.protocol.traits.tasks ? followTasks({ canStream, clock }) : undefined,
+    traits.tasks ? followTasks({ canStream, clock }) : undefined,
     options.resume === false ? undefined : resumeStreams({ canResume, clock, random: options.random ?? Math.random }),
     checkAnswers(),
     telemetry.wire(edge, { protocol: candidate.protocol.id, version: candidate.peer.version, binding: candidate.peer.binding }),

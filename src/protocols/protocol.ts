@@ -30,7 +30,7 @@ import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Requirement } from "./requirement.js";
-import type { DeclaredLoss, Traits } from "./traits.js";
+import type { DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
 export type {
   ClientInbox,
@@ -169,6 +169,8 @@ export interface Search {
   readonly known?: Maybe<Finding>;
   /** Called with the card before anything in it is used. */
   readonly check?: Maybe<CardGate>;
+  /** The requested interface, as in `ConnectOptions.pin`. */
+  readonly pin?: Maybe<string>;
 }
 
 /** One interface of a peer. */
@@ -240,6 +242,8 @@ export interface Protocol {
   /** The supported versions, newest first. All are served at the same time. */
   readonly versions: readonly string[];
   readonly traits: Traits;
+  /** The traits of versions that support less. Default: none does. */
+  readonly versionTraits?: Maybe<VersionTraits>;
   /** What the protocol is suited for, as input of the router. Default: derived from the traits. */
   readonly features?: Maybe<FeatureClaims>;
   /** The protocol's primitives for the optional features of a link. Default: none. */
@@ -257,7 +261,10 @@ export interface Protocol {
    * another protocol. A previous result is revalidated by its ETag.
    */
   discover(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** Probes an address that no card names. Called only if discovery found no protocol, or if this protocol was requested. */
+  /**
+   * Probes an address that no card names. Called only if discovery found no interface that answers, or if an interface of this
+   * protocol was requested that discovery did not find.
+   */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** The DID methods that the protocol resolves, for `connect("did:…")` and the resolver of the contexts. */
   readonly didMethods?: Maybe<readonly DidMethod[]>;

@@ -1,4 +1,4 @@
-import type { Context } from "../envelope/index.js";
+import type { Context, Maybe } from "../envelope/index.js";
 
 /** What a protocol supports on the wire. */
 export interface Traits {
@@ -24,4 +24,16 @@ export interface DeclaredLoss {
   readonly version: string;
   readonly path: string;
   readonly reason: string;
+}
+
+/** Traits of versions that support less than the protocol as a whole. */
+export type VersionTraits = { readonly [version: string]: Maybe<Partial<Traits>> };
+
+/** What one version of a protocol supports. */
+export function traitsOf(
+  { traits, versionTraits }: { readonly traits: Traits; readonly versionTraits?: Maybe<VersionTraits> },
+  version: string,
+): Traits {
+  const own = versionTraits?.[version];
+  return own === undefined ? traits : { ...traits, ...own };
 }
