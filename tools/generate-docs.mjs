@@ -39,6 +39,12 @@ const EXAMPLE = "examples/route/scenario.yaml";
 const SAID = "Each partner must prove who it is; nobody in between may read along.";
 const said = { id: "text", description: "", modules: [{ id: "text-M1", passages: [{ kind: "need", text: SAID }] }] };
 
+/** One row for each protocol, and one for each version that supports less. */
+const traitRows = protocols.flatMap(({ id, versions, traits, versionTraits = {} }) => [
+  { id, versions: versions.filter((version) => versionTraits[version] === undefined), traits },
+  ...Object.entries(versionTraits).map(([version, own]) => ({ id, versions: [version], traits: { ...traits, ...own } })),
+]);
+
 const blocks = {
   "README.md": {
     route: await routed(EXAMPLE, (await parseScenarioText(readFileSync(EXAMPLE, "utf8"), EXAMPLE)).scenarios),
@@ -114,7 +120,7 @@ const blocks = {
   "docs/protocols.md": {
     traits: tableOf(
       ["protocol", "versions", "streaming", "tasks", "resume", "idempotent send", "input turns", "signed", "sealed", "binary"],
-      protocols.map(({ id, versions, traits }) => [
+      traitRows.map(({ id, versions, traits }) => [
         id,
         versions.join(", "),
         ...["streaming", "tasks", "resume", "idempotentSend", "inputTurns", "signed", "sealed", "binary"].map((name) =>

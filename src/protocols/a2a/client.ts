@@ -25,11 +25,14 @@ import { restBinding } from "./client/rest.js";
 import { knownFiles } from "./codec/legacy-files.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
+import { connectPlain } from "./plain/client.js";
+import { PLAIN } from "./plain/discover.js";
 import { readSettings } from "./settings.js";
 
 /** The client side: encodes operations as requests and decodes responses. One request per operation, never retried. */
 export function connect(context: ClientContext): Client {
   const { link, peer, limits } = context;
+  if (peer.binding === PLAIN.binding) return connectPlain(context);
   const name = bindingName(peer);
   const { legacyFiles } = readSettings(context.settings("a2a"));
   const files = legacyFiles === "auto" ? knownFiles(peer.card) : legacyFiles;

@@ -4,6 +4,8 @@ import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { readNotice } from "./notify.js";
+import { probe } from "./plain/discover.js";
+import { plainLosses, plainTraits } from "./plain/losses.js";
 import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
@@ -12,7 +14,7 @@ import { SETTINGS } from "./settings.js";
 /** A2A 1.0 and 0.3, over JSON-RPC, HTTP+JSON and gRPC, and the seed's plain endpoint. */
 export const a2a: Protocol = {
   id: "a2a",
-  versions: ["1.0", "0.3"],
+  versions: ["1.0", "0.3", "plain"],
   traits: {
     streaming: true,
     tasks: true,
@@ -38,6 +40,7 @@ export const a2a: Protocol = {
       "maxVersion",
     ],
   },
+  versionTraits: { plain: plainTraits },
   features,
   primitives,
   losses: [
@@ -49,12 +52,14 @@ export const a2a: Protocol = {
     { version: "0.3", path: "message.parts[].metadata", reason: "0.3 on REST and gRPC has no metadata on parts" },
     { version: "0.3", path: "operation.historyLength=0", reason: "0.3 on gRPC does not distinguish zero from absent" },
     { version: "0.3", path: "message.parts[].mediaType", reason: "0.3 has no media type on text and data parts" },
+    ...plainLosses,
   ],
   deployments,
   routes,
   serve,
   connect,
   discover,
+  probe,
   readNotice,
   codec: sendCodec,
   settings: SETTINGS,

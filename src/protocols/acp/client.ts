@@ -26,6 +26,8 @@ import { deliveredAt, PolledLog } from "./client/polled-log.js";
 import { SessionIds } from "./client/session-ids.js";
 import { type CodecFacts, decodeAnswer, decodeRun, encodeResume, encodeRunRequest, RunEventReader } from "./codec.js";
 import { errorFromWire } from "./errors.js";
+import { connectPlain } from "./plain/client.js";
+import { PLAIN } from "./plain/discover.js";
 
 type Send = OperationOf<"send">;
 type Subscribe = OperationOf<"task.subscribe">;
@@ -33,6 +35,7 @@ type Subscribe = OperationOf<"task.subscribe">;
 /** The client side: encodes operations as requests, decodes runs as tasks. Never retries; a log that cannot be streamed is polled. */
 export function connect(context: ClientContext): Client {
   const { link, peer, limits } = context;
+  if (peer.binding === PLAIN.binding) return connectPlain(context);
   if (peer.binding !== "REST")
     throw new AgentError("unsupported", `the binding ${peer.binding} is not supported`, { sent: "no" });
   const { base, agentName = peer.card.name } = agentAddress(peer.url);

@@ -3,6 +3,8 @@ import { connect } from "./client.js";
 import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
+import { probe } from "./plain/discover.js";
+import { plainLosses, plainTraits } from "./plain/losses.js";
 import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
@@ -13,7 +15,7 @@ const VERSION = "0.2";
 /** BeeAI ACP 0.2 as implemented by its SDK 1.0.3, and the plain endpoints. */
 export const acp: Protocol = {
   id: "acp",
-  versions: [VERSION],
+  versions: [VERSION, "plain"],
   traits: {
     streaming: true,
     tasks: true,
@@ -37,6 +39,7 @@ export const acp: Protocol = {
       "maxVersion",
     ],
   },
+  versionTraits: { plain: plainTraits },
   features,
   primitives,
   losses: [
@@ -65,12 +68,14 @@ export const acp: Protocol = {
     { version: VERSION, path: "operation.outputModes", reason: "a run cannot request content types" },
     { version: VERSION, path: "operation.metadata", reason: "a run request has no metadata" },
     { version: VERSION, path: "operation.historyLength", reason: "a run contains only its output" },
+    ...plainLosses,
   ],
   deployments,
   routes,
   serve,
   connect,
   discover,
+  probe,
   codec: sendCodec,
   settings: SETTINGS,
   samples: async (text, agent) => (await import("./samples.js")).samples(text, agent),

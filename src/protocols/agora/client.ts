@@ -10,12 +10,14 @@ import {
   type OperationOf,
 } from "../../envelope/index.js";
 import type { Client, ClientContext } from "../protocol.js";
+import { takesPosts } from "../takes-posts.js";
 import { tlsProtection } from "../tls-protection.js";
 import { answerTo, taskAbout } from "./client/answer.js";
 import { Conversations } from "./client/conversations.js";
 import { type ClientDocument, ClientDocuments } from "./client/documents.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { isKoinePeer } from "./client/koine-peer.js";
+import { PLAIN } from "./client/plain.js";
 import { endConversation, post, type ReceivedReply, type Wire } from "./client/post.js";
 import { type TaskConversation, TaskConversations } from "./client/task-conversations.js";
 import { collected, taskRequest } from "./client/task-request.js";
@@ -35,7 +37,7 @@ export interface ClientOptions {
 export function connectWith(options: ClientOptions = {}): (context: ClientContext) => Client {
   return (context) => {
     const { link, peer } = context;
-    const wire: Wire = { link, peer, ids: context, isKoine: isKoinePeer(peer.card) };
+    const wire: Wire = { link, peer, ids: context, isKoine: isKoinePeer(peer.card), isPlain: peer.binding === PLAIN.binding };
     const session: Session = {
       wire,
       conversations: new Conversations(),
@@ -85,7 +87,7 @@ async function perform(session: Session, operation: Exclude<Operation, Operation
     case "session.close":
       return close(session, operation.sessionId, call);
     case "ping":
-      await endConversation(wire, wire.ids.newId(), call);
+      await ping(wire, call);
       return { kind: "done" };
     case "card":
       return card(wire, operation, call);
@@ -125,7 +127,7 @@ async function sendInSession(
   if (sessionId === undefined) return answered(wire, operation, await one(undefined), call);
   // Also if this call is cancelled. The peer ends what it is not asked to end by itself.
   const end = (id: string): void =>
-    void endConversation(wire, id, call.derive({ cancel: new CancelSource() })).catch(() => undefined);
+    wire.isPlain ? undefined : void endConversation(wire, id, call.derive({ cancel: new CancelSource() })).catch(() => undefined);
   if (!conversations.has(caller.owner, sessionId) && conversations.wasEnded(caller.owner, sessionId))
     reportSessionLoss(call, "the conversation was ended because others were used since; the peer has forgotten it");
   const reply = await conversations.send({ owner: caller.owner, sessionId, hash: document?.hash ?? "", cancel, send: one, end });
@@ -170,8 +172,9 @@ function requestFor(
     json: document !== undefined && envelope.content[0]?.kind === "data",
     whole: wire.isKoine,
     prefer: delivery === "accepted" && wire.isKoine ? "receipt" : undefined,
+    plain: wire.isPlain,
   };
-  if (envelope.context.idempotencyKey !== undefined && !wire.isKoine) call.reportLoss(KEY_LOST);
+  if (envelope.context.idempotencyKey !== undefined && !wire.isKoine && !wire.isPlain) call.reportLoss(KEY_LOST);
   return encodeRequest(envelope, form, (loss) => call.reportLoss(loss));
 }
 
@@ -215,8 +218,16 @@ function taskEvent(wire: Wire, taskId: string, received: ReceivedReply, call: Ca
 }
 
 async function close({ wire, conversations }: Session, sessionId: string, call: Call): Promise<AgentEvent> {
-  for (const id of await conversations.take(call.caller.owner, sessionId)) await endConversation(wire, id, call);
+  const ids = await conversations.take(call.caller.owner, sessionId);
+  // The plain form has no request for it: the peer ends what is not used.
+  if (!wire.isPlain) for (const id of ids) await endConversation(wire, id, call);
   return { kind: "done" };
+}
+
+async function ping(wire: Wire, call: Call): Promise<void> {
+  if (!wire.isPlain) return endConversation(wire, wire.ids.newId(), call);
+  if (!(await takesPosts(wire.link, wire.peer.url, call)))
+    throw new AgentError("unavailable", `${wire.peer.url} does not take messages`, { sent: "no" });
 }
 
 async function card({ link, peer }: Wire, { extended }: OperationOf<"card">, call: Call): Promise<AgentEvent> {

@@ -12,6 +12,7 @@ export {
 export {
   decodeRequest,
   encodeRequest,
+  keyIn,
   type ReadRequest,
   type RequestFacts,
   type RequestForm,

@@ -2,9 +2,11 @@ import { AgentError, type Call, type Card, type Maybe } from "../../envelope/ind
 import type { Link } from "../../transport/exchange.js";
 import { isWider, unknownCard } from "../discovery.js";
 import type { DiscoveryContext, Finding, IdSource, Peer, Search } from "../protocol.js";
-import { baseOf } from "./client/addresses.js";
+import { takesPosts } from "../takes-posts.js";
+import { baseOf, koineEntryBelow } from "./client/addresses.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { isKoinePeer } from "./client/koine-peer.js";
+import { PLAIN } from "./client/plain.js";
 import { endConversation } from "./client/post.js";
 
 const VERSION = "0.2";
@@ -40,19 +42,23 @@ export async function discover(
 
 /**
  * The Python library has no discovery document. It answers the deletion of an unknown conversation with success, which has no
- * side effects. No message is ever sent as a probe.
+ * side effects. The seed's plain form has only the path of its endpoint. No message is ever sent as a probe.
  */
 export async function probe(
   { link }: DiscoveryContext,
   url: string,
   call: Call,
-  { check }: Search = {},
+  { check, pin }: Search = {},
 ): Promise<Maybe<Finding>> {
   const card = unknownCard(url, { streaming: false });
   await check?.(card);
   const peer: Peer = { url: baseOf(url), card, version: VERSION, binding: BINDING, tenant: undefined };
-  if ((await problemAt(link, peer, call)) !== undefined) return undefined;
-  return { peers: [peer], evidence: [`no discovery document, but ${PROOF}`], proved: true, etag: undefined };
+  if (pin?.includes(`@${PLAIN.version}`) !== true && (await problemAt(link, peer, call)) === undefined)
+    return { peers: [peer], evidence: [`no discovery document, but ${PROOF}`], proved: true, etag: undefined };
+  const entry = koineEntryBelow(peer.url);
+  if (!(await takesPosts(link, entry, call))) return undefined;
+  const evidence = [`${entry} takes POST and nothing else: the plain form of Agora`];
+  return { peers: [{ ...peer, ...PLAIN, url: entry }], evidence, proved: false, etag: undefined };
 }
 
 function isClosed({ code }: AgentError): boolean {
@@ -75,7 +81,7 @@ function describe(url: string, { skills, name }: Card): string {
 async function problemAt(link: Link, peer: Peer, call: Call): Promise<Maybe<AgentError>> {
   const ids = probeIds();
   try {
-    await endConversation({ link, peer, ids, isKoine: false }, ids.newId(), call);
+    await endConversation({ link, peer, ids, isKoine: false, isPlain: false }, ids.newId(), call);
     return undefined;
   } catch (thrown) {
     if (call.cancel.reason !== undefined) throw call.cancel.reason;

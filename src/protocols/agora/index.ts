@@ -1,5 +1,6 @@
 import type { LanguageModel } from "../../router/models/index.js";
 import type { DeclaredLoss, Protocol } from "../protocol.js";
+import { PLAIN } from "./client/plain.js";
 import { connectWith } from "./client.js";
 import { MEMBER_PATHS } from "./codec/envelope-members.js";
 import { commands } from "./commands.js";
@@ -41,7 +42,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
   const { model, programmer, documents = [], sender, keywords } = options;
   return {
     id: "agora",
-    versions: [VERSION],
+    versions: [VERSION, PLAIN.version],
     traits: {
       streaming: false,
       tasks: false,
@@ -67,9 +68,10 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
         "maxVersion",
       ],
     },
+    versionTraits: { [PLAIN.version]: { inputTurns: false, proofs: false } },
     features,
     primitives,
-    losses: LOSSES,
+    losses: [...LOSSES, ...PLAIN_LOSSES],
     deployments,
     routes,
     serve: serveWith({
@@ -105,6 +107,12 @@ const LOSSES: readonly DeclaredLoss[] = [
   declaredLoss("task.metadata", "only Koine peers have tasks"),
   declaredLoss("task.history", "a reply carries no history"),
 ];
+
+/** The plain form has the context beside the text. */
+const PLAIN_LOSSES: readonly DeclaredLoss[] = LOSSES.filter(({ path }) => !path.startsWith("message.context.")).map((loss) => ({
+  ...loss,
+  version: PLAIN.version,
+}));
 
 function declaredLoss(path: string, reason: string): DeclaredLoss {
   return { version: VERSION, path, reason };

@@ -19,6 +19,9 @@ export interface WireRequest {
   readonly body: string;
   /** `true` or absent. */
   readonly multiround?: Maybe<true>;
+  /** The seed's names for the text and the context, in its plain form; `context` has the names of the envelope. */
+  readonly message?: Maybe<string>;
+  readonly context?: Maybe<JsonObject>;
   /** Koine extension; ignored by other peers. */
   readonly metadata?: Maybe<WireMetadata>;
 }

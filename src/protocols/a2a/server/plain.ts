@@ -3,28 +3,25 @@ import {
   type AgentEvent,
   artifactText,
   type Card,
-  type Context,
-  dataPart,
-  type Envelope,
+  type Cursor,
   isObject,
   isPromise,
   type JsonObject,
   type Maybe,
   type Operation,
-  type Part,
   textOf,
-  textPart,
   type Via,
 } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
-import { optional, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v1 } from "../codec/codec-1.0.js";
 import { errorRow } from "../error-tables.js";
+import { PLAIN } from "../plain/discover.js";
+import { decodePlainRequest } from "../plain/request.js";
 import { requireJson } from "./content-type.js";
 import { callParameters } from "./extensions.js";
 
@@ -32,7 +29,7 @@ import { callParameters } from "./extensions.js";
  * The seed's plain endpoint (G.2, G.7): `POST /message` with `{id, params: {message, context, routing}}`. The reply echoes
  * `id` and carries `events`, each with its text in `data.text`; with `Accept: text/event-stream` it is one `data:` line per event.
  */
-const VIA: Via = Object.freeze({ protocol: "a2a", version: "plain", binding: "PLAIN" });
+const VIA: Via = Object.freeze({ protocol: "a2a", ...PLAIN });
 
 export async function answerPlain(host: Host, card: Card, request: HttpRequest): Promise<HttpResponse> {
   let id: Maybe<JsonObject[string]> = null;
@@ -49,8 +46,10 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
       via: VIA,
       parameters: callParameters(request, card, undefined),
     });
-    const envelope = decodePlain(body, { now: host.now(), newId: () => host.newId(), src: caller.id, dst: card.name });
-    const operation: Operation = { kind: "send", envelope, delivery: streaming ? "stream" : "answer", task: "auto" };
+    const envelope = decodePlainRequest(body, { now: host.now(), newId: () => host.newId(), src: caller.id, dst: card.name });
+    // The cursor is opaque here; the task runtime validates it.
+    const after = streaming ? ((request.headers["last-event-id"] || undefined) as Maybe<Cursor>) : undefined;
+    const operation: Operation = { kind: "send", envelope, delivery: streaming ? "stream" : "answer", task: "auto", after };
     const reply = host.handler(operation, call);
     if (streaming) {
       return await streamResponse(
@@ -68,63 +67,6 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
     const error = callerError(host, thrown);
     return jsonResponse(errorRow(error.code).http["1.0.1"], JSON.stringify(plainError(id, error)), errorHeaders(error));
   }
-}
-
-interface PlainFacts {
-  readonly now: number;
-  newId(): string;
-  readonly src: string;
-  readonly dst: string;
-}
-
-/** Table 8/12 of the seed, field by field. */
-function decodePlain(body: unknown, facts: PlainFacts): Envelope {
-  const wire = readObject(body, "body");
-  const params = readObject(wire["params"], "params");
-  const routing = optional(params["routing"], "params.routing", readObject);
-  const context = decodeContext(optional(params["context"], "params.context", readObject));
-  const meta = optional(params["meta"], "params.meta", readObject);
-  return {
-    id: optional(wire["id"], "id", readString) ?? facts.newId(),
-    ts: facts.now / 1000,
-    src: optional(routing?.["source"], "params.routing.source", readString) ?? facts.src,
-    dst: optional(routing?.["destination"], "params.routing.destination", readString) ?? facts.dst,
-    intent: "",
-    role: "user",
-    content: decodeContent(params["message"]),
-    context,
-    meta: {
-      protocolHint: optional(meta?.["protocol_hint"], "params.meta.protocol_hint", readString),
-      retryCount: optional(meta?.["retry_count"], "params.meta.retry_count", readInteger),
-    },
-  };
-}
-
-function decodeContext(wire: Maybe<JsonObject>): Context {
-  if (wire === undefined) return {};
-  const text = (name: string): Maybe<string> => optional(wire[name], `params.context.${name}`, readString);
-  const whole = (name: string): Maybe<number> => optional(wire[name], `params.context.${name}`, readInteger);
-  const list = (name: string): Maybe<readonly string[]> => optional(wire[name], `params.context.${name}`, readStrings);
-  return {
-    traceId: text("trace_id"),
-    parentId: text("parent_id"),
-    idempotencyKey: text("idempotency_key"),
-    sessionId: text("session_id"),
-    taskId: text("task_id"),
-    priority: whole("priority"),
-    ttlMs: whole("ttl_ms"),
-    artifactRefs: list("artifact_refs"),
-    tags: list("tags"),
-  };
-}
-
-/** `{"text": …}` is one text part; any other object is one data part. */
-function decodeContent(value: unknown): readonly Part[] {
-  const wire = readObject(value, "params.message");
-  const keys = Object.keys(wire);
-  if (keys.length === 1 && keys[0] === "text") return [textPart(readString(wire["text"], "params.message.text"))];
-  if (keys.length === 0) throw new AgentError("invalid_message", "params.message is empty", { field: "params.message" });
-  return [dataPart(wire)];
 }
 
 function plainEvents(event: AgentEvent): readonly JsonObject[] {

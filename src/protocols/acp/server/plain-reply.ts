@@ -103,17 +103,22 @@ export function streamItems(event: AgentEvent, now: number): readonly JsonObject
     case "message":
     case "task": {
       const task = answeredTask(event);
-      return [...resultsOf(task), statusItem(task.id, task.status)];
+      return [...named(resultsOf(task), task.id), statusItem(task.id, task.status)];
     }
     case "artifact":
-      return resultsIn(event.artifact.parts, now);
+      return named(resultsIn(event.artifact.parts, now), event.taskId);
     case "status":
       return event.status.state === "working"
-        ? [progressItem(event.status, event.metadata)]
-        : [...lastText(event.status), statusItem(event.taskId, event.status)];
+        ? named([progressItem(event.status, event.metadata)], event.taskId)
+        : [...named(lastText(event.status), event.taskId), statusItem(event.taskId, event.status)];
     default:
       return [];
   }
+}
+
+/** Every item names its run, so that a reader can look for it after the stream broke. */
+function named(items: readonly JsonObject[], runId: string): readonly JsonObject[] {
+  return items.map((item) => ({ ...item, run_id: runId }));
 }
 
 function progressItem({ message, at }: Status, metadata: Maybe<JsonObject>): JsonObject {

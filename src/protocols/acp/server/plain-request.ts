@@ -13,6 +13,7 @@ import {
 } from "../../../envelope/index.js";
 import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem, optional, readArray, readBoolean, readObject, readString } from "../../../transport/fields.js";
+import { keyOfRequestId } from "../../request-id-key.js";
 import { type CodecFacts, decodeRunRequest, sendOf } from "../codec.js";
 
 /** The accepted message types. A `response` is rejected, because no request was sent. */
@@ -80,7 +81,8 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
     context: {
       ...context,
       trace_id: own("trace_id") ?? context?.["trace_id"] ?? parseTraceparent(facts.headers?.["traceparent"])?.traceId,
-      idempotency_key: keyOf(facts.headers, own("idempotency_key")) ?? context?.["idempotency_key"],
+      idempotency_key:
+        keyOf(facts.headers, own("idempotency_key")) ?? context?.["idempotency_key"] ?? keyOfRequestId(givenId(body)),
       session_id: session ?? context?.["session_id"],
       task_id: runId ?? context?.["task_id"],
     },
@@ -96,6 +98,10 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
     metadata: author,
     extra: extra === undefined ? envelope.extra : { ...envelope.extra, ...extra },
   };
+}
+
+function givenId({ id }: JsonObject): Maybe<string> {
+  return typeof id === "string" ? id : undefined;
 }
 
 /** The correlation id is not an idempotency key: related messages share it, and the second would be dropped. */

@@ -12,7 +12,7 @@ const CORRELATION = "c0ffee00-0000-4000-8000-000000000002";
 /** The request of seed G.7, with overrides. */
 function request(text: string, more: Tree = {}): Tree {
   return {
-    id: ID,
+    id: crypto.randomUUID(),
     type: "request",
     sender: "agent_A",
     receiver: "worker",
@@ -29,7 +29,7 @@ const sent = (answer: Awaited<ReturnType<typeof ask>>) => answer.body.results?.[
 
 describe("POST /acp/message", () => {
   test("answers the request of the seed, with its correlation id", async () => {
-    const { status, body } = await ask(bench(), request("ping?", { session_id: "s-1" }));
+    const { status, body } = await ask(bench(), request("ping?", { id: ID, session_id: "s-1" }));
     expect(status).toBe(200);
     expect(body).toMatchObject({
       type: "response",
@@ -100,6 +100,15 @@ describe("POST /acp/message", () => {
       ],
       [["data", { city: "Bern" }]],
     ]);
+  });
+
+  test("deduplicates by an id that is a UUID, as the seed requires", async () => {
+    const on = bench();
+    const runs: unknown[] = [];
+    for (const id of [ID, ID, crypto.randomUUID(), "1", "1"]) runs.push((await ask(on, request("hello", { id }))).body.run_id);
+    expect(runs[1]).toBe(runs[0]);
+    expect(new Set(runs).size).toBe(4);
+    expect((await ask(on, request("something else", { id: ID }))).body.error).toMatchObject({ reason: "conflict" });
   });
 
   test("deduplicates by idempotency key, never by correlation id", async () => {

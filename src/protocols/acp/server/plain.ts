@@ -2,6 +2,7 @@ import {
   type AgentError,
   type AgentEvent,
   type Card,
+  type Cursor,
   type Envelope,
   isObject,
   type JsonObject,
@@ -66,7 +67,9 @@ async function answerBody(admitted: AdmittedRequest, body: JsonObject): Promise<
   const call = beginCall(admitted, card.name, VIA_PLAIN);
   const envelope = decodePlain(body, head, codecFacts(admitted, call));
   const delivery = readDelivery(body, head, wantsEvents(request));
-  const reply = host.handler({ kind: "send", envelope, delivery, task: "always" }, call);
+  // The cursor is opaque here; the task runtime validates it.
+  const after = delivery === "stream" ? ((request.headers["last-event-id"] || undefined) as Maybe<Cursor>) : undefined;
+  const reply = host.handler({ kind: "send", envelope, delivery, task: "always", after }, call);
   if (delivery === "stream") return streamResponse(reply, plainForm(host, head.correlationId), host.limits);
   return wholeReply(opening, envelope, delivery, reply);
 }

@@ -11,6 +11,7 @@ import {
 } from "../../../envelope/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
 import type { Host } from "../../protocol.js";
+import { PLAIN } from "../plain/discover.js";
 import type { AcpSettings } from "../settings.js";
 
 /** One request, before its agent is known. */
@@ -26,7 +27,7 @@ export interface AdmittedRequest extends RequestContext {
 }
 
 export const VIA_REST: Via = Object.freeze({ protocol: "acp", version: "0.2", binding: "REST" });
-export const VIA_PLAIN: Via = Object.freeze({ protocol: "acp", version: "0.2", binding: "PLAIN" });
+export const VIA_PLAIN: Via = Object.freeze({ protocol: "acp", ...PLAIN });
 
 /** The accepted content types. Official clients send none; types that a web page can send cross-origin are rejected. */
 export const BODY_TYPES = ["application/json"] as const;

@@ -18,6 +18,8 @@ export interface Wire {
   readonly ids: IdSource;
   /** The peer runs Koine: it reads Koine metadata and issues receipts. */
   readonly isKoine: boolean;
+  /** The peer has the seed's plain form only. */
+  readonly isPlain: boolean;
 }
 
 /** A reply of the peer. An error reply may keep the conversation open and may name a task. */

@@ -15,6 +15,8 @@ interface Found extends Pick<Context, "traceId" | "parentId" | "idempotencyKey" 
   readonly role: Envelope["role"];
   readonly intent: string;
   readonly content: readonly Part[];
+  /** What the message carries beside its body, in the seed's plain form. */
+  readonly context?: Maybe<Context>;
 }
 
 /** Builds the envelope from the given members, the seed's names, and the rest of the metadata. */
@@ -28,7 +30,7 @@ export function envelopeWith(metadata: WireMetadata, carried: Maybe<Envelope>, f
     intent: found.intent,
     role: found.role,
     content: found.content,
-    context: contextWith(carried?.context, found),
+    context: contextWith(carried?.context ?? found.context, found),
     meta: carried?.meta ?? NO_META,
     references: carried?.references,
     extensions: carried?.extensions,

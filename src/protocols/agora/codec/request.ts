@@ -1,4 +1,5 @@
 import {
+  type Context,
   dataPart,
   type Envelope,
   isObject,
@@ -7,15 +8,18 @@ import {
   type LossSink,
   type Maybe,
   type Part,
+  readUte,
   textPart,
+  writeUte,
 } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, optional, readBoolean, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { cannotCarry, ONLY_KOINE_PEERS } from "../../keep-protection.js";
+import { keyOfRequestId } from "../../request-id-key.js";
 import { NEGOTIATION, type WireMetadata, type WireRequest } from "../wire.js";
 import { bodyOf, isPlainData, isPlainText, partsOfBody, plainBodyOf, reportContentLoss } from "./body.js";
 import { envelopeWith, type MessageFacts } from "./envelope.js";
 import { hasMore, reportMemberLosses } from "./envelope-members.js";
-import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
+import { carriedEnvelope, orProblem, readMetadata, writeCarried } from "./metadata.js";
 
 /** How a message is encoded. */
 export interface RequestForm {
@@ -28,6 +32,8 @@ export interface RequestForm {
   /** The peer runs Koine and reads the full envelope. For other peers, what does not fit is reported as lost. */
   readonly whole: boolean;
   readonly prefer?: Maybe<"receipt">;
+  /** The peer reads the seed's plain form, which has the context beside the text. */
+  readonly plain?: Maybe<boolean>;
 }
 
 /** Encodes a message. Reports what this peer cannot receive; throws if that is a signature, ciphertext, or all of it. */
@@ -39,15 +45,17 @@ export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss:
   if (!form.whole) {
     if (isProtected(envelope)) throw cannotCarry("agora", "the message", ONLY_KOINE_PEERS);
     if (!fits) reportContentLoss(content, form.json, reportLoss);
-    if (more) reportMemberLosses(envelope, form.hash === null, reportLoss);
+    if (more) reportMemberLosses(envelope, form.hash === null, form.plain === true ? exceptContext(reportLoss) : reportLoss);
   }
+  const body = form.whole ? bodyOf(content) : plainBodyOf(content, form.json, "the message");
   return {
     protocolHash: form.hash,
     protocolSources: form.sources,
-    body: form.whole ? bodyOf(content) : plainBodyOf(content, form.json, "the message"),
+    body,
     multiround: form.multiround ? true : undefined,
+    ...(form.plain === true ? { message: body, context: contextOf(envelope) } : undefined),
     metadata: {
-      koine: 1,
+      koine: form.plain === true ? undefined : 1,
       request_id: envelope.id,
       source: envelope.src,
       target: envelope.dst,
@@ -60,6 +68,17 @@ export function encodeRequest(envelope: Envelope, form: RequestForm, reportLoss:
   };
 }
 
+function exceptContext(reportLoss: LossSink): LossSink {
+  return (loss) => {
+    if (!loss.path.startsWith("message.context.")) reportLoss(loss);
+  };
+}
+
+function contextOf(envelope: Envelope): Maybe<JsonObject> {
+  const { context } = writeUte({ ...envelope, content: [], extra: undefined });
+  return isObject(context) ? context : undefined;
+}
+
 /** A request with validated members. The body is not interpreted yet. */
 export interface ReadRequest {
   /** Null for natural language. Undefined if absent, which is allowed in later messages of a conversation. */
@@ -70,6 +89,8 @@ export interface ReadRequest {
   /** The content of the seed's `message` and `parameters`. */
   readonly seed: Maybe<readonly Part[]>;
   readonly multiround: boolean;
+  /** The seed's `context`. */
+  readonly context: Maybe<Context>;
   readonly metadata: WireMetadata;
 }
 
@@ -88,11 +109,16 @@ export function readRequest(value: unknown): ReadRequest {
     body,
     seed,
     multiround: optional(wire["multiround"], "multiround", readBoolean) ?? false,
+    context: optional(wire["context"], "context", readContext),
     metadata,
   };
 }
 
 const NO_SOURCES: readonly string[] = Object.freeze([]);
+
+function readContext(value: unknown, path: string): Context {
+  return orProblem(path, () => readUte({ src: "", dst: "", content: "", context: readObject(value, path) })).context;
+}
 
 function readHash(value: unknown): string | null | undefined {
   if (value === undefined || value === null || typeof value === "string") return value;
@@ -141,18 +167,25 @@ export interface RequestFacts extends MessageFacts {
 
 /** A request as the envelope. Throws DecodeProblem. */
 export function decodeRequest(request: ReadRequest, facts: RequestFacts): Envelope {
-  const { metadata } = request;
+  const { metadata, context } = request;
   const carried = carriedBy(request);
   return envelopeWith(metadata, carried, facts, {
     role: "user",
     intent: facts.intent ?? carried?.intent ?? "",
     content: contentOf(request, carried, facts.json),
-    traceId: metadata.trace_id,
-    parentId: carried?.context.parentId,
-    idempotencyKey: metadata.idempotency_key,
+    traceId: metadata.trace_id ?? context?.traceId,
+    parentId: carried?.context.parentId ?? context?.parentId,
+    idempotencyKey: keyIn(request),
     sessionId: facts.sessionId ?? metadata.session,
     taskId: carried?.context.taskId ?? facts.taskId,
+    context,
   });
+}
+
+/** The idempotency key. Senders that are not Koine are known by the id of their request. */
+export function keyIn({ metadata, context }: ReadRequest): Maybe<string> {
+  const key = metadata.idempotency_key ?? context?.idempotencyKey;
+  return key ?? (metadata.koine === 1 ? undefined : keyOfRequestId(metadata.request_id));
 }
 
 /** The id of the task that a Koine client addresses. Throws DecodeProblem. */

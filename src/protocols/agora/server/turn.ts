@@ -9,7 +9,7 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
-import { bodyOf, decodeRequest, taskNamedIn } from "../codec.js";
+import { bodyOf, decodeRequest, keyIn, taskNamedIn } from "../codec.js";
 import type { AgoraSettings } from "../settings.js";
 import type { AnswerCache, ResponderAnswer } from "./answer-cache.js";
 import { agentMessage, type Outcome, outcomeOf } from "./answers.js";
@@ -66,7 +66,7 @@ export function keyOf({ request, wire }: IncomingMessage): Maybe<string> {
     throw new AgentError("invalid_message", "the Idempotency-Key header and metadata.idempotency_key differ", {
       field: "Idempotency-Key",
     });
-  return member;
+  return member ?? keyIn(wire);
 }
 
 /** One turn of the agent: a new message, the answer to its question, or the result of a running task. */
