@@ -46,6 +46,7 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly allowOrigin?: readonly string[];
   readonly artifacts?: string;
   readonly metrics?: "admin" | "admitted";
+  readonly metricNames?: "upper" | "both";
   readonly identity?: string;
   readonly as?: readonly string[];
   /** False for `--no-grpc`. */
@@ -144,7 +145,10 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
       ? {}
       : {
           ...(metrics === "admitted" ? { metrics } : {}),
-          telemetry: createTelemetry({ metrics: createMetrics(), serves: (name) => names.has(name) }),
+          telemetry: createTelemetry({
+            metrics: createMetrics({ names: options.metricNames }),
+            serves: (name) => names.has(name),
+          }),
         }),
   };
 }

@@ -1,6 +1,7 @@
 import type { AgentHealth, Maybe } from "../../src/index.js";
 import type { PolicySink } from "../../src/public/policies.js";
 import type { LogSink } from "../../src/public/telemetry.js";
+import { GATEWAY } from "./upstream-gauges.js";
 import type { Health, UpstreamMonitor } from "./upstream-monitor.js";
 
 /** An agent of the gateway with its upstreams. */
@@ -78,7 +79,7 @@ export class HealthChanges {
       event: "koine.health",
       message: `${id} is ${health}`,
       trace_id: undefined,
-      src_agent: "gateway",
+      src_agent: GATEWAY,
       dst_id: id,
       protocol: protocol ?? "other",
       health,

@@ -5,6 +5,7 @@ import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
+import { ADMIN, LOG, METRIC_NAMES, METRICS } from "./operator-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
 /** A token as RFC 9110 §5.6.2 has it. */
@@ -203,26 +204,6 @@ function limitsOf(defaults: object) {
   return z.strictObject(Object.fromEntries(members) as { [name: string]: z.ZodOptional<typeof COUNT> });
 }
 
-const ADMIN = {
-  listener: z
-    .enum(["own", "callers"])
-    .optional()
-    .describe("A port of its own, or the callers' port with the same token. Default: own."),
-  port: z.int().min(0).max(65_535).optional().describe("Default: any free port."),
-  host: TEXT.optional().describe("Default: 127.0.0.1."),
-  tls: z
-    .strictObject({ cert: FILE.describe("PEM."), key: FILE.describe("PEM.") })
-    .optional()
-    .describe("Reloaded with the configuration. Required for a host other than loopback, unless clearText is true."),
-  clearText: z.boolean().optional().describe("Allow a host other than loopback without TLS. Default: false."),
-  publicUrl: URL_TEXT.optional().describe("The URL that operators use, if there is a proxy in front of this listener."),
-  token: SECRET.optional().describe("Required of every request; at least 16 characters. Default: generated at start."),
-  readers: z
-    .enum(["token", "admitted"])
-    .optional()
-    .describe("Who may read: holders of the token, or also admitted callers. Actions need the token. Default: token."),
-};
-
 /** Schema of the gateway configuration. Unknown members are errors. */
 export const CONFIG_SCHEMA = z.strictObject({
   $schema: z.string().optional().describe("For editors."),
@@ -265,13 +246,12 @@ export const CONFIG_SCHEMA = z.strictObject({
   push: switched({
     allow: z.array(TEXT).optional().describe("Webhook hosts that are allowed even with a private address."),
   }).optional(),
-  metrics: z
-    .union([z.boolean(), z.literal("admitted")], {
-      error:
-        "must be true (at /metrics of the admin listener), false, or admitted (also on the callers' port, for admitted callers)",
-    })
-    .optional()
-    .describe("true: /metrics of the admin listener. admitted: on the callers' port too, for admitted callers. Default: false."),
+  metrics: METRICS.optional().describe(
+    "true: /metrics of the admin listener. admitted: on the callers' port too, for admitted callers. Default: false.",
+  ),
+  metricNames: METRIC_NAMES.optional().describe(
+    "both: also under OpenMetrics names with namespace and unit, such as koine_request_latency_seconds. Default: upper.",
+  ),
   audit: FILE.optional().describe("Audit log of admitted and rejected callers; read it with `koine audit`."),
   inspect: switched({ sightings: COUNT.optional(), bodyBytes: COUNT.optional(), totalBytes: COUNT.optional() })
     .optional()
@@ -283,10 +263,7 @@ export const CONFIG_SCHEMA = z.strictObject({
   admin: switched(ADMIN)
     .optional()
     .describe("The operator's listener: page, inspector, metrics and health details, always with a token. Default: true."),
-  log: z
-    .union([z.enum(["stderr", "none"]), z.strictObject({ file: FILE })])
-    .optional()
-    .describe("Policy events as JSON lines. Default: none."),
+  log: LOG.optional().describe("Policy events as JSON lines. Default: none."),
   limits: limitsOf(DEFAULT_LIMITS).optional(),
   taskLimits: limitsOf(DEFAULT_TASK_LIMITS).optional(),
 });

@@ -21,6 +21,7 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["audit"], ({ audit }) => audit],
   [["log"], ({ log }) => log],
   [["metrics"], ({ metrics = false }) => metrics !== false],
+  [["metricNames"], ({ metricNames }) => metricNames],
   [["inspect"], ({ inspect }) => inspect],
   [["page"], ({ page }) => page],
   [["admin"], ({ admin }) => (typeof admin === "object" ? { ...admin, tls: admin.tls !== undefined } : admin)],

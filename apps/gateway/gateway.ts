@@ -2,9 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Agent, AgentError, type Interface, type Maybe, type Server, serve } from "../../src/index.js";
 import { auditFloor, newOperatorToken } from "../../src/internal.js";
 import { describeSecurity } from "../../src/public/auth.js";
-import type { Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
-import type { Telemetry } from "../../src/public/telemetry.js";
 import { localUrl } from "./addresses.js";
 import { HealthChanges } from "./agent-health.js";
 import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
@@ -12,7 +10,7 @@ import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
 import { rejectFixedChanges } from "./fixed-members.js";
-import { gatewayTelemetry } from "./gateway-telemetry.js";
+import { type GatewayTelemetry, gatewayTelemetry } from "./gateway-telemetry.js";
 import { type AgentLosses, type LossSource, lossesOf, lossSource } from "./losses.js";
 import { Observations } from "./observations.js";
 import { PageCaller } from "./page-caller.js";
@@ -21,6 +19,7 @@ import { assertReachable, combineSinks, reloadSummary, reportOf } from "./reload
 import { type GatewayResources, openResources } from "./resources.js";
 import { adminOptions, changingOptions, fixedOptions, type ServingParts } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
+import { GATEWAY } from "./upstream-gauges.js";
 
 /** Starts a gateway: connects to its upstreams and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
@@ -46,8 +45,7 @@ class RunningGateway implements Gateway {
   readonly #resources: GatewayResources;
   readonly #deps: GatewayDeps;
   readonly #observations: Observations;
-  readonly #inspector: Maybe<Inspector>;
-  readonly #telemetry: Telemetry;
+  readonly #observed: GatewayTelemetry;
   readonly #pageCaller = new PageCaller();
   readonly #adminToken: string;
   /** Generated once if none is configured: pseudonyms must survive a reload. */
@@ -72,22 +70,25 @@ class RunningGateway implements Gateway {
     this.#observations = new Observations(() => this.#clock.now());
     this.#secret = prepared.secret ?? randomBytes(32);
     this.#adminToken = prepared.adminToken ?? newOperatorToken();
-    const { telemetry, inspector } = gatewayTelemetry(prepared.config.document, {
+    this.#observed = gatewayTelemetry(prepared.config.document, {
       log: resources.log,
       clock: this.#clock,
       newId: this.#newId,
       serves: (name) => this.#supervisors.some((supervisor) => supervisor.name === name),
     });
-    [this.#inspector, this.#telemetry] = [inspector, telemetry];
     this.#tools = {
       clock: this.#clock,
       random: deps.random ?? Math.random,
       newId: this.#newId,
-      notes: combineSinks([telemetry.policies("gateway"), auditFloor(resources.audit, this.#clock), this.#observations.notes]),
+      notes: combineSinks([
+        this.#observed.telemetry.policies(GATEWAY),
+        auditFloor(resources.audit, this.#clock),
+        this.#observations.notes,
+      ]),
     };
     this.console = createConsole({
       observations: this.#observations,
-      log: this.#inspector?.log,
+      log: this.#observed.inspector?.log,
       store: resources.store,
       startedAt: this.#clock.now(),
       supervisors: () => this.#supervisors,
@@ -139,7 +140,7 @@ class RunningGateway implements Gateway {
   }
 
   get #hasPage(): boolean {
-    return this.#inspector !== undefined && this.#prepared.config.document.page !== false;
+    return this.#observed.inspector !== undefined && this.#prepared.config.document.page !== false;
   }
 
   readonly #newId = (): string => this.#deps.newId?.() ?? crypto.randomUUID();
@@ -185,7 +186,7 @@ class RunningGateway implements Gateway {
     await this.#reloading;
     for (const supervisor of this.#supervisors) supervisor.stop();
     // The server waits for open streams, and message feeds never end by themselves.
-    this.#inspector?.close();
+    this.#observed.inspector?.close();
     this.console.close();
     await this.#server?.close();
     await Promise.all([...this.#supervisors, ...this.#retired].map((supervisor) => supervisor.close()));
@@ -235,7 +236,7 @@ class RunningGateway implements Gateway {
   #supervisorFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentSupervisor {
     const parts: SharedParts = {
       ...this.#tools,
-      telemetry: this.#telemetry,
+      telemetry: this.#observed.telemetry,
       secret: this.#secret,
       publicUrl: config.document.listen?.publicUrl,
       signsCards: cardKeys.length > 0,
@@ -256,6 +257,7 @@ class RunningGateway implements Gateway {
 
   /** Updates the server when an agent's bridge is created or its card changes. */
   #replaceServed(): void {
+    this.#observed.gauges.report(this.#supervisors.flatMap(({ upstreams }) => upstreams));
     const server = this.#server;
     const agents = this.#supervisors.map(({ agent }) => agent);
     if (server === undefined || agents.every((agent, index) => agent === this.#served[index])) return;
@@ -275,11 +277,11 @@ class RunningGateway implements Gateway {
   get #parts(): ServingParts {
     return {
       pageCaller: this.#pageCaller,
-      telemetry: this.#telemetry,
+      telemetry: this.#observed.telemetry,
       observations: this.#observations,
       tools: this.#tools,
       console: this.console,
-      log: this.#inspector?.log,
+      log: this.#observed.inspector?.log,
       adminToken: this.#adminToken,
       onError: this.#deps.onError,
     };

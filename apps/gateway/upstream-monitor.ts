@@ -16,6 +16,7 @@ import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
+import { GATEWAY } from "./upstream-gauges.js";
 
 /** Health check interval and timeout. */
 const PING_EVERY_MS = 5_000;
@@ -183,6 +184,7 @@ export class UpstreamMonitor {
     const { config, credentials, identity, callers, trust, clock, notes } = this.#parts;
     const options = {
       ...config.floor,
+      as: GATEWAY,
       notes,
       credentials,
       clock,

@@ -13,7 +13,7 @@ type Note<K extends string, Fields> = Noted & { readonly kind: K } & Fields;
 /** The states of a circuit breaker. */
 export type CircuitState = "closed" | "open" | "half-open";
 /** The queues whose depth is reported. */
-export type QueueName = "bulkhead" | "ordering" | "reorder";
+export type QueueName = "bulkhead" | "connections" | "ordering" | "reorder";
 
 /** What a policy did, for metrics, log lines, span events and the dashboard. */
 export type PolicyNote =

@@ -1,6 +1,7 @@
 import type { Maybe } from "../envelope/index.js";
 import type { Edge } from "./edge.js";
 import { type Exemplar, Exemplars } from "./exemplars.js";
+import { type MetricNames, withOpenNames } from "./metric-names.js";
 import { type SeriesLimits, SeriesTable } from "./series.js";
 
 /** The metrics of one edge, resolved once so that the hot path only adds numbers. */
@@ -24,6 +25,8 @@ export interface Cell {
 }
 export interface CellFamily {
   edge(edge: Edge): Cell;
+  /** Removes the series of an edge that no longer exists. */
+  remove(edge: Edge): void;
 }
 
 export type Sample =
@@ -41,6 +44,8 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
+  /** The base unit, with which the name ends. Undefined if the name has none. */
+  readonly unit?: Maybe<string>;
   /** Upper bounds of a histogram, without infinity. */
   readonly bounds: readonly number[];
   readonly samples: readonly Sample[];
@@ -61,6 +66,8 @@ export interface MetricsOptions extends Partial<SeriesLimits> {
   readonly latencyBounds?: readonly number[];
   /** Milliseconds since the epoch, for exemplar timestamps. */
   readonly now?: () => number;
+  /** `both`: also under names by the rules of OpenMetrics, with namespace and unit. Default: `upper`. */
+  readonly names?: Maybe<MetricNames>;
 }
 
 /** From an in-process call to an agent that runs for minutes. */
@@ -95,7 +102,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       throw new TypeError(`the metric ${name} is already registered with another type or help text`);
     const table = known?.table ?? new SeriesTable(limits, () => new NumberCell());
     if (known === undefined) registered.set(name, { help, type, table });
-    return { edge: (edge) => table.at(edge) };
+    return { edge: (edge) => table.at(edge), remove: (edge) => table.remove(edge) };
   };
 
   return {
@@ -103,7 +110,10 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     meter: (srcAgent, dstId, protocol) => meters.find(srcAgent, dstId, protocol),
     counter: (name, help) => register(name, help, "counter"),
     gauge: (name, help) => register(name, help, "gauge"),
-    families: () => [...ownFamilies(meters, bounds), ...Array.from(registered, ([name, one]) => cellFamily(name, one))],
+    families() {
+      const all = [...ownFamilies(meters, bounds), ...Array.from(registered, ([name, one]) => cellFamily(name, one))];
+      return options.names === "both" ? withOpenNames(all) : all;
+    },
   };
 }
 

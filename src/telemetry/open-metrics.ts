@@ -44,7 +44,8 @@ export function openMetricsText(families: readonly Family[]): string {
   for (const family of families) {
     if (family.samples.length === 0) continue;
     const name = familyName(family);
-    text += `# TYPE ${name} ${family.type}\n# HELP ${name} ${escapeQuoted(family.help)}\n`;
+    const unit = family.unit === undefined ? "" : `# UNIT ${name} ${family.unit}\n`;
+    text += `# TYPE ${name} ${family.type}\n${unit}# HELP ${name} ${escapeQuoted(family.help)}\n`;
     for (const sample of family.samples) text += sampleText(name, family, sample);
   }
   return `${text}# EOF\n`;

@@ -1,9 +1,9 @@
 import { type Maybe, traceIdHex } from "../envelope/index.js";
-import type { CircuitState, PolicyNote, PolicySink } from "../policies/notes.js";
+import type { CircuitState, PolicyNote, PolicySink, QueueName } from "../policies/notes.js";
 import { type Edge, OTHER } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { LogFact, LogSink } from "./log-lines.js";
-import type { Cell, Metrics } from "./metrics.js";
+import type { CellFamily, Metrics } from "./metrics.js";
 import { isOpenTelemetryUsed, openTelemetry } from "./open-telemetry.js";
 import { describeNote, type PolicyText } from "./policy-text.js";
 
@@ -28,8 +28,8 @@ const CIRCUIT_FIGURES = { closed: 0, "half-open": 1, open: 2 } as const satisfie
 const MAX_TEXT = 500;
 /** Maximum number of names in one list. */
 const MAX_LISTED = 20;
-/** Tracked queues; names are configured, so this is a safety limit. */
-const MAX_QUEUES = 3_000;
+/** Tracked destinations; names are configured, so this is a safety limit. */
+const MAX_DESTINATIONS = 1_000;
 
 /** Reports policy actions as metrics, log lines, span events and hooks. Pass it to each policy as `notes`. */
 export function policyWatch(options: PolicyWatchOptions): PolicySink {
@@ -53,32 +53,55 @@ function createCounters(metrics: Metrics): (note: PolicyNote, edge: Edge) => voi
   const hedges = metrics.counter("HEDGE_FIRES", "Second attempts started beside the first");
   const lowered = metrics.counter("FLOOR_LOWERED", "Calls sent with less security than they arrived with");
   const refused = metrics.counter("FLOOR_REFUSED", "Calls refused because they would have had too little security");
-  const circuits = metrics.gauge("CIRCUIT_STATE", "0 closed, 1 half-open, 2 open");
-  const depths = new QueueDepths((edge) => metrics.gauge("QUEUE_DEPTH", "Calls that wait in queues of policies").edge(edge));
+  const retries = metrics.counter("REQUEST_RETRIES", "Attempts after the first");
+  const circuits = new Gauges(metrics.gauge("CIRCUIT_STATE", "0 closed, 1 half-open, 2 open"));
+  const depths = new QueueDepths(new Gauges(metrics.gauge("QUEUE_DEPTH", "Calls that wait in queues")));
   return (note, edge) => {
     if (note.kind === "decision") decisions.edge(edge).add(1);
     else if (note.kind === "hedge" && note.outcome === "fired") hedges.edge(edge).add(1);
     else if (note.kind === "floor") (note.outcome === "lowered" ? lowered : refused).edge(edge).add(1);
-    else if (note.kind === "circuit") circuits.edge(edge).set(CIRCUIT_FIGURES[note.to]);
+    else if (note.kind === "retry") retries.edge(edge).add(1);
+    else if (note.kind === "circuit") circuits.set(edge, CIRCUIT_FIGURES[note.to]);
     else if (note.kind === "queue") depths.set(note.queue, edge, note.depth);
   };
 }
 
-/** Several queues may lead to one destination and share its labels, so the gauge holds their sum. */
-class QueueDepths {
-  readonly #cellOf: (edge: Edge) => Cell;
-  readonly #depths = new Map<string, number>();
+/** One gauge per destination: when the destination is called by another protocol, the series of the old one ends. */
+class Gauges {
+  readonly #family: CellFamily;
+  readonly #edges = new Map<string, Edge>();
 
-  constructor(cellOf: (edge: Edge) => Cell) {
-    this.#cellOf = cellOf;
+  constructor(family: CellFamily) {
+    this.#family = family;
   }
 
-  set(queue: string, edge: Edge, depth: number): void {
-    const key = JSON.stringify([queue, edge.dstId, edge.protocol]);
-    const before = this.#depths.get(key);
-    if (before === undefined && this.#depths.size >= MAX_QUEUES) return;
-    this.#depths.set(key, depth);
-    this.#cellOf(edge).add(depth - (before ?? 0));
+  set(edge: Edge, value: number): void {
+    const before = this.#edges.get(edge.dstId);
+    if (before === undefined && this.#edges.size >= MAX_DESTINATIONS) return;
+    if (before !== undefined && before.protocol !== edge.protocol) this.#family.remove(before);
+    this.#edges.set(edge.dstId, edge);
+    this.#family.edge(edge).set(value);
+  }
+}
+
+/** Several queues may lead to one destination and share its labels, so the gauge holds their sum. */
+class QueueDepths {
+  readonly #gauges: Gauges;
+  readonly #depths = new Map<string, Partial<Record<QueueName, number>>>();
+
+  constructor(gauges: Gauges) {
+    this.#gauges = gauges;
+  }
+
+  set(queue: QueueName, edge: Edge, depth: number): void {
+    const depths = this.#depths.get(edge.dstId) ?? {};
+    if (!this.#depths.has(edge.dstId) && this.#depths.size >= MAX_DESTINATIONS) return;
+    depths[queue] = depth;
+    this.#depths.set(edge.dstId, depths);
+    this.#gauges.set(
+      edge,
+      Object.values(depths).reduce((sum, each) => sum + each, 0),
+    );
   }
 }
 

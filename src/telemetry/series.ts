@@ -35,16 +35,23 @@ export class SeriesTable<Cell> {
     return this.#bySource.get(srcAgent)?.get(dstId)?.get(protocol) ?? this.#add({ srcAgent, dstId, protocol });
   }
 
+  /** The edge gets a new cell if it is used again. */
+  remove(wanted: Edge): void {
+    const edge = this.#labels(wanted);
+    const index = this.#all.findIndex(
+      (each) => each.edge.srcAgent === edge.srcAgent && each.edge.dstId === edge.dstId && each.edge.protocol === edge.protocol,
+    );
+    if (index < 0 || this.#all[index]?.cell === this.#other) return;
+    this.#all.splice(index, 1);
+    this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.delete(edge.protocol);
+  }
+
   all(): readonly { readonly edge: Edge; readonly cell: Cell }[] {
     return this.#all;
   }
 
   #add(wanted: Edge): Cell {
-    const edge = {
-      srcAgent: this.#label(wanted.srcAgent),
-      dstId: this.#label(wanted.dstId),
-      protocol: this.#label(wanted.protocol),
-    };
+    const edge = this.#labels(wanted);
     const known = this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(edge.protocol);
     if (known !== undefined) return known;
     // The last slot is reserved for `other`, which counts against the limit.
@@ -53,6 +60,10 @@ export class SeriesTable<Cell> {
       return this.#other;
     }
     return this.#put(edge);
+  }
+
+  #labels({ srcAgent, dstId, protocol }: Edge): Edge {
+    return { srcAgent: this.#label(srcAgent), dstId: this.#label(dstId), protocol: this.#label(protocol) };
   }
 
   /** URLs and overlong texts are not configured names and become `other`. */

@@ -17,6 +17,7 @@ export interface ReadFamily {
   readonly name: string;
   type: string;
   help: string;
+  unit: string;
   readonly samples: ReadSample[];
 }
 
@@ -55,7 +56,7 @@ function describe(families: Map<string, ReadFamily>, current: ReadFamily | undef
   const [line, what, name = "", rest = ""] = found;
   const known = families.get(name);
   if (known !== undefined && known !== current) throw new Error(`families are interleaved: ${line}`);
-  const family = known ?? { name, type: "", help: "", samples: [] };
+  const family = known ?? { name, type: "", help: "", unit: "", samples: [] };
   families.set(name, family);
   if (family.samples.length > 0) throw new Error(`metadata after samples: ${line}`);
   if (what === "TYPE") {
@@ -65,6 +66,10 @@ function describe(families: Map<string, ReadFamily>, current: ReadFamily | undef
     if (family.help !== "" || !new RegExp(`^${STRING}$`).test(rest))
       throw new Error(`help is not escaped, or there twice: ${line}`);
     family.help = unescaped(rest);
+  } else {
+    // "if non-empty, it MUST be a suffix of the MetricFamily name separated by an underscore"
+    if (family.unit !== "" || (rest !== "" && !name.endsWith(`_${rest}`))) throw new Error(`not the unit of its name: ${line}`);
+    family.unit = rest;
   }
   return family;
 }

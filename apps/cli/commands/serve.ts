@@ -83,6 +83,12 @@ function addServeOptions(command: Command): Command {
       )
         .choices(["admin", "admitted"])
         .preset("admin"),
+    )
+    .addOption(
+      new Option("--metric-names <names>", "both: also OpenMetrics names, koine_request_latency_seconds").choices([
+        "upper",
+        "both",
+      ]),
     );
   addModelOptions(addAdminOptions(command).optionsGroup("")).optionsGroup("").addHelpText("after", EXAMPLES);
   return command;
