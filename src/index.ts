@@ -1,5 +1,11 @@
 /** Koine: an agent is written once and reached over every protocol; any agent is called by its URL. */
-export { type ArtifactStore, createMemoryArtifacts, openDiskArtifacts } from "./artifacts/index.js";
+export {
+  type ArtifactStore,
+  createMemoryArtifacts,
+  openDiskArtifacts,
+  openRedisArtifacts,
+  type UploadSource,
+} from "./artifacts/index.js";
 export {
   type Bridge,
   type BridgedAgent,

@@ -9,6 +9,7 @@ import {
   textOf,
 } from "../../src/index.js";
 import { eventJson } from "./event-json.js";
+import { formatBytes } from "./format-bytes.js";
 import type { Output } from "./output.js";
 import { oneLine, printable, shellWord } from "./printable.js";
 import { problemOf } from "./problem.js";
@@ -228,9 +229,4 @@ function describeRaw({ name, mediaType, bytes }: Extract<Part, { readonly kind: 
   return [oneLine(name ?? "a part", 120), mediaType === undefined ? "" : oneLine(mediaType, 80), formatBytes(bytes.length)]
     .filter((each) => each !== "")
     .join(", ");
-}
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -1,12 +1,9 @@
-import { open } from "node:fs/promises";
-import { basename } from "node:path";
-import type { Json, Part } from "../../src/index.js";
-import { textPart } from "../../src/index.js";
+import { type Json, type Part, textPart } from "../../src/index.js";
+import { type AttachedFile, openFile } from "./attached-file.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { mediaTypeOf } from "./media-type.js";
 
-/** Limit of files and stdin together. Larger content should be sent as a URL. */
-const ATTACHED_BYTES = 64 * 1024 * 1024;
+/** Limit of text from stdin. */
+const STDIN_BYTES = 64 * 1024 * 1024;
 
 export interface ContentOptions {
   readonly file?: readonly string[];
@@ -15,21 +12,23 @@ export interface ContentOptions {
 
 type Stdin = AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
 
-/** Text, files and data as the parts of one message. Without text, or with `-`, the text is read from stdin. */
-export async function readContent(text: string | undefined, options: ContentOptions, stdin: Stdin): Promise<readonly Part[]> {
+/** A part, or a file whose content is not read yet. */
+export type ContentItem = Part | AttachedFile;
+
+/** Text, files and data of one message. Without text, or with `-`, the text is read from stdin. Of files only the facts are read. */
+export async function readContent(
+  text: string | undefined,
+  options: ContentOptions,
+  stdin: Stdin,
+): Promise<readonly ContentItem[]> {
   const { file = [], data } = options;
-  const parts: Part[] = [];
+  const parts: ContentItem[] = [];
   const hasOther = file.length > 0 || data !== undefined;
   const fromStdin = text === "-" || (text === undefined && stdin.isTTY !== true && !hasOther);
   const content = fromStdin ? await readText(stdin) : text;
   if (content !== undefined && content !== "") parts.push(textPart(content));
   else if (!hasOther) throw usageError("there is nothing to send", 'Give a text: koine send <url> "hello", or pipe one in.');
-  let left = ATTACHED_BYTES;
-  for (const path of file) {
-    const part = await readFilePart(path, left);
-    left -= part.bytes.length;
-    parts.push(part);
-  }
+  for (const path of file) parts.push(await openFile(path));
   if (data !== undefined) parts.push({ kind: "data", data });
   return parts;
 }
@@ -40,7 +39,7 @@ async function readText(stdin: Stdin): Promise<string> {
   for await (const chunk of stdin) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > ATTACHED_BYTES) throw tooLarge("stdin");
+    if (size > STDIN_BYTES) throw tooLarge();
     chunks.push(bytes);
   }
   // The newline that ends a line in a shell is not part of the text.
@@ -49,23 +48,9 @@ async function readText(stdin: Stdin): Promise<string> {
     .replace(/\r?\n$/, "");
 }
 
-async function readFilePart(path: string, left: number): Promise<Extract<Part, { readonly kind: "raw" }>> {
-  const handle = await open(path).catch((thrown: NodeJS.ErrnoException) => {
-    throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
-  });
-  try {
-    const facts = await handle.stat();
-    if (!facts.isFile()) throw usageError(`${path} is not a file`);
-    if (facts.size > left) throw tooLarge(path);
-    return { kind: "raw", bytes: await handle.readFile(), name: basename(path), mediaType: mediaTypeOf(path) };
-  } finally {
-    await handle.close();
-  }
-}
-
-function tooLarge(what: string): CliError {
-  return new CliError(EXIT.failure, `${what} is too large: one message takes ${ATTACHED_BYTES / 1024 / 1024} MiB in all`, {
+function tooLarge(): CliError {
+  return new CliError(EXIT.failure, `the text on stdin is too large: a message takes ${STDIN_BYTES / 1024 / 1024} MiB`, {
     code: "too_large",
-    hint: "Put it somewhere and send its URL.",
+    hint: "Send it as a file: --file FILE.",
   });
 }

@@ -2,6 +2,7 @@ import { AgentError, type EventOf, type RemoteAgent, type Requirement, type Send
 import { protocols } from "../../src/public/protocols.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { foldAnswer, StreamPosition } from "./answer-stream.js";
+import { attachFiles } from "./attached-file.js";
 import { type ContentOptions, readContent } from "./message-content.js";
 import { checkedAddress, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { shellWord } from "./printable.js";
@@ -24,7 +25,7 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
 export async function send(url: string, text: string | undefined, options: SendCommandOptions): Promise<void> {
   // Check the address before waiting for stdin.
   checkedAddress(url);
-  const content = await readContent(text, options, process.stdin);
+  const items = await readContent(text, options, process.stdin);
   await withPeer(url, options, async (at) => {
     const { output, interrupt } = at;
     const progress = startProgress({ stream: output.stderr });
@@ -39,6 +40,13 @@ export async function send(url: string, text: string | undefined, options: SendC
     const position = new StreamPosition();
     const sendOptions = sendOptionsOf(options, interrupt.signal);
     try {
+      const content = await attachFiles(items, {
+        peer: at.peer,
+        require: options.require,
+        signal: interrupt.signal,
+        show: (state, detail) => progress.show(state, detail),
+      });
+      progress.show("waiting", "");
       if (!options.wait) await printStarted(await at.peer.start(content, sendOptions), at, printer);
       else if (options.stream === true) {
         for await (const event of at.peer.stream(content, sendOptions)) {
@@ -56,7 +64,7 @@ export async function send(url: string, text: string | undefined, options: SendC
   });
 }
 
-type Content = Awaited<ReturnType<typeof readContent>>;
+type Content = Awaited<ReturnType<typeof attachFiles>>;
 interface Watched {
   readonly position: StreamPosition;
   readonly progress: ProgressLine;

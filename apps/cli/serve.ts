@@ -4,8 +4,6 @@ import {
   type Agent,
   AgentError,
   type ArtifactStore,
-  createMemoryArtifacts,
-  openDiskArtifacts,
   type Requirement,
   type ServeOptions,
   type Server,
@@ -26,11 +24,11 @@ import { CliError, EXIT, usageError } from "./exit.js";
 import { untilStopped } from "./interrupt.js";
 import { type ModelOptions, openModel } from "./model.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { listenProblem, problemOf } from "./problem.js";
+import { listenProblem } from "./problem.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
-import { openTaskStore, type StoreOptions } from "./task-store.js";
+import { openArtifacts, openTaskStore, type StoreOptions } from "./task-store.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
 interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions, AdminCommandOptions {
@@ -60,8 +58,6 @@ interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, M
   readonly require?: readonly Requirement[];
 }
 
-const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
-
 export async function serveModules(paths: readonly string[], options: ServeCommandOptions): Promise<void> {
   const output = createOutput(options.output);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -75,10 +71,10 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
-  const artifacts = { store: await artifactStore(folder) };
   const model = openModel(options);
   const admin = await readAdmin(options, { wanted: options.metrics === "admin", tls });
   const store = await openTaskStore(options);
+  const artifacts = { store: await openArtifacts(folder, options.store) };
   const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
   const kept = {
     ...(store && { store }),
@@ -95,13 +91,13 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   );
   const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin), { say, audit });
   const allWarnings = [...(callers.warning === undefined ? [] : [callers.warning]), ...warnings, ...recommended];
-  const ready: Ready = { server, agents, callers, store, artifacts: folder, warnings: allWarnings, options };
+  const ready: Ready = { server, agents, callers, store, artifacts: artifacts.store, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else await sayReady(ready, output);
   await stopped;
   stopRenewing?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
-  await Promise.all([store?.close?.(), audit?.close(), model?.close()]);
+  await Promise.all([store?.close?.(), artifacts.store.close?.(), audit?.close(), model?.close()]);
 }
 
 /** Certificate, card keys, and warnings about their files. */
@@ -113,13 +109,6 @@ async function readKeys(
   const secret = options.tlsKey === undefined ? paths : [options.tlsKey, ...paths];
   const warnings = await Promise.all(secret.map(cardKeyWarning));
   return [tls, signers, warnings.filter((warning) => warning !== undefined)];
-}
-
-async function artifactStore(folder: string | undefined): Promise<ArtifactStore> {
-  if (folder === undefined) return createMemoryArtifacts(IDS);
-  return openDiskArtifacts(folder, IDS).catch((thrown: unknown) => {
-    throw new CliError(EXIT.failure, `${folder} cannot be used for artifacts: ${problemOf(thrown).message}`);
-  });
 }
 
 function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, agents: readonly Agent[]): ServeOptions {
@@ -193,7 +182,7 @@ interface Ready {
   readonly agents: readonly Agent[];
   readonly callers: CallerAdmission;
   readonly store: Store | undefined;
-  readonly artifacts: string | undefined;
+  readonly artifacts: ArtifactStore;
   readonly warnings: readonly string[];
   readonly options: ServeCommandOptions;
 }
@@ -209,7 +198,7 @@ async function sayReady(ready: Ready, output: Output): Promise<void> {
   }
   output.say(`  callers    ${callers.description}`);
   output.say(`  tasks      ${store?.durability ?? IN_MEMORY}`);
-  output.say(`  artifacts  ${artifacts === undefined ? IN_MEMORY : `in ${artifacts}`}`);
+  output.say(`  artifacts  ${artifacts.durability}`);
   // Only the host: a path may hold a secret.
   if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
   if (options.metrics === "admitted") output.say(`  metrics    ${server.url}/metrics, for admitted callers`);

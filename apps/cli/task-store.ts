@@ -1,6 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openRedisStore, openSqliteStore, type Store } from "../../src/index.js";
+import {
+  type ArtifactStore,
+  createMemoryArtifacts,
+  openDiskArtifacts,
+  openRedisArtifacts,
+  openRedisStore,
+  openSqliteStore,
+  type Store,
+} from "../../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { problemOf } from "./problem.js";
 
@@ -30,6 +38,20 @@ export async function openTaskStore(options: StoreOptions, what = "tasks"): Prom
   } catch (thrown) {
     if (thrown instanceof CliError) throw thrown;
     throw new CliError(EXIT.failure, `${what} cannot be kept in ${data ?? "Redis"}: ${problemOf(thrown).message}`);
+  }
+}
+
+const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
+
+/** The store of large parts: a folder, or else with the tasks in Redis, so that every replica has them, or else in memory. */
+export async function openArtifacts(folder: string | undefined, redis: string | undefined): Promise<ArtifactStore> {
+  if (folder === undefined && redis === undefined) return createMemoryArtifacts(IDS);
+  try {
+    if (folder !== undefined) return await openDiskArtifacts(folder, IDS);
+    return await openRedisArtifacts({ ...IDS, url: checkedRedis(redis ?? "") });
+  } catch (thrown) {
+    const where = folder ?? "Redis";
+    throw new CliError(EXIT.failure, `large parts cannot be kept in ${where}: ${problemOf(thrown).message}`);
   }
 }
 

@@ -230,7 +230,9 @@ export const CONFIG_SCHEMA = z.strictObject({
   ),
   openings: z.array(OPENING).optional().describe("Upstreams that get less security than calls must have, until a date."),
   store: STORE.optional().describe("Task store. Default: memory."),
-  artifacts: FILE.optional().describe("A directory for large parts. Default: next to the SQLite store, otherwise memory."),
+  artifacts: FILE.optional().describe(
+    "A directory for large parts. Default: next to the SQLite store, or in the Redis of the store, otherwise memory.",
+  ),
   secret: SECRET.optional().describe(
     "Key for pseudonymizing callers: at least 16 bytes, the same for all gateways that share a store.",
   ),

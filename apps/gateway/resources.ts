@@ -6,6 +6,7 @@ import {
   createMemoryArtifacts,
   createMemoryStore,
   openDiskArtifacts,
+  openRedisArtifacts,
   openRedisStore,
   openSqliteStore,
   type Store,
@@ -46,6 +47,7 @@ export async function openResources(config: GatewayConfig, notify: (line: string
   const store = await at(["store"], () => openStore(config));
   closers.push(() => store.close?.());
   const artifacts = await at(["artifacts"], () => openArtifacts(config));
+  closers.push(() => artifacts.close?.());
   const { audit: auditPath } = config.document;
   const audit =
     auditPath === undefined
@@ -91,7 +93,10 @@ async function openArtifacts({ document, folder }: GatewayConfig): Promise<Artif
   const { artifacts, store } = document;
   const besideStore = typeof store === "object" && "sqlite" in store ? join(store.sqlite, "artifacts") : undefined;
   const directory = artifacts ?? besideStore;
-  return directory === undefined ? createMemoryArtifacts(IDS) : openDiskArtifacts(resolve(folder, directory), IDS);
+  if (directory !== undefined) return openDiskArtifacts(resolve(folder, directory), IDS);
+  // Beside the tasks, so that every replica has them.
+  if (typeof store === "object" && "redis" in store) return openRedisArtifacts({ ...IDS, url: store.redis });
+  return createMemoryArtifacts(IDS);
 }
 
 async function openLog({ document: { log = "none" }, folder }: GatewayConfig) {

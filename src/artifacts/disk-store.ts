@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentError, isObject, type Maybe } from "../envelope/index.js";
-import { createQuota, type Quota, type Reservation } from "./quota.js";
+import type { Maybe } from "../envelope/index.js";
+import type { ArtifactBackend, ArtifactRecord, RecordChange } from "./backend.js";
+import { changedRecord } from "./changed-record.js";
+import { readRecord, writeRecord } from "./disk-record.js";
+import { KeptArtifacts } from "./kept-artifacts.js";
 import {
-  type ArtifactContent,
-  type ArtifactFacts,
-  type ArtifactInfo,
   type ArtifactLimits,
   type ArtifactStore,
   type ByteRange,
@@ -15,118 +14,183 @@ import {
   isArtifactId,
   type StoreOptions,
 } from "./store.js";
+import { Usage } from "./usage.js";
 
 const CHUNK_BYTES = 256 * 1024;
-/** Maximum size of a record; longer ones are not ours. */
-const RECORD_BYTES = 64 * 1024;
 const CONTENT = ".bin";
 const RECORD = ".json";
 const UNFINISHED = ".part";
 
-interface StoredArtifact {
-  readonly info: ArtifactInfo;
-  readonly reservation: Reservation;
-}
-
 /**
- * Artifacts in a folder: `{id}.bin` is the content and `{id}.json` the record. The content is flushed to disk before its record
- * appears, and only a record makes an artifact, so a crash leaves orphaned files but never a partial artifact.
+ * Artifacts in a folder: `{id}.bin` is the content and `{id}.json` the record. The content is flushed to disk before its record says
+ * that it is complete, so a crash leaves an upload to be continued but never a partial artifact.
  */
 export async function openDiskArtifacts(folder: string, options: StoreOptions): Promise<ArtifactStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const store = new DiskArtifacts(folder, options);
-  await store.load();
+  const limits = { ...DEFAULT_ARTIFACT_LIMITS, ...options.limits };
+  const backend = new DiskBackend(folder, limits);
+  await backend.load(options.now());
+  const store = new KeptArtifacts(backend, options, limits);
+  await store.sweep();
   return store;
 }
 
-class DiskArtifacts implements ArtifactStore {
+class DiskBackend implements ArtifactBackend {
+  readonly durability: string;
   readonly #folder: string;
-  readonly #options: StoreOptions;
   readonly #limits: ArtifactLimits;
-  readonly #quota: Quota;
-  /** Ordered by expiry, because all are kept for the same time. */
-  readonly #stored = new Map<string, StoredArtifact>();
+  readonly #usage: Usage;
+  /** What this process counts. The files decide: another process may have changed them. */
+  readonly #counted = new Map<string, ArtifactRecord>();
+  /** The last change of each artifact that is being changed. */
+  readonly #changing = new Map<string, Promise<unknown>>();
 
-  constructor(folder: string, options: StoreOptions) {
+  constructor(folder: string, limits: ArtifactLimits) {
     this.#folder = folder;
-    this.#options = options;
-    this.#limits = { ...DEFAULT_ARTIFACT_LIMITS, ...options.limits };
-    this.#quota = createQuota(this.#limits);
+    this.#limits = limits;
+    this.#usage = new Usage(limits);
+    this.durability = `in ${folder}`;
   }
 
   /** Loads the records of earlier processes and removes old files without one. */
-  async load(): Promise<void> {
+  async load(now: number): Promise<void> {
     const names = new Set(await readdir(this.#folder));
-    const found: ArtifactInfo[] = [];
     for (const name of names) {
       const id = name.slice(0, name.lastIndexOf("."));
       if (!isArtifactId(id)) continue;
-      const info = name.endsWith(RECORD) ? await readRecord(join(this.#folder, name), id) : undefined;
-      if (info !== undefined) found.push(info);
-      const orphans = name.endsWith(UNFINISHED) || (name.endsWith(CONTENT) && !names.has(id + RECORD));
-      if (orphans) await this.#removeOrphan(join(this.#folder, name));
-    }
-    found.sort((a, b) => a.expiresAt - b.expiresAt);
-    for (const info of found) this.#stored.set(info.id, { info, reservation: this.#quota.adopt(info.owner, info.bytes) });
-    await this.sweep();
-  }
-
-  async put(content: ArtifactContent, { owner, mediaType, name }: ArtifactFacts): Promise<ArtifactInfo> {
-    await this.sweep();
-    const id = this.#options.newId();
-    if (!isArtifactId(id) || this.#stored.has(id))
-      throw new AgentError("internal", "the new artifact id is invalid or already used");
-    const reservation = this.#quota.reserve(owner);
-    const unfinished = this.#path(id, UNFINISHED);
-    try {
-      const { bytes, sha256 } = await writeContent(unfinished, content, reservation);
-      await rename(unfinished, this.#path(id, CONTENT));
-      const info = { id, owner, mediaType, name, bytes, sha256, expiresAt: this.#options.now() + this.#limits.keepMs };
-      await writeDurably(unfinished, JSON.stringify(info));
-      await rename(unfinished, this.#path(id, RECORD));
-      this.#stored.set(id, { info, reservation });
-      return info;
-    } catch (thrown) {
-      reservation.free();
-      await unlinked(unfinished);
-      await unlinked(this.#path(id, CONTENT));
-      throw thrown;
+      const record = name.endsWith(RECORD) ? await readRecord(join(this.#folder, name), id) : undefined;
+      if (record !== undefined) this.#count(record);
+      const isOrphan = name.endsWith(UNFINISHED) || (name.endsWith(CONTENT) && !names.has(id + RECORD));
+      if (isOrphan) await this.#removeOrphan(join(this.#folder, name), now);
     }
   }
 
-  async find(id: string): Promise<Maybe<ArtifactInfo>> {
-    if (!isArtifactId(id)) return undefined;
-    // Another process on the same folder may have stored it.
-    const info = this.#stored.get(id)?.info ?? (await readRecord(this.#path(id, RECORD), id));
-    return info !== undefined && info.expiresAt > this.#options.now() ? info : undefined;
+  create(record: ArtifactRecord): Promise<Maybe<ArtifactRecord>> {
+    return this.#inTurn(record.id, async () => {
+      const known = await this.get(record.id);
+      if (known !== undefined) return known;
+      this.#usage.check(record);
+      this.#count(record);
+      try {
+        await (await open(this.#path(record.id, CONTENT), "w", 0o600)).close();
+        await this.#write(record);
+      } catch (thrown) {
+        await this.#removeNow(record.id);
+        throw thrown;
+      }
+      return undefined;
+    });
   }
 
-  async *read(info: ArtifactInfo, range: ByteRange = { start: 0, end: info.bytes }): AsyncIterable<Uint8Array> {
-    if (!isArtifactId(info.id)) throw new AgentError("not_found", "the artifact no longer exists");
-    if (range.end <= range.start) return;
+  async get(id: string): Promise<Maybe<ArtifactRecord>> {
+    return readRecord(this.#path(id, RECORD), id);
+  }
+
+  async length(id: string): Promise<number> {
+    return (await stat(this.#path(id, CONTENT)).catch(() => undefined))?.size ?? 0;
+  }
+
+  append(id: string, offset: number, piece: Uint8Array, grow: boolean): Promise<number> {
+    return this.#inTurn(id, async () => {
+      const length = await this.length(id);
+      if (length !== offset) return length;
+      const counted = this.#counted.get(id);
+      if (grow && counted !== undefined) {
+        this.#usage.checkGrowth(counted, piece.length);
+        this.#count({ ...counted, bytes: counted.bytes + piece.length });
+      }
+      const file = await open(this.#path(id, CONTENT), "r+");
+      try {
+        await file.write(piece, 0, piece.length, offset);
+      } finally {
+        await file.close();
+      }
+      return offset + piece.length;
+    });
+  }
+
+  change(id: string, change: RecordChange): Promise<Maybe<ArtifactRecord>> {
+    return this.#inTurn(id, async () => {
+      const stored = await this.get(id);
+      // While it is written, only this process knows its size.
+      const bytes = stored?.complete === false ? this.#counted.get(id)?.bytes : undefined;
+      const changed = stored && changedRecord({ ...stored, bytes: bytes ?? stored.bytes }, change, this.#limits);
+      if (changed === undefined) return undefined;
+      if (change.sha256 !== undefined) await this.#flush(id);
+      await this.#write(changed);
+      this.#count(changed);
+      return changed;
+    });
+  }
+
+  async *read(id: string, { start, end }: ByteRange): AsyncIterable<Uint8Array> {
     // `end` is inclusive here.
-    const bounds = { start: range.start, end: range.end - 1, highWaterMark: CHUNK_BYTES };
-    yield* createReadStream(this.#path(info.id, CONTENT), bounds) as AsyncIterable<Uint8Array>; // no encoding, so buffers
+    const bounds = { start, end: end - 1, highWaterMark: CHUNK_BYTES };
+    yield* createReadStream(this.#path(id, CONTENT), bounds) as AsyncIterable<Uint8Array>; // no encoding, so buffers
   }
 
-  async delete(id: string): Promise<boolean> {
-    if (!isArtifactId(id)) return false;
-    this.#stored.get(id)?.reservation.free();
-    this.#stored.delete(id);
+  remove(id: string): Promise<boolean> {
+    return this.#inTurn(id, () => this.#removeNow(id));
+  }
+
+  async due(time: number, most: number): Promise<readonly ArtifactRecord[]> {
+    const due: ArtifactRecord[] = [];
+    for (const counted of [...this.#counted.values()]) {
+      if (counted.expiresAt > time) continue;
+      const stored = await this.get(counted.id);
+      if (stored === undefined) this.#forget(counted.id);
+      else if (stored.expiresAt > time) this.#count(stored);
+      else if (due.push(stored) >= most) break;
+    }
+    return due;
+  }
+
+  /** One change of an artifact at a time. */
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#changing.get(id) ?? Promise.resolve();
+    const result = before.then(work, work);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#changing.set(id, settled);
+    void settled.then(() => {
+      if (this.#changing.get(id) === settled) this.#changing.delete(id);
+    });
+    return result;
+  }
+
+  #write(record: ArtifactRecord): Promise<void> {
+    return writeRecord(this.#path(record.id, RECORD), this.#path(record.id, UNFINISHED), record);
+  }
+
+  async #flush(id: string): Promise<void> {
+    const file = await open(this.#path(id, CONTENT), "r+");
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #removeNow(id: string): Promise<boolean> {
+    this.#forget(id);
     const existed = await unlinked(this.#path(id, RECORD)); // the record first: without it the artifact does not exist
+    await unlinked(this.#path(id, UNFINISHED));
     await unlinked(this.#path(id, CONTENT));
     return existed;
   }
 
-  async sweep(): Promise<number> {
-    const now = this.#options.now();
-    let removed = 0;
-    for (const [id, { info }] of this.#stored) {
-      if (info.expiresAt > now) break;
-      await this.delete(id);
-      removed++;
-    }
-    return removed;
+  #count(record: ArtifactRecord): void {
+    this.#forget(record.id);
+    this.#usage.add(record);
+    this.#counted.set(record.id, record);
+  }
+
+  #forget(id: string): void {
+    const counted = this.#counted.get(id);
+    if (counted !== undefined) this.#usage.remove(counted);
+    this.#counted.delete(id);
   }
 
   #path(id: string, end: string): string {
@@ -134,66 +198,10 @@ class DiskArtifacts implements ArtifactStore {
   }
 
   /** Only if it is old: another process may be writing it. */
-  async #removeOrphan(path: string): Promise<void> {
+  async #removeOrphan(path: string, now: number): Promise<void> {
     const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && this.#options.now() - found.mtimeMs > this.#limits.keepMs) await unlinked(path);
+    if (found !== undefined && now - found.mtimeMs > this.#limits.keepMs) await unlinked(path);
   }
-}
-
-async function writeContent(
-  path: string,
-  content: ArtifactContent,
-  reservation: Reservation,
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  const file = await open(path, "wx", 0o600);
-  try {
-    for await (const piece of content instanceof Uint8Array ? [content] : content) {
-      reservation.grow(piece.length);
-      bytes += piece.length;
-      hash.update(piece);
-      await file.appendFile(piece);
-    }
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return { bytes, sha256: hash.digest("hex") };
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function readRecord(path: string, id: string): Promise<Maybe<ArtifactInfo>> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined || text.length > RECORD_BYTES) return undefined;
-  try {
-    return recordOf(JSON.parse(text), id);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A damaged record counts as missing. */
-function recordOf(value: unknown, id: string): Maybe<ArtifactInfo> {
-  if (!isObject(value) || value["id"] !== id) return undefined;
-  const { owner, mediaType, name, bytes, sha256, expiresAt } = value;
-  if (typeof owner !== "string" || typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
-  if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes < 0) return undefined;
-  if (typeof expiresAt !== "number" || !Number.isFinite(expiresAt)) return undefined;
-  return { id, owner, bytes, sha256, expiresAt, mediaType: textOrNothing(mediaType), name: textOrNothing(name) };
-}
-
-function textOrNothing(value: unknown): Maybe<string> {
-  return typeof value === "string" ? value : undefined;
 }
 
 /** True if the file existed. */

@@ -18,11 +18,18 @@ export interface FetchLimits {
   readonly redirects: number;
 }
 
-/** The size limit equals that of our own store; ranges are half a message. */
+/** What is fetched as a whole is in memory; ranges are half a message. */
 export const DEFAULT_FETCH_LIMITS: FetchLimits = Object.freeze({
-  artifactBytes: DEFAULT_ARTIFACT_LIMITS.artifactBytes,
+  artifactBytes: 64 * 1024 * 1024,
   pieceBytes: 8 * 1024 * 1024,
   redirects: 3,
+});
+
+/** What is read as a stream is as large as our own store allows, in pieces of a few chunks. */
+const STREAM_LIMITS: FetchLimits = Object.freeze({
+  ...DEFAULT_FETCH_LIMITS,
+  artifactBytes: DEFAULT_ARTIFACT_LIMITS.artifactBytes,
+  pieceBytes: 1024 * 1024,
 });
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -44,21 +51,32 @@ export async function fetchPart(part: Part, options: FetchOptions): Promise<Part
   if (part.kind !== "url") return part;
   const limits = { ...DEFAULT_FETCH_LIMITS, ...options.limits };
   const reference = readReference(part);
-  if (reference !== undefined && reference.bytes > limits.artifactBytes) throw tooLarge(limits);
-  const { bytes, head } = await download(part.url, reference, limits, options);
-  const declared = reference?.sha256 ?? digestIn(head.headers["repr-digest"]);
-  if (declared !== undefined && createHash("sha256").update(bytes).digest("hex") !== declared)
-    throw new AgentError("bad_peer", "the digest of the artifact does not match");
-  return restored(part, reference, bytes, head);
+  const pieces = new ByteCollector(limits.artifactBytes);
+  const { mediaType, chunks } = await openDownload(part.url, reference, limits, options);
+  for await (const chunk of chunks) if (!pieces.add(chunk)) throw tooLarge(limits);
+  return restoredPart(part, pieces.whole(), mediaType);
+}
+
+/** Streams the content of a URL part as `fetchPart` fetches it. The digest is checked before the stream ends. */
+export async function* readUrlPart(part: Part & { readonly kind: "url" }, options: FetchOptions): AsyncGenerator<Uint8Array> {
+  const limits = { ...STREAM_LIMITS, ...options.limits };
+  yield* (await openDownload(part.url, readReference(part), limits, options)).chunks;
 }
 
 interface Download {
-  readonly bytes: Uint8Array;
-  /** The first response: its headers describe the whole artifact. */
-  readonly head: HttpResponse;
+  /** As its server declares it. */
+  readonly mediaType: Maybe<string>;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-async function download(url: string, reference: Maybe<Reference>, limits: FetchLimits, options: FetchOptions): Promise<Download> {
+/** Follows redirects. The chunks must be read: the link is closed at their end. */
+async function openDownload(
+  url: string,
+  reference: Maybe<Reference>,
+  limits: FetchLimits,
+  options: FetchOptions,
+): Promise<Download> {
+  if (reference !== undefined && reference.bytes > limits.artifactBytes) throw tooLarge(limits);
   let target = await options.guard(url);
   for (let redirects = 0; ; redirects++) {
     const link = options.linkTo(target);
@@ -66,14 +84,19 @@ async function download(url: string, reference: Maybe<Reference>, limits: FetchL
       const requestRange = rangeRequester(link.exchange, target, limits, options.cancel);
       const head = await requestRange(0);
       const location = head.headers["location"];
-      if (!REDIRECTS.has(head.status) || location === undefined) return await collect(head, requestRange, reference, limits);
+      if (!REDIRECTS.has(head.status) || location === undefined) {
+        const chunks = verified(head, requestRange, reference, limits, () => link.close());
+        return { mediaType: head.headers["content-type"], chunks };
+      }
       await discard(head);
       if (redirects >= limits.redirects)
         throw new AgentError("bad_peer", `${target.hostname} redirects more than ${limits.redirects} times`);
       target = await options.guard(location, target);
-    } finally {
+    } catch (thrown) {
       await link.close();
+      throw thrown;
     }
+    await link.close();
   }
 }
 
@@ -91,25 +114,40 @@ function rangeRequester(
   };
 }
 
-async function collect(
+/** The ranges one after the other, and last the digest: that of the reference, or the one the server declares. */
+async function* verified(
   head: HttpResponse,
   requestRange: RequestRange,
   reference: Maybe<Reference>,
   limits: FetchLimits,
-): Promise<Download> {
-  const pieces = new ByteCollector(limits.artifactBytes);
+  close: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
   let size = reference?.bytes;
   let received = 0;
-  for (let response = head; ; response = await requestRange(received)) {
-    const piece = await readPiece(response, received, limits);
-    if (response.headers["etag"] !== head.headers["etag"])
-      throw new AgentError("bad_peer", "the artifact changed while it was being read");
-    size ??= piece.size;
-    if (piece.size !== size) throw new AgentError("bad_peer", `the artifact has ${piece.size} bytes; ${size} were announced`);
-    if (size > limits.artifactBytes) throw tooLarge(limits);
-    if (!pieces.add(piece.bytes)) throw tooLarge(limits);
-    received += piece.bytes.length;
-    if (received >= size) return { bytes: pieces.whole(), head };
+  try {
+    for (let response = head; ; response = await requestRange(received)) {
+      const piece = await readPiece(response, received, limits);
+      if (response.headers["etag"] !== head.headers["etag"])
+        throw new AgentError("bad_peer", "the artifact changed while it was being read");
+      size ??= piece.size;
+      if (piece.size !== size) throw new AgentError("bad_peer", `the artifact has ${piece.size} bytes; ${size} were announced`);
+      if (size > limits.artifactBytes) throw tooLarge(limits);
+      hash.update(piece.bytes);
+      received += piece.bytes.length;
+      if (received < size) {
+        yield piece.bytes;
+        continue;
+      }
+      const declared = reference?.sha256 ?? digestIn(head.headers["repr-digest"]);
+      if (declared !== undefined && hash.digest("hex") !== declared)
+        throw new AgentError("bad_peer", "the digest of the artifact does not match");
+      // The last piece is given away only after the check.
+      yield piece.bytes;
+      return;
+    }
+  } finally {
+    await close();
   }
 }
 
@@ -154,7 +192,9 @@ function refusedBy(status: number): AgentError {
   return new AgentError("bad_peer", `the artifact's server answered with status ${status}`, facts);
 }
 
-function restored(part: Part, reference: Maybe<Reference>, bytes: Uint8Array, head: HttpResponse): Part {
+/** The part that was moved out of a message; raw bytes if it was none of ours. */
+export function restoredPart(part: Part, bytes: Uint8Array, mediaType: Maybe<string>): Part {
+  const reference = readReference(part);
   const name = part.name;
   const metadata = withoutReference(part.metadata);
   switch (reference?.kind) {
@@ -165,7 +205,7 @@ function restored(part: Part, reference: Maybe<Reference>, bytes: Uint8Array, he
     case "raw":
       return { kind: "raw", bytes, mediaType: part.mediaType, name, metadata };
     default:
-      return { kind: "raw", bytes, mediaType: part.mediaType ?? head.headers["content-type"], name, metadata };
+      return { kind: "raw", bytes, mediaType: part.mediaType ?? mediaType, name, metadata };
   }
 }
 

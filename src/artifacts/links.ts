@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { AgentError, type Maybe } from "../envelope/index.js";
-import { type ArtifactInfo, isArtifactId } from "./store.js";
+import { type ArtifactInfo, isArtifactId, type UploadFacts } from "./store.js";
 
 /** The path of artifacts below the host's base URL. */
 export const ARTIFACT_PATH = "/artifacts/";
@@ -12,7 +12,7 @@ export interface LinkOptions {
   /** Scheme, host and base path, without a trailing slash. Called per link, because the port may not be known yet. */
   baseUrl(): string;
   now(): number;
-  /** Lifetime of a link; never longer than the artifact's. */
+  /** Lifetime of a link. Default: that of the artifact. */
   readonly linkMs?: Maybe<number>;
 }
 
@@ -26,21 +26,22 @@ export interface ArtifactLinks {
   make(info: ArtifactInfo): string;
   /** Throws `expired` for an expired link of ours, and `not_found` for anything else. */
   check(id: string, query: string): Grant;
+  /** The id of an upload: the same for the same content of the same owner, and not to be guessed. */
+  uploadId(facts: UploadFacts): string;
 }
 
 const SECRET_BYTES = 32;
-const DEFAULT_LINK_MS = 60 * 60 * 1000;
 const MAX_QUERY_CHARS = 512;
 
 /**
- * Links `…/artifacts/{id}?expires=…&owner=…&sig=…`, signed with HMAC-SHA-256. `owner` is a keyed digest: the peer that receives a link
- * does not learn the owner.
+ * Links `…/artifacts/{id}?expires=…&owner=…&sig=…`, signed with HMAC-SHA-256. Without `expires` a link is valid as long as its artifact
+ * is kept. `owner` is a keyed digest: the peer that receives a link does not learn the owner.
  */
 export function createArtifactLinks(options: LinkOptions): ArtifactLinks {
   if (options.secret.length < SECRET_BYTES)
     throw new AgentError("invalid_message", `the secret for artifact links must have at least ${SECRET_BYTES} bytes`);
-  // The prefix separates the two uses of the secret.
-  const mac = (use: "link" | "owner", ...fields: readonly string[]): Buffer =>
+  // The prefix separates the uses of the secret.
+  const mac = (use: "link" | "owner" | "upload", ...fields: readonly string[]): Buffer =>
     createHmac("sha256", options.secret)
       .update(`koine artifact ${use} 1\n${fields.join("\n")}`)
       .digest();
@@ -48,16 +49,20 @@ export function createArtifactLinks(options: LinkOptions): ArtifactLinks {
 
   return {
     make(info) {
-      const expires = String(Math.min(info.expiresAt, options.now() + (options.linkMs ?? DEFAULT_LINK_MS)));
+      const expires = options.linkMs === undefined ? "" : String(options.now() + options.linkMs);
       const owner = ownerTag(info.owner);
       const sig = mac("link", info.id, expires, owner).toString("base64url");
-      return `${options.baseUrl()}${ARTIFACT_PATH}${info.id}?expires=${expires}&owner=${owner}&sig=${sig}`;
+      return `${options.baseUrl()}${ARTIFACT_PATH}${info.id}?${expires === "" ? "" : `expires=${expires}&`}owner=${owner}&sig=${sig}`;
     },
     check(id, query) {
       const { expires, owner, sig } = readQuery(query);
       if (!isArtifactId(id) || !sameBytes(Buffer.from(sig, "base64url"), mac("link", id, expires, owner))) throw notFound();
-      if (!(options.now() < Number(expires))) throw new AgentError("expired", "the link to this artifact has expired");
+      if (expires !== "" && !(options.now() < Number(expires)))
+        throw new AgentError("expired", "the link to this artifact has expired");
       return { isFor: (candidate) => sameBytes(Buffer.from(owner), Buffer.from(ownerTag(candidate))) };
+    },
+    uploadId({ owner, bytes, sha256, mediaType = "", name = "" }) {
+      return mac("upload", JSON.stringify([owner, bytes, sha256, mediaType, name])).toString("base64url");
     },
   };
 }

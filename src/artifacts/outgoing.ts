@@ -1,4 +1,4 @@
-import { AgentError, isSealed, type Maybe, type Part, partBytes } from "../envelope/index.js";
+import { AgentError, isSealed, type Maybe, type Part, partBytes, partContent } from "../envelope/index.js";
 import type { ArtifactLinks } from "./links.js";
 import { writeReference } from "./reference.js";
 import type { ArtifactInfo, ArtifactStore } from "./store.js";
@@ -9,6 +9,8 @@ export interface MoveOptions {
   readonly inlineBytes: number;
   /** The owner of the artifacts: the principal that receives the message. */
   readonly owner: string;
+  /** The owner's task that the content belongs to, if there is one already. */
+  readonly task?: Maybe<string>;
   /** Without a store, large content is refused. */
   readonly artifacts?: Maybe<{ readonly store: ArtifactStore; readonly links: ArtifactLinks }>;
 }
@@ -18,17 +20,18 @@ export interface MovedContent {
   readonly content: readonly Part[];
   /** The new URLs, for `artifactRefs`. */
   readonly refs: readonly string[];
+  /** The ids of the new artifacts. */
+  readonly ids: readonly string[];
 }
 
 /** Size of a link that replaces a part. */
 const LINK_BYTES = 512;
-const encoder = new TextEncoder();
 
 /** Moves the largest parts to the store until the rest fits inline; small content is returned unchanged. Sealed parts stay. */
 export async function moveLargeParts(content: readonly Part[], options: MoveOptions): Promise<MovedContent> {
   const chosen = chooseLargest(content, options.inlineBytes);
-  if (chosen.size === 0) return { content, refs: [] };
-  const { artifacts, owner } = options;
+  if (chosen.size === 0) return { content, refs: [], ids: [] };
+  const { artifacts, owner, task } = options;
   if (artifacts === undefined)
     throw new AgentError(
       "too_large",
@@ -47,7 +50,7 @@ export async function moveLargeParts(content: readonly Part[], options: MoveOpti
         continue;
       }
       const mediaType = part.mediaType ?? MEDIA_TYPES[part.kind];
-      const info = await artifacts.store.put(bytesOfPart(part), { owner, mediaType, name: part.name });
+      const info = await artifacts.store.put(partContent(part), { owner, mediaType, name: part.name, task });
       stored.push(info);
       const url = artifacts.links.make(info);
       refs.push(url);
@@ -58,7 +61,7 @@ export async function moveLargeParts(content: readonly Part[], options: MoveOpti
     for (const { id } of stored) await artifacts.store.delete(id);
     throw thrown;
   }
-  return { content: moved, refs };
+  return { content: moved, refs, ids: stored.map(({ id }) => id) };
 }
 
 /** The served media type of a part without one. The part itself stays without. */
@@ -79,17 +82,4 @@ function chooseLargest(content: readonly Part[], inlineBytes: number): ReadonlyS
 /** Ciphertext stays: its recipient may be several hops away, where the link is not valid. */
 function isMovable(part: Part): boolean {
   return part.kind !== "url" && !isSealed(part);
-}
-
-function bytesOfPart(part: Exclude<Part, { readonly kind: "url" }>): Uint8Array {
-  switch (part.kind) {
-    case "text":
-      return encoder.encode(part.text);
-    case "data":
-      return encoder.encode(JSON.stringify(part.data));
-    case "raw":
-      return part.bytes;
-    default:
-      return part satisfies never;
-  }
 }

@@ -1,7 +1,4 @@
-import { isObject, type Maybe, type Metadata, type Part } from "../envelope/index.js";
-
-/** Metadata member that describes the content behind a part's URL. */
-export const ARTIFACT_MEMBER = "urn:koine:artifact:1";
+import { ARTIFACT_MEMBER, isObject, type Maybe, type Metadata, type Part } from "../envelope/index.js";
 
 /** The original part, so that the receiver can restore and verify it. */
 export interface Reference {

@@ -48,9 +48,22 @@ describe("a link", () => {
     expect(links.make(info)).not.toContain("alice");
   });
 
-  test("never outlives the artifact", () => {
-    now = 10_800;
-    expect(links.make(info)).toContain("expires=11000&");
+  test("without a lifetime of its own is valid as long as the artifact, and as the task that refers to it", async () => {
+    const lasting = createArtifactLinks({ secret: SECRET, baseUrl: () => "http://h:1/base", now: () => now });
+    const url = lasting.make(info);
+    const isReferred = (owner: string, tasks: readonly string[]): boolean => owner === ALICE.owner && tasks.includes("task-1");
+    const admit = openAdmission();
+    const served = artifactExchange({ store, links: lasting, admit, isReferred });
+    now = 10_999;
+    expect((await get(url, {}, served)).status).toBe(200);
+    now = 11_000;
+    expect((await get(url, {}, served)).status).toBe(404);
+    expect(await store.refer(info.id, "task-1")).toBe(true);
+    expect((await get(url, {}, served)).status).toBe(200);
+    expect(await store.sweep(isReferred)).toBe(0);
+    now = 21_000;
+    expect((await get(url, {}, artifactExchange({ store, links: lasting, admit, isReferred: () => false }))).status).toBe(404);
+    expect(await store.sweep(() => false)).toBe(1);
   });
 
   test("expires", async () => {

@@ -4,16 +4,22 @@ import type { Exchange, HttpHeaders, HttpRequest, HttpResponse } from "../transp
 import { errorResponse } from "../transport/response.js";
 import { readRange } from "./byte-range.js";
 import { ARTIFACT_PATH, type ArtifactLinks, notFound } from "./links.js";
-import type { ArtifactInfo, ArtifactStore, ByteRange } from "./store.js";
+import type { ArtifactInfo, ArtifactStore, ByteRange, IsReferred } from "./store.js";
 
 /** The store, the links and the authentication of an artifact server. */
 export interface ArtifactServerOptions {
   readonly store: ArtifactStore;
   readonly links: ArtifactLinks;
+  /** What tasks exist. Default: an artifact is served until it expires. */
+  readonly isReferred?: Maybe<IsReferred>;
   admit(request: HttpRequest): Principal | Promise<Principal>;
 }
 
-const STATUS: { readonly [code: string]: number } = {
+/** HTTP statuses of refusals. */
+export const STATUS: { readonly [code: string]: number } = {
+  invalid_message: 400,
+  conflict: 409,
+  too_large: 413,
   not_found: 404,
   expired: 410,
   unauthenticated: 401,
@@ -39,11 +45,14 @@ export function artifactExchange(options: ArtifactServerOptions): Exchange {
   };
 }
 
-async function permitted(request: HttpRequest, { store, links, admit }: ArtifactServerOptions): Promise<ArtifactInfo> {
+async function permitted(
+  request: HttpRequest,
+  { store, links, admit, isReferred }: ArtifactServerOptions,
+): Promise<ArtifactInfo> {
   const id = request.path.slice(request.path.lastIndexOf(ARTIFACT_PATH) + ARTIFACT_PATH.length);
   const grant = links.check(id, request.query);
   const caller = await callerOf(request, admit);
-  const info = await store.find(id);
+  const info = await store.find(id, isReferred);
   if (info === undefined || !grant.isFor(info.owner)) throw notFound();
   if (caller.scheme !== "anonymous" && !isOwner(caller, info.owner)) throw notFound();
   return info;

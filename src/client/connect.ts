@@ -1,3 +1,4 @@
+import type { UploadSource } from "../artifacts/index.js";
 import {
   AgentError,
   CancelSource,
@@ -12,7 +13,7 @@ import {
 } from "../envelope/index.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { resolverFor } from "./did-resolvers.js";
-import { followLinks } from "./large-parts.js";
+import { followLinks, streamLinks } from "./follow-links.js";
 import { peerAddress } from "./peer-address.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { type AgentClient, agentClient } from "./remote-agent.js";
@@ -24,6 +25,7 @@ import {
   type RewriteAddress,
   resolvePeer,
 } from "./resolve-peer.js";
+import { type UploadOptions, uploadTo } from "./upload.js";
 
 /** A connected peer: the interface in use, the evidence for it, and the calls it takes. */
 export interface RemoteAgent extends AgentClient {
@@ -56,6 +58,13 @@ export interface RemoteAgent extends AgentClient {
   ping(signal?: AbortSignal): Promise<void>;
   /** Fetches what a URL part of an answer points to, through the outbound guard; size and digest are checked. */
   fetch(part: Part, signal?: AbortSignal): Promise<Part>;
+  /** Streams what a URL part of an answer points to, of any size, in the same way. */
+  read(part: Part & { readonly kind: "url" }, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Uploads content in pieces to the peer's artifact store and returns a part that refers to it, to be sent in a message. After a cut it
+   * goes on where the peer stands. Throws `unsupported` where the peer has no artifact store of Koine.
+   */
+  upload(source: UploadSource, options?: UploadOptions): Promise<Part>;
   /** Messages the peer initiates. Throws `unsupported` on first use where the protocol has none. */
   receive(): AsyncIterable<Envelope>;
   /** Distributes sends by percentage from now on. */
@@ -149,6 +158,10 @@ function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
     async fetch(part, signal = new AbortController().signal) {
       return followLinks(await classOfUrl(address, resolveByDns))(part, signal);
     },
+    async *read(part, signal = new AbortController().signal) {
+      yield* streamLinks(await classOfUrl(address, resolveByDns))(part, signal);
+    },
+    upload: (source, uploadOptions = {}) => uploadTo(target, resolved.connection, source, uploadOptions),
     share(shares) {
       resolved.connection.shares = shares;
     },

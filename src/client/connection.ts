@@ -14,6 +14,7 @@ import {
 import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
 import { traitsOf } from "../protocols/traits.js";
+import type { Link } from "../transport/exchange.js";
 import { httpAddress } from "../transport/request.js";
 import type { FloorRules } from "./floor-rules.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
@@ -51,6 +52,11 @@ export class Connection {
   /** The interface of the next message without a hint. */
   get current(): Candidate {
     return pickInterface(this.#candidates, undefined, {}, this.#options.random);
+  }
+
+  /** The transport to the current interface, with the credentials that its card requires. */
+  get link(): Link {
+    return this.#options.contextFor(this.current).link;
   }
 
   get candidates(): readonly Candidate[] {

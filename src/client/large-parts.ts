@@ -1,69 +1,193 @@
 import {
+  ARTIFACT_PATH,
+  type ArtifactInfo,
   type ArtifactLinks,
   type ArtifactStore,
   artifactExchange,
   createArtifactLinks,
-  fetchPart,
+  DEFAULT_FETCH_LIMITS,
+  type IsReferred,
   moveLargeParts,
+  readReference,
+  restoredPart,
+  UPLOAD_PATH,
+  uploadExchange,
+  writeReference,
 } from "../artifacts/index.js";
 import {
   AgentError,
   type Content,
-  cancelFrom,
-  type Envelope,
+  decodeBase64,
+  encodeBase64,
   INLINE_CONTENT_BYTES,
+  type Maybe,
   type Part,
   partBytes,
   partsOf,
+  type Records,
+  recordsBelow,
 } from "../envelope/index.js";
 import type { ExtraRoute } from "../protocols/front.js";
-import type { Host } from "../protocols/protocol.js";
-import { type AddressClass, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
-import {
-  type AgentFunction,
-  type AgentStream,
-  Ending,
-  type FetchPart,
-  isStream,
-  Progress,
-  Relayed,
-  RelayedMessage,
-  type Result,
-  type UpstreamEvent,
-} from "../tasks/index.js";
-import { poolLink } from "../transport/node/index.js";
+import { type FetchPart, platformTimers, type ReadPart, type Store } from "../tasks/index.js";
+import { ByteCollector } from "../transport/body.js";
 
 /** Where and when large content is stored instead of sent inline. */
 export interface LargePartOptions {
   /** Where the content is stored. */
   readonly store: ArtifactStore;
-  /** The signing key of links, at least 32 bytes. Default: generated at start, so links do not outlive the process. */
+  /** The signing key of links, at least 32 bytes. Default: generated once and kept in the task store, so that replicas share it. */
   readonly secret?: Uint8Array;
-  /** Lifetime of a link. Default: one hour. */
+  /** Lifetime of a link. Default: that of its artifact. */
   readonly linkMs?: number;
   /** Content of this many bytes or more is sent by reference. Default: 1 MB. */
   readonly inlineBytes?: number;
 }
 
-/** The artifacts of a host: the routes that serve them, and how content is moved out of messages. */
-export interface LargeParts {
-  readonly routes: readonly ExtraRoute[];
-  move(content: Content, owner: string): Content | Promise<Content>;
+/** What the artifacts of a host depend on. */
+export interface LargePartsContext {
+  now(): number;
+  baseUrl(): string;
+  /** The tasks that refer to artifacts, and where the signing key is kept. */
+  readonly tasks: Pick<Store, "facts" | "records">;
 }
 
-export function createLargeParts(options: LargePartOptions, now: () => number, baseUrl: () => string): LargeParts {
-  const { store, linkMs, inlineBytes = INLINE_CONTENT_BYTES } = options;
-  const secret = options.secret ?? crypto.getRandomValues(new Uint8Array(32));
-  const links: ArtifactLinks = createArtifactLinks({ secret, baseUrl, now, linkMs });
-  const exchange: ExtraRoute["exchange"] = (request, { admit }) => artifactExchange({ store, links, admit })(request);
-  return {
-    routes: ["GET", "HEAD"].map((method) => ({ route: { method, path: "/artifacts/*" }, exchange })),
-    move(content, owner) {
-      const parts = partsOf(content);
-      if (sizeOf(parts) < inlineBytes) return content;
-      return moveLargeParts(parts, { inlineBytes, owner, artifacts: { store, links } }).then((moved) => moved.content);
-    },
-  };
+/** For whom content is stored. */
+export interface PartsOwner {
+  readonly owner: string;
+  /** The owner's task, if there is one already. */
+  readonly id?: Maybe<string>;
+}
+
+/** Moved content, and the artifacts it refers to now. */
+export interface Moved {
+  readonly content: Content;
+  readonly ids: readonly string[];
+}
+
+/** How often artifacts are looked at that no task may refer to any more. */
+const SWEEP_MS = 60_000;
+const SECRET_BYTES = 32;
+const SECRET_KEY = "link-secret";
+
+/** The artifacts of a host: the routes that serve them, and how content is moved out of messages. */
+export class LargeParts {
+  readonly routes: readonly ExtraRoute[];
+  /** Stops the removal of expired artifacts. */
+  readonly close: () => void;
+  readonly #store: ArtifactStore;
+  readonly #inlineBytes: number;
+  readonly #isReferred: IsReferred;
+  readonly #openLinks: () => Promise<ArtifactLinks>;
+  #links: Maybe<Promise<ArtifactLinks>>;
+
+  constructor(options: LargePartOptions, { now, baseUrl, tasks }: LargePartsContext) {
+    const { store, linkMs, inlineBytes = INLINE_CONTENT_BYTES } = options;
+    this.#store = store;
+    this.#inlineBytes = inlineBytes;
+    this.#openLinks = async () =>
+      createArtifactLinks({ secret: options.secret ?? (await keptSecret(tasks.records)), baseUrl, now, linkMs });
+    this.#isReferred = async (owner, ids) => {
+      for (const id of ids) if ((await tasks.facts(id, owner)) !== undefined) return true;
+      return false;
+    };
+    const serve: ExtraRoute["exchange"] = async (request, { admit }) =>
+      artifactExchange({ store, links: await this.#linksNow(), admit, isReferred: this.#isReferred })(request);
+    const upload: ExtraRoute["exchange"] = async (request, { admit }) =>
+      uploadExchange({ store, links: await this.#linksNow(), admit })(request);
+    this.routes = [
+      ...["GET", "HEAD"].map((method) => ({ route: { method, path: `${ARTIFACT_PATH}*` }, exchange: serve })),
+      ...["GET", "HEAD", "POST"].map((method) => ({ route: { method, path: UPLOAD_PATH }, exchange: upload })),
+      { route: { method: "PATCH", path: `${ARTIFACT_PATH}*` }, exchange: upload },
+    ];
+    // A store that does not answer is asked again the next time.
+    this.close = platformTimers.every(SWEEP_MS, () => void store.sweep(this.#isReferred).catch(() => undefined));
+  }
+
+  move(content: Content, owner: string): Content | Promise<Content> {
+    const moved = this.moveFor(content, { owner });
+    return moved instanceof Promise ? moved.then((each) => each.content) : moved.content;
+  }
+
+  moveFor(content: Content, { owner, id: task }: PartsOwner): Moved | Promise<Moved> {
+    const parts = partsOf(content);
+    if (sizeOf(parts) < this.#inlineBytes) return { content, ids: [] };
+    return this.#linksNow().then((links) =>
+      moveLargeParts(parts, { inlineBytes: this.#inlineBytes, owner, task, artifacts: { store: this.#store, links } }),
+    );
+  }
+
+  /** The artifact is kept as long as the task. */
+  async refer(id: string, task: string): Promise<void> {
+    await this.#store.refer(id, task);
+  }
+
+  /** The artifact of this owner that a link leads to; undefined for any other link. */
+  async ownArtifact(url: string, owner: string): Promise<Maybe<string>> {
+    const found = await this.#find(url);
+    return found?.owner === owner ? found.id : undefined;
+  }
+
+  /** Stores a copy of what another host's reference leads to, piece by piece. */
+  async copy(part: Part & { readonly kind: "url" }, chunks: AsyncIterable<Uint8Array>, by: PartsOwner): Promise<[Part, string]> {
+    const reference = readReference(part);
+    if (reference === undefined) throw new AgentError("internal", "a part without a reference cannot be copied");
+    const links = await this.#linksNow();
+    const facts = { owner: by.owner, mediaType: part.mediaType, name: part.name, task: by.id };
+    const info = await this.#store.put(chunks, facts);
+    return [writeReference(part, links.make(info), reference), info.id];
+  }
+
+  /** Reads what is stored here from the store, and everything else as `follow` does. */
+  fetching(follow: FetchPart): FetchPart {
+    return async (part, signal) => {
+      const info = part.kind === "url" ? await this.#find(part.url) : undefined;
+      if (info === undefined) return follow(part, signal);
+      const most = DEFAULT_FETCH_LIMITS.artifactBytes;
+      const tooLarge = new AgentError("too_large", `the part has more than ${most} bytes: read it as a stream, with task.read`);
+      if (info.bytes > most) throw tooLarge;
+      const pieces = new ByteCollector(most);
+      for await (const chunk of this.#store.read(info)) if (!pieces.add(chunk)) throw tooLarge;
+      return restoredPart(part, pieces.whole(), info.mediaType);
+    };
+  }
+
+  /** The same as a stream. */
+  reading(follow: ReadPart): ReadPart {
+    const find = (url: string): Promise<Maybe<ArtifactInfo>> => this.#find(url);
+    const store = this.#store;
+    return async function* read(part, signal) {
+      const info = await find(part.url);
+      yield* info === undefined ? follow(part, signal) : store.read(info);
+    };
+  }
+
+  /** Whatever host the link names: replicas share the key and the store. */
+  async #find(url: string): Promise<Maybe<ArtifactInfo>> {
+    const at = url.lastIndexOf(ARTIFACT_PATH);
+    const query = url.indexOf("?", at);
+    if (at === -1 || query === -1) return undefined;
+    const id = url.slice(at + ARTIFACT_PATH.length, query);
+    const links = await this.#linksNow();
+    try {
+      const grant = links.check(id, url.slice(query + 1));
+      const info = await this.#store.find(id, this.#isReferred);
+      return info !== undefined && grant.isFor(info.owner) ? info : undefined;
+    } catch (thrown) {
+      if (AgentError.from(thrown).code === "not_found") return undefined; // not a link of ours
+      throw thrown;
+    }
+  }
+
+  /** A task store that does not answer is asked again the next time. */
+  #linksNow(): Promise<ArtifactLinks> {
+    if (this.#links === undefined) {
+      this.#links = this.#openLinks();
+      this.#links.catch(() => {
+        this.#links = undefined;
+      });
+    }
+    return this.#links;
+  }
 }
 
 function sizeOf(parts: readonly Part[]): number {
@@ -72,88 +196,14 @@ function sizeOf(parts: readonly Part[]): number {
   return bytes;
 }
 
-/** Wraps an agent so that large parts of its output are sent by reference. */
-export function externalizeLargeParts(handle: AgentFunction, { move }: LargeParts): AgentFunction {
-  return (message, task) => {
-    const output = handle(message, task);
-    if (isStream(output)) return externalizeStream(output, (content) => move(content, task.owner));
-    return Promise.resolve(output).then((result) => movedResult(result, (content) => move(content, task.owner)));
-  };
-}
-
-type Move = (content: Content) => Content | Promise<Content>;
-
-async function* externalizeStream(output: AgentStream, move: Move): AgentStream {
-  let step = await output.next();
-  try {
-    while (!step.done) {
-      const { value } = step;
-      yield await movedStep(value, move);
-      step = await output.next();
-    }
-    return await movedResult(step.value, move);
-  } finally {
-    // Stopping the run also ends the agent's generator, so that its cleanup runs.
-    if (!step.done) await output.return(undefined);
-  }
-}
-
-async function movedStep(step: Progress | Relayed | string, move: Move): Promise<Progress | Relayed | string> {
-  if (step instanceof Relayed) return movedEvents(step, move);
-  if (typeof step === "string" || step.content === undefined) return step;
-  return new Progress(step.step, await move(step.content), step.options);
-}
-
-async function movedEvents({ events, state }: Relayed, move: Move): Promise<Relayed> {
-  return new Relayed(await Promise.all(events.map((event) => movedEvent(event, move))), state);
-}
-
-async function movedEvent(event: UpstreamEvent, move: Move): Promise<UpstreamEvent> {
-  if (event.kind === "artifact") {
-    const parts = partsOf(await move(event.artifact.parts));
-    return { ...event, artifact: { ...event.artifact, parts } };
-  }
-  const { message } = event.status;
-  if (message === undefined) return event;
-  return { ...event, status: { ...event.status, message: await movedMessage(message, move) } };
-}
-
-/** The content of a signed message stays as its author wrote it. */
-async function movedMessage(message: Envelope, move: Move): Promise<Envelope> {
-  if (message.proofs !== undefined && message.proofs.length > 0) return message;
-  return { ...message, content: partsOf(await move(message.content)) };
-}
-
-async function movedResult(result: Result, move: Move): Promise<Result> {
-  if (result === undefined) return undefined;
-  if (result instanceof Ending)
-    return result.content === undefined ? result : new Ending(result.state, await move(result.content));
-  if (result instanceof Relayed) return movedEvents(result, move);
-  if (result instanceof RelayedMessage) {
-    const { message, head } = result;
-    return new RelayedMessage(await movedMessage(message, move), head);
-  }
-  return move(result as Content);
-}
-
-/** Follows links in messages from an address of this class, never to a more private one. */
-export function followLinks(from: AddressClass, allow?: readonly string[]): FetchPart {
-  const guard = createGuard({ from, allow, resolve: resolveByDns });
-  return (part, signal) =>
-    fetchPart(part, { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), cancel: cancelFrom(signal) });
-}
-
-/** Fetches a URL through the same guard, with a limit of bytes and of time. */
-export function followUrls(from: AddressClass, allow?: readonly string[]): Host["follow"] {
-  const guard = createGuard({ from, allow, resolve: resolveByDns });
-  return async (url, { bytes, timeoutMs }) => {
-    const cancel = cancelFrom(AbortSignal.timeout(timeoutMs));
-    const limits = { artifactBytes: bytes, pieceBytes: bytes };
-    const part = await fetchPart(
-      { kind: "url", url },
-      { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), limits, cancel },
-    );
-    if (part.kind !== "raw") throw new AgentError("internal", "a fetched URL did not yield bytes");
-    return part.bytes;
-  };
+/** The first process of a store makes the key; all others, and later ones, find it. */
+async function keptSecret(all: Records): Promise<Uint8Array> {
+  const records = recordsBelow(all, "artifacts");
+  const made = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  const known = await records.add(SECRET_KEY, { secret: encodeBase64(made) });
+  if (known === undefined) return made;
+  const { secret } = known;
+  const found = typeof secret === "string" ? decodeBase64(secret) : undefined;
+  if (found?.length !== SECRET_BYTES) throw new AgentError("internal", "the stored key of artifact links is damaged");
+  return found;
 }

@@ -1,5 +1,6 @@
 /** The message model, which every protocol is translated to and from. Has no dependencies. */
 export { answerOf, answerText, artifactText } from "./answer.js";
+export { ARTIFACT_MEMBER, artifactRefsOf, withReferredParts } from "./artifact-refs.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
 export {
   ANONYMOUS,
@@ -56,7 +57,7 @@ export { type Awaitable, isObject, type Json, type JsonObject, type Maybe, type 
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { type Content, dataPart, type Part, partsOf, textOf, textPart } from "./part.js";
-export { partBytes } from "./part-bytes.js";
+export { partBytes, partContent } from "./part-bytes.js";
 export { hasProtected, isProtected, isSealed, protectionOf, SEALED_TYPE } from "./protection.js";
 export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";

@@ -1,3 +1,4 @@
+import { artifactRefsOf } from "./artifact-refs.js";
 import type { Context, Envelope } from "./envelope.js";
 import type { Maybe, Metadata } from "./json.js";
 import { type Content, partsOf } from "./part.js";
@@ -15,6 +16,8 @@ export interface EnvelopeStart {
 
 /** Creates a message. Ids and time are injected. */
 export function newEnvelope(start: EnvelopeStart, ids: { now(): number; newId(): string }): Envelope {
+  const content = partsOf(start.content);
+  const artifactRefs = start.context.artifactRefs ?? artifactRefsOf(content);
   return {
     id: ids.newId(),
     ts: ids.now() / 1000,
@@ -22,8 +25,8 @@ export function newEnvelope(start: EnvelopeStart, ids: { now(): number; newId():
     dst: start.dst,
     intent: start.intent ?? "",
     role: "user",
-    content: partsOf(start.content),
-    context: start.context,
+    content,
+    context: artifactRefs === undefined ? start.context : { ...start.context, artifactRefs },
     meta: { protocolHint: start.protocolHint, retryCount: undefined },
     references: undefined,
     extensions: start.extensions,

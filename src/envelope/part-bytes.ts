@@ -3,6 +3,7 @@ import type { Part } from "./part.js";
 
 /** From this size on a part's size is remembered: a gateway asks for it six times per message, and nothing else runs meanwhile. */
 const REMEMBERED_BYTES = 4096;
+const encoder = new TextEncoder();
 /** Parts are never changed, so neither are their sizes. */
 const remembered = new WeakMap<Part, number>();
 
@@ -19,6 +20,20 @@ export function partBytes(part: Part): number {
       return part.bytes.length;
     case "url":
       return utf8Bytes(part.url);
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The bytes that `partBytes` counts, of a part that has its content. */
+export function partContent(part: Exclude<Part, { readonly kind: "url" }>): Uint8Array {
+  switch (part.kind) {
+    case "text":
+      return encoder.encode(part.text);
+    case "data":
+      return encoder.encode(jsonText(part.data));
+    case "raw":
+      return part.bytes;
     default:
       return part satisfies never;
   }

@@ -1,11 +1,5 @@
-import {
-  createLargeParts,
-  externalizeLargeParts,
-  followLinks,
-  followUrls,
-  type LargePartOptions,
-  type LargeParts,
-} from "../client/large-parts.js";
+import { followLinks, followUrls, streamLinks } from "../client/follow-links.js";
+import { type LargePartOptions, LargeParts } from "../client/large-parts.js";
 import {
   AgentError,
   type Interface,
@@ -35,12 +29,12 @@ import {
   openAdmission,
 } from "../security/index.js";
 import {
-  type AgentFunction,
   createMemoryStore,
   createRuntime,
   DEFAULT_TASK_LIMITS,
   type FetchPart,
   type PushPort,
+  type ReadPart,
   type Runtime,
   type Store,
   type TaskLimits,
@@ -58,8 +52,9 @@ import { lossSinkOf } from "./loss-sink.js";
 import { metricsRoute } from "./metrics-route.js";
 import { type IdentityOptions, identityParts } from "./publish-identity.js";
 import { openPush, type PushOptions } from "./push-sender.js";
-import { type OnError, withErrorReporting } from "./report-errors.js";
+import type { OnError } from "./report-errors.js";
 import { requiredSecurity } from "./required-security.js";
+import { servedFunction } from "./served-function.js";
 import { ServerHealth } from "./server-health.js";
 import { sessionCalls } from "./session-calls.js";
 import { verifiedSource } from "./verified-source.js";
@@ -174,12 +169,13 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const hosted = hostedAgents(agents, describeSecurity(admission), offered);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
-  const large = options.artifacts && createLargeParts(options.artifacts, ids.now, () => assembled.url);
+  const large =
+    options.artifacts && new LargeParts(options.artifacts, { now: ids.now, baseUrl: () => assembled.url, tasks: store });
   const served = new Map(
     agents.map((each) => [
       each.name,
       {
-        handle: handleOf(each, options, large),
+        handle: servedFunction(each, { onError: options.onError, large, reach: reach.class }),
         restartable: each.restartable,
         cancel: each.cancel?.bind(each),
         marks: each.taskMetadata?.bind(each),
@@ -193,7 +189,16 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     notify: () => listener.notify,
   });
   const fetchPart: FetchPart = (part, signal) => followLinks(reach.class, options.followTo)(part, signal);
-  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
+  const readPart: ReadPart = (part, signal) => streamLinks(reach.class, options.followTo)(part, signal);
+  const runtime: Runtime = createRuntime({
+    agents: served,
+    store,
+    ids,
+    limits: taskLimits,
+    fetchPart: large?.fetching(fetchPart) ?? fetchPart,
+    readPart: large?.reading(readPart) ?? readPart,
+    push: push.port,
+  });
   const inSessions = sessionCalls(limits.sessionCalls);
   const layers = stack([
     limitMembers(limits),
@@ -277,16 +282,12 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     say: listener.say,
     async close(drainMs) {
       health.draining = true;
+      large?.close();
       await runtime.close(drainMs);
       await Promise.all([push.close(), listener.close()]);
     },
   };
   return assembled;
-}
-
-function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
-  const reporting = onError === undefined ? handle : withErrorReporting(handle, onError);
-  return large === undefined ? reporting : externalizeLargeParts(reporting, large);
 }
 
 const audited = <T>(plain: T, audit: Maybe<(plain: T) => T>): T => (audit === undefined ? plain : audit(plain));

@@ -119,6 +119,8 @@ export interface TaskContext {
   complete(message?: Content): Ending;
   /** Fetches the content of a URL part through the outbound guard and checks size and digest. Other parts are returned unchanged. */
   fetch(part: Part): Promise<Part>;
+  /** Streams the content of a part, of any size, in chunks; a URL part as `fetch` fetches it. Throws if the digest differs. */
+  read(part: Part): AsyncIterable<Uint8Array>;
   /** The current task, including everything yielded so far. */
   snapshot(): Promise<Maybe<Task>>;
 }

@@ -17,7 +17,7 @@ export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
 export type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
-export type { FetchPart, RuntimeAgent } from "./runtime-context.js";
+export type { FetchPart, ReadPart, RuntimeAgent } from "./runtime-context.js";
 export type {
   Appended,
   Batch,
@@ -44,3 +44,4 @@ export { openRedisStore, openSqliteStore } from "./stores/open.js";
 export type { RedisStoreOptions } from "./stores/redis.js";
 export type { SqliteStoreOptions } from "./stores/sqlite.js";
 export { platformTimers, type Timers } from "./timers.js";
+export { whenTask } from "./turn.js";

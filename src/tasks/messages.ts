@@ -1,4 +1,5 @@
 import {
+  artifactRefsOf,
   type Content,
   type Envelope,
   type IdSource,
@@ -9,6 +10,7 @@ import {
   type Proof,
   partsOf,
   textOf,
+  withReferredParts,
 } from "../envelope/index.js";
 import type { IncomingMessage } from "./agent-function.js";
 
@@ -22,6 +24,9 @@ export interface Conversation {
 
 /** A message from the agent in reply to the request. */
 export function agentMessage({ agent, request, sessionId, taskId }: Conversation, content: Content, ids: IdSource): Envelope {
+  const parts = partsOf(content);
+  const artifactRefs = artifactRefsOf(parts);
+  const context = { traceId: request.context.traceId, parentId: request.id, sessionId, taskId };
   return {
     id: ids.newId(),
     ts: ids.now() / 1000,
@@ -29,8 +34,8 @@ export function agentMessage({ agent, request, sessionId, taskId }: Conversation
     dst: request.src,
     intent: request.intent,
     role: "agent",
-    content: partsOf(content),
-    context: { traceId: request.context.traceId, parentId: request.id, sessionId, taskId },
+    content: parts,
+    context: artifactRefs === undefined ? context : { ...context, artifactRefs },
     meta: NO_META,
   };
 }
@@ -46,7 +51,7 @@ export function relayedMessage({ agent, request, sessionId, taskId }: Conversati
   };
 }
 
-/** The message as the agent reads it; `text` is computed on access. */
+/** The message as the agent reads it; `text` is computed on access. What it refers to is among its parts. */
 export class InboundMessage implements IncomingMessage {
   readonly id: string;
   readonly ts: number;
@@ -70,7 +75,7 @@ export class InboundMessage implements IncomingMessage {
     this.dst = envelope.dst;
     this.intent = envelope.intent;
     this.role = envelope.role;
-    this.content = envelope.content;
+    this.content = withReferredParts(envelope);
     this.context = envelope.context;
     this.meta = envelope.meta;
     this.references = envelope.references;

@@ -24,6 +24,9 @@ export interface RuntimeAgent {
 /** Fetches a URL part. Responsible for the guard, size, digest and for honouring the signal. */
 export type FetchPart = (part: Part, signal: AbortSignal) => Promise<Part>;
 
+/** Streams the content of a URL part. Responsible for the guard, size, digest and for honouring the signal. */
+export type ReadPart = (part: Part & { readonly kind: "url" }, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+
 /** A run as seen by code that awaits or stops it. */
 export interface Running {
   readonly taskId: string;
@@ -58,6 +61,7 @@ export interface RuntimeContextOptions {
   readonly limits: TaskLimits;
   readonly push: Maybe<PushPort>;
   readonly fetchPart: Maybe<FetchPart>;
+  readonly readPart: Maybe<ReadPart>;
   random(): number;
 }
 
@@ -71,6 +75,7 @@ export class RuntimeContext {
   /** Undefined if push is not offered. */
   readonly push: Maybe<PushDispatcher>;
   readonly fetchPart: Maybe<FetchPart>;
+  readonly readPart: Maybe<ReadPart>;
   /** The holder id of this runtime's leases. */
   readonly holder: string;
   readonly runs = new Map<string, Running>();
@@ -94,6 +99,7 @@ export class RuntimeContext {
     this.timers = options.timers;
     this.limits = options.limits;
     this.fetchPart = options.fetchPart;
+    this.readPart = options.readPart;
     const most = options.limits;
     this.#running = new Shares(most.runningTasks, most.runningTasksPerOwner, "running tasks");
     this.#bare = new Shares(most.bareReplies, most.bareRepliesPerOwner, "calls waiting for their answer");

@@ -3,7 +3,7 @@ import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
 import type { PushPort } from "./push-port.js";
 import { rethrowAsAgentError } from "./refusals.js";
-import { type FetchPart, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
+import { type FetchPart, type ReadPart, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
 import { checkCancel, renewAll, settleAllLost } from "./sweep.js";
@@ -24,6 +24,8 @@ export interface RuntimeOptions {
   readonly push?: Maybe<PushPort>;
   /** Without it agents cannot fetch URL parts. */
   readonly fetchPart?: Maybe<FetchPart>;
+  /** Without it agents cannot read URL parts as streams. */
+  readonly readPart?: Maybe<ReadPart>;
   /** Replaces the system timers, for tests. */
   readonly timers?: Maybe<Timers>;
   /** From 0 to 1; retry jitter. Default: `Math.random`. */
@@ -49,8 +51,9 @@ export interface Runtime {
 
 /** Runs agents on a store. */
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { agents, store, ids, push, fetchPart, timers = platformTimers, random = Math.random } = options;
-  const context = new RuntimeContext({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
+  const { agents, store, ids, push, fetchPart, readPart, timers = platformTimers, random = Math.random } = options;
+  const limits = taskLimits(options.limits);
+  const context = new RuntimeContext({ agents, store, ids, push, fetchPart, readPart, timers, random, limits });
   const stopSweeping = sweepEvery(context);
   const stopListening = store.listen?.(context.holder, (taskId) => void checkCancel(context, taskId).catch(() => undefined));
   let closed: Promise<void> | undefined;

@@ -10,6 +10,7 @@ import {
   type Metadata,
   type OperationOf,
   type Part,
+  partContent,
   signalOf,
   type Task,
 } from "../envelope/index.js";
@@ -64,6 +65,7 @@ export class Turn implements TaskContext {
   #stopped: AgentError | undefined;
   #expiry: (() => void) | undefined;
   #lastArtifact: string | undefined;
+  #taskListeners: ((taskId: string) => void)[] | undefined;
 
   constructor(context: RuntimeContext, start: TurnStart) {
     this.#context = context;
@@ -142,6 +144,12 @@ export class Turn implements TaskContext {
     return Promise.reject(new AgentError("unsupported", "this host does not fetch URL parts"));
   }
 
+  read(part: Part): AsyncIterable<Uint8Array> {
+    if (part.kind !== "url") return ownBytes(part);
+    if (this.#context.readPart !== undefined) return this.#context.readPart(part, this.signal);
+    throw new AgentError("unsupported", "this host does not fetch URL parts");
+  }
+
   snapshot(): Promise<Maybe<Task>> {
     return this.#task === undefined ? Promise.resolve(undefined) : this.#task.snapshot();
   }
@@ -153,6 +161,18 @@ export class Turn implements TaskContext {
   /** From now on the exchange has a task. */
   joinTask(task: TurnTask): void {
     this.#task = task;
+    const listeners = this.#taskListeners ?? NONE;
+    this.#taskListeners = undefined;
+    for (const run of listeners) run(task.taskId);
+  }
+
+  /** Calls `run` with the id of the task, once there is one; never for a bare reply. */
+  whenTask(run: (taskId: string) => void): void {
+    if (this.#task !== undefined) run(this.#task.taskId);
+    else {
+      this.#taskListeners ??= [];
+      this.#taskListeners.push(run);
+    }
   }
 
   /** Calls `expire` after `ttlMs`, unless the turn ends first. */
@@ -174,6 +194,16 @@ export class Turn implements TaskContext {
     this.#expiry?.();
     this.#expiry = undefined;
   }
+}
+
+/** Calls `run` with the id of the task that an agent function is called for, once there is one. */
+export function whenTask(task: TaskContext, run: (taskId: string) => void): void {
+  if (task instanceof Turn) task.whenTask(run);
+  else if (task.id !== undefined) run(task.id);
+}
+
+async function* ownBytes(part: Exclude<Part, { readonly kind: "url" }>): AsyncGenerator<Uint8Array> {
+  yield partContent(part);
 }
 
 /** The message's `ttlMs`. Throws `invalid_message` if it is not a positive number. */

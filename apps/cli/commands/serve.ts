@@ -69,7 +69,10 @@ function addServeOptions(command: Command): Command {
       ).choices(["process", "power"]),
     )
     .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
-    .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
+    .option(
+      "--artifacts <dir>",
+      "keep parts of 1 MB and more in this folder; they leave as links (default: beside --data, in the Redis of --store, or in memory)",
+    )
     .optionsGroup("Cards, webhooks:")
     .option("--identity <file>", "publish this identity: its DID is the did:web of --public-url (`koine identity create`)")
     .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
