@@ -3,7 +3,7 @@ import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Resul
 import { agentMessage, InboundMessage, relayedMessage } from "./messages.js";
 import { rethrowAsAgentError } from "./refusals.js";
 import type { Run } from "./run.js";
-import type { Endable, RuntimeContext } from "./runtime-context.js";
+import type { PendingReply, RuntimeContext } from "./runtime-context.js";
 import { Existing, type SendRequest, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
 import { onCallAborted } from "./wait.js";
@@ -12,7 +12,8 @@ import { onCallAborted } from "./wait.js";
  * An exchange without a task: the answer is one message. It becomes a task when the agent yields or asks a question.
  * Until then a caller that disconnects stops the work.
  */
-export class BareReply implements Endable {
+export class BareReply implements PendingReply {
+  slot: Maybe<number>;
   readonly #context: RuntimeContext;
   readonly #request: SendRequest;
   readonly #turn: Turn;

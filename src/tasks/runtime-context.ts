@@ -46,6 +46,12 @@ export interface Endable {
   end(reason: AgentError): void;
 }
 
+/** A pending bare reply. */
+export interface PendingReply extends Endable {
+  /** Its index among the pending ones; undefined if it is not pending. */
+  slot: Maybe<number>;
+}
+
 /** An open stream of the events of a task. */
 export interface EndableReader extends Endable {
   /** Ends after what is in the journal. Resolves when it has ended. */
@@ -79,8 +85,8 @@ export class RuntimeContext {
   /** The holder id of this runtime's leases. */
   readonly holder: string;
   readonly runs = new Map<string, Running>();
-  /** Pending bare replies. */
-  readonly replies = new Set<Endable>();
+  /** Each knows its index: a set would hash and rehash for every call. */
+  readonly #replies: PendingReply[] = [];
   /** Open streams. */
   readonly readers = new Set<EndableReader>();
   /** Agents that were stopped and have not returned. */
@@ -127,16 +133,29 @@ export class RuntimeContext {
     this.checkIdle();
   }
 
+  /** Pending bare replies. */
+  get replies(): readonly Endable[] {
+    return this.#replies;
+  }
+
   /** Reserves capacity for one bare reply; release it with `endReply`. */
-  beginReply(reply: Endable, owner: string): void {
+  beginReply(reply: PendingReply, owner: string): void {
     this.#bare.check(owner);
     this.abandoned.check(owner);
     this.#bare.enter(owner);
-    this.replies.add(reply);
+    reply.slot = this.#replies.push(reply) - 1;
   }
 
-  endReply(reply: Endable, owner: string): void {
-    if (!this.replies.delete(reply)) return;
+  endReply(reply: PendingReply, owner: string): void {
+    const { slot } = reply;
+    if (slot === undefined) return;
+    reply.slot = undefined;
+    // The last one takes its place.
+    const last = this.#replies.pop();
+    if (last !== undefined && last !== reply) {
+      this.#replies[slot] = last;
+      last.slot = slot;
+    }
     this.#bare.leave(owner);
     this.checkIdle();
   }
@@ -149,7 +168,7 @@ export class RuntimeContext {
 
   /** Call after every `leave`. */
   checkIdle(): void {
-    if (this.#idle === undefined || this.#running.total > 0 || this.replies.size > 0) return;
+    if (this.#idle === undefined || this.#running.total > 0 || this.#replies.length > 0) return;
     this.#idle();
     this.#idle = undefined;
   }

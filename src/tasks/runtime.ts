@@ -68,7 +68,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     },
     stats: () => ({
       runningTasks: context.running,
-      bareReplies: context.replies.size,
+      bareReplies: context.replies.length,
       openStreams: context.readers.size,
       abandonedRuns: context.abandoned.total,
     }),

@@ -1,11 +1,11 @@
-import { AgentError, subjectOf } from "../envelope/index.js";
+import { AgentError, Counts, subjectOf } from "../envelope/index.js";
 
 /** What one kind of work may take up at once: of all callers, and of one caller over all its tenants. */
 export class Shares {
   readonly #most: number;
   readonly #mostPerSubject: number;
   readonly #work: string;
-  readonly #bySubject = new Map<string, number>();
+  readonly #bySubject = new Counts();
   #total = 0;
 
   /** `work` completes the refusal: "too many … ". */
@@ -22,23 +22,17 @@ export class Shares {
   /** Throws `overloaded` at a limit. */
   check(owner: string): void {
     if (this.#total >= this.#most) throw new AgentError("overloaded", `too many ${this.#work}`);
-    if ((this.#bySubject.get(subjectOf(owner)) ?? 0) >= this.#mostPerSubject)
+    if (this.#bySubject.of(subjectOf(owner)) >= this.#mostPerSubject)
       throw new AgentError("overloaded", `too many ${this.#work} of this caller`);
   }
 
   enter(owner: string): void {
-    this.#count(owner, 1);
+    this.#total++;
+    this.#bySubject.add(subjectOf(owner), 1);
   }
 
   leave(owner: string): void {
-    this.#count(owner, -1);
-  }
-
-  #count(owner: string, by: 1 | -1): void {
-    const subject = subjectOf(owner);
-    const own = (this.#bySubject.get(subject) ?? 0) + by;
-    this.#total += by;
-    if (own === 0) this.#bySubject.delete(subject);
-    else this.#bySubject.set(subject, own);
+    this.#total--;
+    this.#bySubject.add(subjectOf(owner), -1);
   }
 }

@@ -1,4 +1,4 @@
-import { type Admitted, AgentError, type Awaitable, type Maybe, subjectOf } from "../envelope/index.js";
+import { type Admitted, AgentError, type Awaitable, Counts, type Maybe, subjectOf } from "../envelope/index.js";
 import type { HttpResponse, RequestHead } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { errorResponse } from "./response.js";
@@ -9,7 +9,7 @@ export type BufferLimits = Pick<Limits, "unadmittedBytes" | "bufferedBytes" | "b
 /** In this process, over all servers. */
 let total = 0;
 let unadmitted = 0;
-const byCaller = new Map<string, number>();
+const byCaller = new Counts();
 
 /**
  * The bytes that one request or session holds in memory, within limits for the whole process and for each caller over all tenants. Until
@@ -39,7 +39,7 @@ export class BufferedBytes {
     const caller = this.#caller;
     if (total + bytes > bufferedBytes) return true;
     if (caller === undefined) return unadmitted + bytes > unadmittedBytes;
-    return caller !== "" && (byCaller.get(caller) ?? 0) + bytes > bufferedBytesPerCaller;
+    return caller !== "" && byCaller.of(caller) + bytes > bufferedBytesPerCaller;
   }
 
   /** Counts without asking: for what is in memory already. Negative when some of it is gone. */
@@ -65,11 +65,7 @@ export class BufferedBytes {
   #share(bytes: number): void {
     const caller = this.#caller;
     if (caller === undefined) unadmitted += bytes;
-    else if (caller !== "") {
-      const own = (byCaller.get(caller) ?? 0) + bytes;
-      if (own === 0) byCaller.delete(caller);
-      else byCaller.set(caller, own);
-    }
+    else if (caller !== "") byCaller.add(caller, bytes);
   }
 
   problem(): AgentError {
