@@ -1,16 +1,3 @@
-/** Headers that proxies add. A caller that adds one itself only loses loopback treatment. */
-const FORWARDING_HEADERS = [
-  "forwarded",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip",
-  "x-client-ip",
-  "true-client-ip",
-  "cf-connecting-ip",
-  "via",
-] as const;
-
 /** True for 127.0.0.0/8, ::1 and IPv4-mapped loopback addresses, as sockets spell them. */
 export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false;
@@ -24,8 +11,20 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return host === "localhost" || isLoopbackAddress(host?.startsWith("[") === true ? host.slice(1, -1) : host);
 }
 
-/** True if a proxy forwarded the request: the socket's address is then not the caller's. */
+/**
+ * True if a proxy forwarded the request: the socket's address is then not the caller's. A caller that adds such a header itself only loses
+ * loopback treatment. Each header is read by its name, because this runs for every request: in a loop it takes many times longer.
+ */
 export function wasForwarded(headers: { readonly [name: string]: unknown }): boolean {
-  for (const name of FORWARDING_HEADERS) if (headers[name] !== undefined) return true;
-  return false;
+  return (
+    headers["forwarded"] !== undefined ||
+    headers["x-forwarded-for"] !== undefined ||
+    headers["x-forwarded-host"] !== undefined ||
+    headers["x-forwarded-proto"] !== undefined ||
+    headers["x-real-ip"] !== undefined ||
+    headers["x-client-ip"] !== undefined ||
+    headers["true-client-ip"] !== undefined ||
+    headers["cf-connecting-ip"] !== undefined ||
+    headers["via"] !== undefined
+  );
 }

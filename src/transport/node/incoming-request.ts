@@ -35,6 +35,7 @@ export interface RequestContext {
 
 /** A request as Node received it. Expensive members are computed on demand. */
 export class IncomingRequest extends ServerRequest {
+  readonly headers: HttpHeaders;
   readonly #head: MessageHead;
   readonly #address: Address;
   #cancel: CancelSource | undefined;
@@ -44,6 +45,7 @@ export class IncomingRequest extends ServerRequest {
 
   constructor(head: MessageHead, address: Address, hasBody: boolean, { limits, proxies }: RequestContext) {
     super(limits, hasBody);
+    this.headers = headersOf(head);
     this.#head = head;
     this.#address = address;
     this.#proxies = proxies;
@@ -65,10 +67,6 @@ export class IncomingRequest extends ServerRequest {
     const { url } = this.#address;
     if (url.charCodeAt(0) !== 0x2f && url.includes("://")) return url;
     return `${this.connection.secure ? "https" : "http"}://${this.#head.headers.host ?? ""}${url}`;
-  }
-
-  get headers(): HttpHeaders {
-    return headersOf(this.#head);
   }
 
   get rawHeaders(): readonly string[] {
@@ -111,8 +109,12 @@ export function addressOf(url: string): Address {
   return { url, path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
+const DIRECT = Symbol("direct connection");
+type DirectSocket = Socket & { [DIRECT]?: Connection };
+
 function connectionOf(head: MessageHead, proxies: ProxyTrust | undefined): Connection {
   const { socket, headers } = head;
+  if (proxies === undefined && !isSecure(socket)) return directConnection(socket, headers);
   const address = socket.remoteAddress ?? "";
   return {
     remote: proxies === undefined ? address : (proxiedBy(socket)?.source ?? proxies.callerOf(address, headersOf(head))),
@@ -122,6 +124,17 @@ function connectionOf(head: MessageHead, proxies: ProxyTrust | undefined): Conne
     clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
     clientCertificateProblem: isSecure(socket) && !socket.authorized ? certificateProblem(socket) : undefined,
   };
+}
+
+/** Without TLS and configured proxies it is the same for all requests of a socket, except those that a proxy forwarded. */
+function directConnection(socket: DirectSocket, headers: MessageHead["headers"]): Connection {
+  let direct = socket[DIRECT];
+  if (direct === undefined) {
+    const remote = socket.remoteAddress ?? "";
+    direct = Object.freeze({ remote, secure: false, loopback: isLoopbackAddress(remote) });
+    socket[DIRECT] = direct;
+  }
+  return direct.loopback && wasForwarded(headers) ? { ...direct, loopback: false } : direct;
 }
 
 const CERTIFICATE = Symbol("peer certificate");
