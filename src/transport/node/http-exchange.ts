@@ -97,12 +97,15 @@ export abstract class HttpExchange {
       return;
     }
     this.#taken = taken;
-    if (!hasBody) this.dispatch();
-    else if (this.#declaredBytes() > taken.bodyBytes && this.incoming.headers["content-length"] !== undefined)
-      this.#refuseTooLarge(taken);
+    if (!hasBody) {
+      this.dispatch();
+      return;
+    }
+    const declared = this.#declaredBytes();
+    if (declared > taken.bodyBytes && this.incoming.headers["content-length"] !== undefined) this.#refuseTooLarge(taken);
     else {
       // Exactly its length if that is known: a buffer that doubles needs twice as much.
-      this.#collected = new ByteCollector(Math.min(taken.bodyBytes, this.#declaredBytes()));
+      this.#collected = new ByteCollector(Math.min(taken.bodyBytes, declared));
       this.#held = bufferedBytesOf(this.context.limits, this.incoming, taken.unadmitted);
       this.readBody();
     }

@@ -13,7 +13,7 @@ import { flatHeaders, writeWhole } from "./write-response.js";
 /** What Node buffers of a body that nothing reads. */
 const BUFFERED_BYTES = 64 * 1024;
 const EXCHANGE = Symbol("exchange");
-type Carrier = IncomingMessage & { [EXCHANGE]?: Http1Exchange };
+type Carrier = IncomingMessage & { [EXCHANGE]?: Http1Exchange | undefined };
 
 /** A request of Node's server. */
 export interface Http1Message {
@@ -51,7 +51,9 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
   }
 
   protected stopReading(): void {
-    this.#req.off("data", onData).off("end", onEnd).off("close", onClose);
+    // What still calls a listener finds no exchange. Removing them is expensive, and only stops a body that has not ended.
+    this.#req[EXCHANGE] = undefined;
+    if (!this.#req.readableEnded) this.#req.off("data", onData).off("end", onEnd).off("close", onClose);
   }
 
   refuse(response: HttpResponse): void {
