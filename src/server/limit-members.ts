@@ -1,4 +1,12 @@
-import { AgentError, type Envelope, type Layer, type Maybe, type Metadata, type Operation } from "../envelope/index.js";
+import {
+  AgentError,
+  type Envelope,
+  type Layer,
+  type Maybe,
+  type Metadata,
+  type Operation,
+  type Part,
+} from "../envelope/index.js";
 import type { Limits } from "../transport/limits.js";
 
 /**
@@ -56,8 +64,9 @@ function problemInMessage(message: Envelope, { idChars, contextChars }: Limits):
     tooLong(context.maxVersion, "message.context.maxVersion", idChars) ??
     longName(metadata, "message.metadata", idChars);
   if (problem !== undefined) return problem;
-  for (const [index, part] of content.entries()) {
-    const at = longName(part.metadata, `message.parts[${index}].metadata`, idChars);
+  for (let index = 0; index < content.length; index++) {
+    const { metadata: names } = content[index] as Part; // index < length
+    const at = names && longName(names, `message.parts[${index}].metadata`, idChars);
     if (at !== undefined) return at;
   }
   const listed =
