@@ -35,10 +35,10 @@ export interface Carried {
 /**
  * The members to carry, under their UTE names; undefined if the message needs none. Time, source and destination are included but
  * are not a reason to write the extension: by default they are the time of arrival and the two ends. The same holds for the parent of
- * an answer, which is the message it answers.
+ * an answer, which is the message it answers, and in what is returned (`returned`) for a trace id of W3C Trace Context: it came in a header, and who sent it knows it.
  */
-export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
-  const context = contextFrom(envelope.context, envelope.role);
+export function carriedFrom(envelope: Envelope, returned = false): Maybe<JsonObject> {
+  const context = contextFrom(envelope.context, envelope.role, returned);
   const meta = metaFrom(envelope.meta);
   const proofs = proofsFrom(envelope.proofs);
   const intent = envelope.intent === "" ? undefined : envelope.intent;
@@ -48,9 +48,11 @@ export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
   return { ts: envelope.ts, src: envelope.src, dst: envelope.dst, intent, context, meta, proofs, extra };
 }
 
-function contextFrom(context: Context, role: Envelope["role"]): Maybe<JsonObject> {
+const W3C_TRACE_ID = /^[0-9a-f]{32}$/;
+
+function contextFrom(context: Context, role: Envelope["role"], returned: boolean): Maybe<JsonObject> {
   if (
-    context.traceId === undefined &&
+    (context.traceId === undefined || (returned && W3C_TRACE_ID.test(context.traceId))) &&
     (context.parentId === undefined || role === "agent") &&
     context.idempotencyKey === undefined &&
     context.priority === undefined &&

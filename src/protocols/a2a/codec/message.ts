@@ -85,13 +85,18 @@ export function readParts(
   return parts;
 }
 
-export function writeMessage(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
+/** A message that an agent returns: its own, or one that it received. */
+export function writeReturned(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
+  return writeMessage(form, envelope, path, reportLoss, true);
+}
+
+export function writeMessage(form: Form, envelope: Envelope, path: string, reportLoss: LossSink, returned = false): JsonObject {
   const messageId = envelope.id;
   const contextId = someText(envelope.context.sessionId);
   const taskId = someText(envelope.context.taskId);
   const role = envelope.role === "user" ? form.userRole : form.agentRole;
   const parts = writeParts(form, envelope.content, path, reportLoss);
-  const metadata = metadataOf(envelope, path, reportLoss);
+  const metadata = metadataOf(envelope, path, reportLoss, returned);
   const extensions = someOf(envelope.extensions);
   const references = someOf(envelope.references);
   if (form.content === "parts")
@@ -120,9 +125,9 @@ export function writeParts(form: Form, parts: readonly Part[], path: string, rep
   return written;
 }
 
-function metadataOf(envelope: Envelope, path: string, reportLoss: LossSink): Maybe<Metadata> {
+function metadataOf(envelope: Envelope, path: string, reportLoss: LossSink, returned: boolean): Maybe<Metadata> {
   const { metadata } = envelope;
-  const carried = carriedFrom(envelope);
+  const carried = carriedFrom(envelope, returned);
   if (metadata?.[ENVELOPE_KEY] !== undefined)
     reportLoss({ protocol: "a2a", path: `${path}.metadata`, valueKind: "object", reason: `${ENVELOPE_KEY} is a reserved name` });
   else if (carried === undefined) return metadata;

@@ -12,7 +12,7 @@ import { readCardDocument } from "../card/card-1.0.js";
 import type { DecodeFacts } from "../dialect.js";
 import { shown } from "../wire.js";
 import { FORM_0_3 as FORM } from "./form-0.3.js";
-import { readMessage, writeMessage } from "./message.js";
+import { readMessage, writeReturned } from "./message.js";
 import { readKindTaskPush, writeKindTaskPush } from "./push-0.3.js";
 import { notUnary, onlyAnswer } from "./result-1.0.js";
 import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, writeStatusEvent, writeTask } from "./task.js";
@@ -51,7 +51,7 @@ export function writeKindResult(_operation: Operation, event: AgentEvent, report
 export function writeKindItem(event: AgentEvent, reportLoss: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
-      return writeMessage(FORM, event.message, "message", reportLoss);
+      return writeReturned(FORM, event.message, "message", reportLoss);
     case "task":
       return writeTask(FORM, event.task, undefined, reportLoss);
     case "status":

@@ -14,7 +14,7 @@ import type { DecodeFacts } from "../dialect.js";
 import { plain } from "../wire.js";
 import type { Form } from "./form.js";
 import { FORM_1_0 } from "./form-1.0.js";
-import { readMessage, writeMessage } from "./message.js";
+import { readMessage, writeReturned } from "./message.js";
 import { readPush, writePush } from "./push-1.0.js";
 import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, writeStatusEvent, writeTask } from "./task.js";
 
@@ -73,7 +73,7 @@ export function writeStreamItem(event: AgentEvent, reportLoss: LossSink): JsonOb
 export function writeWrapped(form: Form, event: AgentEvent, reportLoss: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
-      return { message: writeMessage(form, event.message, "message", reportLoss) };
+      return { message: writeReturned(form, event.message, "message", reportLoss) };
     case "task":
       return { task: writeTask(form, event.task, undefined, reportLoss) };
     case "status":

@@ -6,7 +6,7 @@ import type { DecodeFacts } from "../dialect.js";
 import { decorativeMetadata, decorativeStrings, decorativeText, dropped, flag, plain, someOf, someText } from "../wire.js";
 import { statusMessage, takeFailure } from "./failure.js";
 import type { Form } from "./form.js";
-import { readMessage, readParts, writeMessage, writeParts } from "./message.js";
+import { readMessage, readParts, writeParts, writeReturned } from "./message.js";
 
 type StatusEvent = Extract<AgentEvent, { readonly kind: "status" }>;
 type ArtifactEvent = Extract<AgentEvent, { readonly kind: "artifact" }>;
@@ -101,7 +101,7 @@ export function writeTask(form: Form, task: Task, artifacts: Maybe<boolean>, rep
     contextId: someText(task.contextId),
     status: writeStatus(form, task.status, message, reportLoss),
     artifacts: kept?.map((artifact, index) => writeArtifact(form, artifact, `task.artifacts[${index}]`, reportLoss)),
-    history: someOf(task.history)?.map((each, index) => writeMessage(form, each, `task.history[${index}]`, reportLoss)),
+    history: someOf(task.history)?.map((each, index) => writeReturned(form, each, `task.history[${index}]`, reportLoss)),
     metadata: task.metadata,
   };
 }
@@ -109,7 +109,7 @@ export function writeTask(form: Form, task: Task, artifacts: Maybe<boolean>, rep
 function writeStatus(form: Form, status: Status, message: Maybe<Envelope>, reportLoss: LossSink): JsonObject {
   return {
     state: form.writeState(status.state, reportLoss),
-    message: message === undefined ? undefined : writeMessage(form, message, "task.status.message", reportLoss),
+    message: message === undefined ? undefined : writeReturned(form, message, "task.status.message", reportLoss),
     timestamp: writeTimestamp(status.at),
   };
 }
