@@ -1,4 +1,4 @@
-// Runs the official A2A compatibility kit (TCK) against test/tck/server.ts, from a checkout that the user provides. Downloads
+// Runs the official A2A compatibility kit (TCK) against test/tck/server.ts, alone or behind a gateway (--through), from a checkout that the user provides. Downloads
 // only the Python packages that the kit lists, into an environment in the user's cache.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,15 +8,24 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { environmentFolder, interpreterIn } from "./python-cache.mjs";
 
-const USAGE = `usage: npm run tck -- --kit <folder> [--transport jsonrpc|http_json|grpc|all] [--version 1.0|0.3] [--python <command>]`;
+const USAGE = `usage: npm run tck -- --kit <folder> [--transport jsonrpc|http_json|grpc|all] [--version 1.0|0.3] [--through adopt|relay] [--python <command>]`;
 const REPOSITORY = "https://github.com/a2aproject/a2a-tck.git";
 const BRANCHES = { "1.0": "1.0-dev", 0.3: "0.3.x" };
 /** A file that only the kit of this version has. */
 const LANDMARKS = { "1.0": "tests/compatibility/conftest.py", 0.3: "tests/mandatory/jsonrpc/test_json_rpc_compliance.py" };
+const MODES = ["adopt", "relay"];
 const TRANSPORTS = ["jsonrpc", "http_json", "grpc"];
 const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3"];
 const SERVER_START_MS = 30_000;
 const KIT_LIMIT_MS = 15 * 60_000;
+
+/** As in test/tck/server.ts. */
+const SERVER_FLAGS = {
+  card: { type: "string", default: "1.0" },
+  push: { type: "boolean", default: false },
+  "extended-card": { type: "boolean", default: false },
+  "required-extension": { type: "boolean", default: false },
+};
 
 /** Some tests need a capability, others its absence: tests skipped with the first server run with the next. */
 const SERVERS = {
@@ -31,6 +40,8 @@ function readOptions() {
     kit: { type: "string" },
     transport: { type: "string" },
     version: { type: "string" },
+    /** Put a gateway in this mode before the server. */
+    through: { type: "string" },
     python: { type: "string" },
   };
   let values;
@@ -39,15 +50,17 @@ function readOptions() {
   } catch (thrown) {
     throw new Problem(`${thrown.message}\n${USAGE}`);
   }
-  const { kit, transport = "all", version = "1.0", python } = values;
+  const { kit, transport = "all", version = "1.0", through, python } = values;
   if (!Object.hasOwn(BRANCHES, version)) throw new Problem(`--version is 1.0 or 0.3, not ${version}\n${USAGE}`);
   if (transport !== "all" && !TRANSPORTS.includes(transport)) throw new Problem(`there is no transport ${transport}\n${USAGE}`);
+  if (through !== undefined && !MODES.includes(through))
+    throw new Problem(`--through is adopt or relay, not ${through}\n${USAGE}`);
   const hint = `get it with: git clone --branch ${BRANCHES[version]} ${REPOSITORY} <folder>`;
   if (kit === undefined) throw new Problem(`${USAGE}\nThe kit is not part of this repository; ${hint}`);
   const folder = resolve(kit);
   if (!existsSync(join(folder, "run_tck.py"))) throw new Problem(`${kit} is not a checkout of the kit; ${hint}`);
   if (!existsSync(join(folder, LANDMARKS[version]))) throw new Problem(`${kit} is not the kit for A2A ${version}; ${hint}`);
-  return { kit: folder, transports: transport === "all" ? TRANSPORTS : [transport], version, python };
+  return { kit: folder, transports: transport === "all" ? TRANSPORTS : [transport], version, through, python };
 }
 
 /** The first Python that can read the kit's list of packages. */
@@ -83,16 +96,35 @@ function environment(kit, python) {
 }
 
 /** Starts the server on a free port; resolves with its address once it prints it. */
-async function startServer(flags) {
-  const child = spawn(process.execPath, ["--import", "tsx", "test/tck/server.ts", ...flags], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+function startServer(flags) {
+  return start(["test/tck/server.ts", ...flags], (line) => line);
+}
+
+/** A gateway in front of the server, configured as the server is (docs/conformance.md). */
+function startGateway(url, mode, flags, scratch) {
+  const { values } = parseArgs({ args: flags, options: SERVER_FLAGS });
+  const config = {
+    listen: { port: 0 },
+    ...(values["extended-card"] ? { auth: { loopback: "kit" } } : {}),
+    push: values.push ? { allow: ["localhost"] } : false,
+    settings: { a2a: { errorProfile: "1.0.0", cardForm: values.card, legacyGrpcAddress: "url" } },
+    agents: [{ name: "tck", upstream: url, mode }],
+  };
+  const file = join(scratch, "koine.yaml");
+  writeFileSync(file, JSON.stringify(config)); // YAML is a superset of JSON
+  return start(["apps/cli/main.ts", "gateway", file, "-o", "json"], (line) => JSON.parse(line).url);
+}
+
+/** Starts a program that prints a line with its address. */
+async function start(args, addressIn) {
+  const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((done) => child.once("exit", done));
   const timer = setTimeout(() => child.kill("SIGKILL"), SERVER_START_MS);
   const lines = createInterface({ input: child.stdout });
-  const url = await Promise.race([new Promise((done) => lines.once("line", done)), ended.then(() => undefined)]);
+  const line = await Promise.race([new Promise((done) => lines.once("line", done)), ended.then(() => undefined)]);
   clearTimeout(timer);
-  if (url === undefined) throw new Problem("the server under test did not start");
+  if (line === undefined) throw new Problem("the server under test did not start");
+  const url = addressIn(line);
   async function stop() {
     child.kill("SIGTERM");
     const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
@@ -113,7 +145,7 @@ function commandsFor(version, url, transports) {
 }
 
 /** Runs the kit once and returns the outcome of each test. */
-async function runKit({ kit, python, command, only, scratch }) {
+async function runKit({ kit, python, command, only, scratch, through }) {
   const record = join(scratch, `record-${process.hrtime.bigint()}.jsonl`);
   const log = [];
   const env = {
@@ -122,6 +154,7 @@ async function runKit({ kit, python, command, only, scratch }) {
     PYTHONDONTWRITEBYTECODE: "1",
     PYTEST_ADDOPTS: "-p record -p no:cacheprovider",
     KOINE_TCK_RECORD: record,
+    ...(through === "adopt" ? { KOINE_TCK_SCENARIO: "metadata" } : {}),
     ...(only === undefined ? {} : { KOINE_TCK_ONLY: writeOnly(scratch, only) }),
   };
   const child = spawn(python, ["run_tck.py", ...command], { cwd: kit, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -148,8 +181,9 @@ function writeOnly(scratch, tests) {
 
 /** All runs against one server. A test that failed in any phase has failed. */
 async function runServer(options, flags, only) {
-  const { version, transports } = options;
-  const server = await startServer(flags);
+  const { version, transports, through, scratch } = options;
+  const upstream = await startServer(flags);
+  const server = through === undefined ? upstream : await startGateway(upstream.url, through, flags, scratch);
   const results = new Map();
   try {
     for (const command of commandsFor(version, server.url, transports)) {
@@ -160,6 +194,7 @@ async function runServer(options, flags, only) {
     }
   } finally {
     await server.stop();
+    if (server !== upstream) await upstream.stop();
   }
   const asked = [...results.values()].filter(({ transport }) => transport === "any" || transports.includes(transport));
   return asked.map((line) => withKnownReason(version, line));

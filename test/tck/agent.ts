@@ -34,7 +34,10 @@ const SCENARIOS: readonly (readonly [beginning: string, Scenario])[] = [
 
 /** The kit of 1.0 marks every message; that of 0.3 needs tasks that can still be cancelled and answered. */
 const handle: AgentFunction = (message, task) => {
-  const scenario = SCENARIOS.find(([beginning]) => message.id.startsWith(beginning))?.[1] ?? ask;
+  // Behind a gateway that owns the tasks the id is the gateway's; the plug-in of the kit repeats it in the metadata.
+  const named = message.metadata?.["scenario"];
+  const id = typeof named === "string" ? named : message.id;
+  const scenario = SCENARIOS.find(([beginning]) => id.startsWith(beginning))?.[1] ?? ask;
   return scenario(task);
 };
 

@@ -1,8 +1,12 @@
 """A plugin for the pytest of the compatibility kit: writes one JSON line per test, and leaves out tests nobody asked for.
 
-KOINE_TCK_RECORD names the file to write; KOINE_TCK_ONLY, when set, a file with the JSON array of node ids to run.
+KOINE_TCK_RECORD names the file to write; KOINE_TCK_ONLY, when set, a file with the JSON array of node ids to run. With
+KOINE_TCK_SCENARIO the id of every message is repeated in its metadata: it names a scenario, and a gateway that owns the tasks gives
+messages ids of its own.
 """
 
+import functools
+import importlib
 import json
 import os
 import re
@@ -11,6 +15,27 @@ import pytest
 
 TRANSPORTS = ("jsonrpc", "http_json", "grpc")
 NAMED = {"jsonrpc": "jsonrpc", "rest": "http_json", "http_json": "http_json", "grpc": "grpc"}
+
+
+CLIENTS = (("grpc_client", "GrpcClient"), ("http_json_client", "HttpJsonClient"), ("jsonrpc_client", "JsonRpcClient"))
+
+
+def pytest_configure(config):
+    if not os.environ.get("KOINE_TCK_SCENARIO"):
+        return
+    for module, name in CLIENTS:
+        client = getattr(importlib.import_module(f"tck.transport.{module}"), name)
+        for method in ("send_message", "send_streaming_message"):
+            setattr(client, method, with_scenario(getattr(client, method)))
+
+
+def with_scenario(send):
+    @functools.wraps(send)
+    def wrapped(self, message, **rest):
+        metadata = {**message.get("metadata", {}), "scenario": message.get("messageId", "")}
+        return send(self, {**message, "metadata": metadata}, **rest)
+
+    return wrapped
 
 
 def pytest_collection_modifyitems(config, items):
