@@ -75,15 +75,15 @@ function matchesPin({ id }: Protocol, pin: Maybe<string>): boolean {
 
 type FoundBy = DiscoveryResult["findings"][number];
 
-/** Whether a protocol is probed: nothing is found beyond doubt, or the pinned interface is not found. */
+/** Whether a protocol is probed: nothing is found, or nothing is where it should be, or the pinned interface is not found. */
 function isMissing(protocol: Protocol, found: readonly FoundBy[], pin: Maybe<string>): boolean {
-  if (pin === undefined) return found.every(({ finding }) => finding.doubted === true);
+  if (pin === undefined) return found.every(({ finding }) => finding.absent === true);
   if (!matchesPin(protocol, pin)) return false;
   const own = found.find((each) => each.protocol === protocol);
   return own === undefined || !own.finding.peers.some((peer) => isPinned({ protocol, peer }, pin));
 }
 
-/** What a probe found comes before doubted interfaces of the same protocol. */
+/** What a probe found comes before absent interfaces of the same protocol. */
 function joined(found: readonly FoundBy[], probed: readonly FoundBy[]): FoundBy[] {
   const alone = found.filter(({ protocol }) => !probed.some((each) => each.protocol === protocol));
   return [

@@ -7,6 +7,7 @@ import {
   type OperationOf,
   type Part,
   RecentMap,
+  type Reply,
   type Status,
 } from "../envelope/index.js";
 import type { Limits } from "../transport/limits.js";
@@ -96,13 +97,11 @@ export class PlainStreams {
     });
   }
 
-  resume(owner: string, { taskId, after }: OperationOf<"task.subscribe">): AsyncIterable<AgentEvent> {
+  resume(owner: string, { taskId, after }: OperationOf<"task.subscribe">): Reply {
     const known = this.#open.get(keyOf(owner, taskId));
-    if (known === undefined || after === undefined)
-      throw new AgentError("unsupported_method", "this peer has no subscriptions; only its own streams are resumed", {
-        sent: "no",
-      });
-    return this.start(known, after);
+    if (known !== undefined && after !== undefined) return this.start(known, after);
+    const why = "this peer has no subscriptions; only its own streams are resumed";
+    return Promise.reject(new AgentError("unsupported_method", why, { sent: "no" }));
   }
 
   #note(owner: string, event: AgentEvent, options: PlainStreamOptions): void {

@@ -215,6 +215,8 @@ export interface Finding {
   readonly proved: boolean;
   /** The interfaces on the card were probed, and none gave a valid answer. */
   readonly doubted?: Maybe<boolean>;
+  /** Doubted, because nothing is there: every address answered 404 or 405. A peer that fails otherwise may be back later. */
+  readonly absent?: Maybe<boolean>;
   /** The card describes the whole host, while the URL names a path below it: it may describe another agent. */
   readonly wider?: Maybe<boolean>;
   /** The ETag of the card document. */
@@ -262,7 +264,7 @@ export interface Protocol {
    */
   discover(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /**
-   * Probes an address that no card names. Called only if discovery found no interface that answers, or if an interface of this
+   * Probes an address that no card names. Called only if discovery found no interface, or only absent ones, or if an interface of this
    * protocol was requested that discovery did not find.
    */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;

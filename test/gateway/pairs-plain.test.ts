@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Part, textOf } from "../../src/index.js";
+import { connect, DiscoveryCache, type Part, textOf } from "../../src/index.js";
 import { traitsOf } from "../../src/protocols/traits.js";
 import { protocols } from "../../src/public/protocols.js";
 import { differences, unreported } from "../bridge/differences.js";
@@ -126,4 +128,23 @@ test.each(PLAIN)("a task that is started through $pin ends", async (upstream) =>
   const caller = await (await bridges.gatewayTo(upstream)).caller(listener);
   const { id } = taskIn(await caller.start("conform: task plain"));
   await expect.poll(async () => (await caller.getTask(id)).status.state).toBe("completed");
+});
+
+test("a real interface that fails for now is not replaced by the plain one", async () => {
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const card = { name: "real", url: `http://127.0.0.1:${port}/a2a`, protocolVersion: "0.3.0", skills: [], capabilities: {} };
+    if (request.url === "/.well-known/agent-card.json") return void response.end(JSON.stringify(card));
+    if (request.url === "/message") return void response.writeHead(405, { allow: "POST" }).end();
+    response.writeHead(request.url === "/a2a" ? 503 : 404).end();
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
+    expect(peer.interfaces.map(({ version }) => version)).toEqual(["0.3"]);
+    await peer.close();
+  } finally {
+    await new Promise((done) => server.close(done));
+  }
 });

@@ -53,11 +53,13 @@ async function proveCard(
 ): Promise<Maybe<Finding>> {
   const claimed = supportedPeers(card, url);
   const doubted: Peer[] = [];
+  let absent = true;
   for (const [index, peer] of claimed.entries()) {
     const result = await probe({ ...context, peer }, call);
     if (result.speaks === false) {
       evidence.push(`the card names ${label(peer)}, but a probe there failed: ${result.because}`);
       doubted.push(peer);
+      absent &&= result.absent;
       continue;
     }
     evidence.push(
@@ -71,7 +73,7 @@ async function proveCard(
   const other = await proveUnclaimed(context, card, claimed, { url, evidence, etag, call });
   if (other !== undefined) return other;
   // The agent may be temporarily unavailable; the card is still the best evidence.
-  return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, doubted: true, etag };
+  return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, doubted: true, absent, etag };
 }
 
 /** The interfaces of the card with the other version: some cards claim 1.0 for servers of 0.3. */

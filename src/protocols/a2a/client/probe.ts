@@ -6,7 +6,8 @@ import { connect } from "../client.js";
 export type ProbeResult =
   | { readonly speaks: true }
   | { readonly speaks: "unknown"; readonly because: string }
-  | { readonly speaks: false; readonly because: string };
+  /** `absent`: there is nothing at the address. */
+  | { readonly speaks: false; readonly because: string; readonly absent: boolean };
 
 /**
  * Requests a task that cannot exist. The request has no side effects: a server of this version and binding answers "task not
@@ -22,6 +23,7 @@ export async function probe(context: ClientContext, call: Call): Promise<ProbeRe
     if (error.code === "unauthenticated" || error.code === "forbidden") {
       return { speaks: "unknown", because: `it requires credentials (${error.message})` };
     }
-    return { speaks: false, because: error.message };
+    const { status } = error.facts;
+    return { speaks: false, because: error.message, absent: status === 404 || status === 405 };
   }
 }
