@@ -25,6 +25,17 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+/** A whole number, which may be negative. */
+export function parseWhole(text: string): number {
+  if (!/^-?\d{1,9}$/.test(text)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(text);
+}
+
+export function parseVersion(text: string): string {
+  if (!/^\d{1,9}(?:\.\d{1,9}){0,3}$/.test(text)) throw new InvalidArgumentError("A version looks like 1.0.");
+  return text;
+}
+
 /** A date, a time, or seconds since the epoch, as milliseconds since the epoch. */
 export function parseMoment(text: string): number {
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text);

@@ -16,6 +16,10 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly idempotencyKey?: string;
   /** Milliseconds. */
   readonly ttl?: number;
+  readonly priority?: number;
+  readonly tag?: readonly string[];
+  readonly minVersion?: string;
+  readonly maxVersion?: string;
   readonly wait: boolean;
   readonly meta?: ReadonlyMap<string, string>;
   readonly save?: string;
@@ -124,7 +128,7 @@ function listsTasks({ protocol, version }: RemoteAgent): boolean {
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {
-  const { task, session, intent, idempotencyKey: key, ttl, meta, require } = options;
+  const { task, session, intent, idempotencyKey: key, ttl, priority, tag: tags, minVersion, maxVersion, meta, require } = options;
   return {
     signal,
     ...(task === undefined ? {} : { task }),
@@ -132,6 +136,10 @@ function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOp
     ...(intent === undefined ? {} : { intent }),
     ...(key === undefined ? {} : { key }),
     ...(ttl === undefined ? {} : { ttlMs: ttl }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(minVersion === undefined ? {} : { minVersion }),
+    ...(maxVersion === undefined ? {} : { maxVersion }),
     ...(require === undefined ? {} : { require }),
     ...(meta === undefined ? {} : { metadata: Object.fromEntries(meta) }),
   };

@@ -123,16 +123,11 @@ function statusWithoutMarks(status: Status): Status {
   return status.message === undefined ? status : { ...status, message: withoutHops(status.message) };
 }
 
-/** Without a hint for the listener, and without the trace if a header carries it: the message stays as the caller wrote it. */
+/** Without the trace if a header carries it: the message stays as the caller wrote it. */
 function forUpstream(envelope: Envelope, { parameters }: Call): Envelope {
-  const { meta, context } = envelope;
+  const { context } = envelope;
   const isCarried = context.traceId !== undefined && traceIdIn(parameters["traceparent"]) === context.traceId;
-  if (meta.protocolHint === undefined && !isCarried) return envelope;
-  return {
-    ...envelope,
-    meta: meta.protocolHint === undefined ? meta : { ...meta, protocolHint: undefined },
-    context: isCarried ? { ...context, traceId: undefined } : context,
-  };
+  return isCarried ? { ...envelope, context: { ...context, traceId: undefined } } : envelope;
 }
 
 async function extended(reply: Reply, rewriteCard: (card: Card) => Card): Promise<AgentEvent> {

@@ -39,8 +39,7 @@ export function upstreamSend(
       sessionId: state?.contextId ?? pseudonymize(owner, "session", sessionId),
       taskId: state?.taskId,
     },
-    // A hint for the listener does not apply to the upstream.
-    meta: { ...meta, protocolHint: undefined, claimedSrc: undefined },
+    meta: { ...meta, claimedSrc: undefined },
     references: undefined,
     extensions,
     metadata,

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   asProbe,
   type Call,
+  type Context,
   type Envelope,
   type Handler,
   healthChecks,
@@ -17,7 +18,7 @@ import { traitsOf } from "../protocols/traits.js";
 import type { Link } from "../transport/exchange.js";
 import { httpAddress } from "../transport/request.js";
 import type { FloorRules } from "./floor-rules.js";
-import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
+import { type Candidate, fitsVersions, fittingInterfaces, pickInterface, type Shares } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
 
 export interface ConnectionOptions {
@@ -64,22 +65,24 @@ export class Connection {
   }
 
   readonly handle: Handler = (operation, call) => {
-    const hint = operation.kind === "send" ? operation.envelope.meta.protocolHint : undefined;
+    const wish = wishOf(operation, call);
+    const { hint } = wish;
     let chosen: Candidate;
     try {
-      chosen = pickInterface(this.#candidates, hint, this.shares, this.#options.random);
+      chosen = pickInterface(fittingInterfaces(this.#candidates, wish.versions), hint, this.shares, this.#options.random);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
     const reply = this.#open(chosen).handler(operation, call);
     if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
     const tried = [chosen];
-    const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call);
+    const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call, wish.versions);
     return isPromise(reply) ? answerWithFallback(reply, fallBack) : new StreamWithFallback(reply, fallBack);
   };
 
   /** The same operation on an interface not tried yet, if the peer certainly did nothing; else undefined. */
-  #fallBack(thrown: unknown, tried: Candidate[], operation: Operation, call: Call): Maybe<Reply> {
+  // biome-ignore lint/complexity/useMaxParams: the state of one call, made in one place
+  #fallBack(thrown: unknown, tried: Candidate[], operation: Operation, call: Call, versions: Maybe<Context>): Maybe<Reply> {
     const error = AgentError.from(thrown);
     const failed = tried.at(-1);
     if (failed === undefined || !isUnhandled(error)) return undefined;
@@ -88,7 +91,9 @@ export class Connection {
     if (error.code !== "unsupported_method") this.#candidates = [...this.#candidates.filter((each) => each !== failed), failed];
     // An origin that refuses connections refuses them for every protocol.
     const gone = error.code === "unavailable" ? originOf(failed) : undefined;
-    const next = this.#candidates.find((each) => !tried.includes(each) && originOf(each) !== gone);
+    const next = this.#candidates.find(
+      (each) => !tried.includes(each) && originOf(each) !== gone && fitsVersions(each, versions) === undefined,
+    );
     if (next === undefined) return undefined;
     tried.push(next);
     return this.#open(next).handler(operation, call);
@@ -125,6 +130,16 @@ export class Connection {
     return opened;
   }
 }
+
+/** What the author of a message says about the interface: nothing to the upstream of a gateway that passes it on. */
+function wishOf(operation: Operation, { hops }: Call): { readonly hint: Maybe<string>; readonly versions: Maybe<Context> } {
+  if (operation.kind !== "send" || hops > 0) return NO_WISH;
+  const { meta, context } = operation.envelope;
+  const hasRange = context.minVersion !== undefined || context.maxVersion !== undefined;
+  return { hint: meta.protocolHint, versions: hasRange ? context : undefined };
+}
+
+const NO_WISH = { hint: undefined, versions: undefined } as const;
 
 /** The client of one interface, and its handler inside all layers. */
 interface OpenedInterface {

@@ -1,4 +1,4 @@
-import { AgentError, type Maybe } from "../envelope/index.js";
+import { AgentError, type Context, type Maybe, versionProblem } from "../envelope/index.js";
 import type { Peer, Protocol } from "../protocols/protocol.js";
 
 /** One interface of a peer: a protocol, a version and an address. */
@@ -14,6 +14,26 @@ export type Shares = Readonly<Record<string, number>>;
 export function matchesHint({ protocol, peer }: Candidate, hint: string): boolean {
   const at = hint.indexOf("@");
   return at < 0 ? protocol.id === hint : protocol.id === hint.slice(0, at) && peer.version === hint.slice(at + 1);
+}
+
+/** Why an interface does not have a version that a message allows. */
+export function fitsVersions({ peer }: Candidate, versions: Maybe<Context>): Maybe<AgentError> {
+  return versions && versionProblem(peer.version, versions);
+}
+
+/** The interfaces with a version that a message allows. Throws if there is none: nothing is sent. */
+export function fittingInterfaces(candidates: readonly Candidate[], versions: Maybe<Context>): readonly Candidate[] {
+  if (versions === undefined) return candidates;
+  let problem: Maybe<AgentError>;
+  const fitting = candidates.filter((candidate) => {
+    const misfit = fitsVersions(candidate, versions);
+    problem ??= misfit;
+    return misfit === undefined;
+  });
+  if (fitting.length > 0 || problem === undefined) return fitting;
+  const known = [...new Set(candidates.map(({ protocol, peer }) => `${protocol.id}@${peer.version}`))].join(", ");
+  const why = problem.code === "unsupported_version" ? `${problem.message}; available: ${known}` : problem.message;
+  throw new AgentError(problem.code, why, { ...problem.facts, sent: "no" });
 }
 
 /**

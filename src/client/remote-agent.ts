@@ -45,6 +45,11 @@ export interface SendOptions {
   readonly ttlMs?: number;
   /** Free labels. */
   readonly tags?: readonly string[];
+  /** Tells the agent that the answer is read as a stream. Default: true for `stream`, else not said. */
+  readonly stream?: boolean;
+  /** The lowest and the highest protocol version for this message: an interface in between is used, or nothing is sent. */
+  readonly minVersion?: string;
+  readonly maxVersion?: string;
   /** Application metadata of the message. */
   readonly metadata?: Metadata;
   /** URIs of the extensions the message uses. */
@@ -137,8 +142,10 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientOptio
           taskId: options.task,
           priority: options.priority,
           ttlMs: options.ttlMs,
-          stream: stream ? true : undefined,
+          stream: options.stream ?? (stream ? true : undefined),
           tags: options.tags,
+          minVersion: options.minVersion,
+          maxVersion: options.maxVersion,
         },
       },
       ids,

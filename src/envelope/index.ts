@@ -79,3 +79,4 @@ export {
 export { formatTraceparent, parseTraceparent, sameTrace, type TraceParent, traceIdHex } from "./trace.js";
 export { formatUte, INLINE_CONTENT_BYTES, parseUte, readUte, type WriteUteOptions, writeUte } from "./ute.js";
 export { MAX_LISTED_PARTS, PARTS_MEMBER } from "./ute-content.js";
+export { isVersionNumber, versionProblem } from "./version-range.js";

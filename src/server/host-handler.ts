@@ -10,6 +10,7 @@ import {
   type OperationOf,
   type Reply,
   type Security,
+  versionProblem,
 } from "../envelope/index.js";
 import type { HostParts } from "../protocols/host.js";
 import type { Agent } from "./agent.js";
@@ -24,6 +25,8 @@ interface HostedAgent {
 export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
     const served = agents.get(call.agent);
+    const misfit = operation.kind === "send" ? refusedVersion(operation, call) : undefined;
+    if (misfit !== undefined) return Promise.reject(misfit);
     const own = served?.agent.answers?.(operation, call);
     if (own !== undefined) return operation.kind === "card" && served !== undefined ? asServed(own, served.card) : own;
     switch (operation.kind) {
@@ -48,6 +51,11 @@ async function asServed(reply: Reply, { security, capabilities: { push, pushDeli
   if (event.kind !== "card") return event;
   const { card } = event;
   return { ...event, card: { ...card, security, capabilities: { ...card.capabilities, push, pushDelivery } } };
+}
+
+/** The versions of a message are about the interface that its author calls: behind a gateway they have been checked. */
+function refusedVersion({ envelope }: OperationOf<"send">, { via, hops }: Call): AgentError | undefined {
+  return hops === 0 ? versionProblem(via.version, envelope.context) : undefined;
 }
 
 /** Rejects parts with a media type the agent does not accept. Parts without one are accepted, and ciphertext, whose type is inside. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { collect, collectPairs, parseJson, parseSeconds } from "../option-values.js";
+import { collect, collectPairs, parseJson, parseSeconds, parseVersion, parseWhole } from "../option-values.js";
 import { addPeerOptions, lazyAction, requireOption } from "./shared-options.js";
 
 const EXAMPLES = `
@@ -31,6 +31,10 @@ export function addSend(program: Command): void {
     .option("--meta <key=value>", "metadata of the message; may be given several times", collectPairs)
     .addOption(requireOption("send nothing without this security"))
     .option("--ttl <seconds>", "how long the agent may work on it", parseSeconds)
+    .option("--priority <number>", "order in queues: higher first", parseWhole)
+    .option("--tag <label>", "a label of the message; may be given several times", collect)
+    .option("--min-version <version>", "the lowest protocol version to use, such as 1.0", parseVersion)
+    .option("--max-version <version>", "the highest protocol version to use", parseVersion)
     .option("--no-wait", "do not wait for the answer; print the task's id")
     .option("--save <dir>", "write files of the answer into this folder")
     .addHelpText("after", EXAMPLES)

@@ -11,6 +11,7 @@ import {
   type Operation,
   textOf,
   type Via,
+  versionProblem,
 } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
@@ -29,6 +30,8 @@ import { callParameters } from "./extensions.js";
  * The seed's plain endpoint (G.2, G.7): `POST /message` with `{id, params: {message, context, routing}}`. The reply echoes
  * `id` and carries `events`, each with its text in `data.text`; with `Accept: text/event-stream` it is one `data:` line per event.
  */
+/** The version on the cards of the seed's agents. */
+const SEED_VERSION = "1.0.0";
 const VIA: Via = Object.freeze({ protocol: "a2a", ...PLAIN });
 
 export async function answerPlain(host: Host, card: Card, request: HttpRequest): Promise<HttpResponse> {
@@ -47,6 +50,8 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
       parameters: callParameters(request, card, undefined),
     });
     const envelope = decodePlainRequest(body, { now: host.now(), newId: () => host.newId(), src: caller.id, dst: card.name });
+    const misfit = versionProblem(SEED_VERSION, envelope.context);
+    if (misfit !== undefined) throw misfit;
     // The cursor is opaque here; the task runtime validates it.
     const after = streaming ? ((request.headers["last-event-id"] || undefined) as Maybe<Cursor>) : undefined;
     const operation: Operation = { kind: "send", envelope, delivery: streaming ? "stream" : "answer", task: "auto", after };

@@ -19,7 +19,7 @@ import { admit, beginCall, type RequestContext, taskOf, VIA_PLAIN } from "./requ
 import { logOf } from "./run-log.js";
 
 /** The protocol version in the seed's agents. */
-const PLAIN_VERSION = "1.0.0";
+export const PLAIN_VERSION = "1.0.0";
 export const FEATURES = ["streaming", "progress_tracking", "async_generator"] as const;
 
 /** The health of the agent. */

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type Maybe,
   type Reply,
+  versionProblem,
 } from "../../../envelope/index.js";
 import { requireBodyType } from "../../../transport/content-type.js";
 import { type StreamForm, streamResponse, wantsEvents } from "../../../transport/event-stream.js";
@@ -20,7 +21,7 @@ import type { Host } from "../../protocol.js";
 import { agentNamed, defaultAgent } from "./agents.js";
 import { answeredTask, plainError, refusePlain, resultsOf, standing, streamItems } from "./plain-reply.js";
 import { decodePlain, type PlainDelivery, type PlainHead, readDelivery, readHead } from "./plain-request.js";
-import { healthOf } from "./plain-status.js";
+import { healthOf, PLAIN_VERSION } from "./plain-status.js";
 import {
   type AdmittedRequest,
   admit,
@@ -66,6 +67,8 @@ async function answerBody(admitted: AdmittedRequest, body: JsonObject): Promise<
   if (head.type === "heartbeat") return jsonResponse(200, JSON.stringify({ ...opening, ...healthOf(card, host.now()) }));
   const call = beginCall(admitted, card.name, VIA_PLAIN);
   const envelope = decodePlain(body, head, codecFacts(admitted, call));
+  const misfit = versionProblem(PLAIN_VERSION, envelope.context);
+  if (misfit !== undefined) throw misfit;
   const delivery = readDelivery(body, head, wantsEvents(request));
   // The cursor is opaque here; the task runtime validates it.
   const after = delivery === "stream" ? ((request.headers["last-event-id"] || undefined) as Maybe<Cursor>) : undefined;
