@@ -1,6 +1,5 @@
 import {
   AgentError,
-  type Awaitable,
   type Call,
   CallerCredential,
   type Card,
@@ -26,17 +25,13 @@ import type { HttpRequest, RequestHead, Session, SessionMessage } from "../trans
 import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { arrivalFloor, arrivalRefusal, missingOnArrival } from "./arrival-floor.js";
+import type { Health } from "./health.js";
 import { MessageInbox } from "./inbox.js";
 import type { CallBegin, Contribution, Host, IdSource, Inbox } from "./protocol.js";
 import { RequestAdmission } from "./request-admission.js";
 
-/** `unavailable`: calls would fail, so they should go to another process. */
-export type HealthStatus = "ok" | "unavailable";
-
-/** Whether a host can answer calls. */
-export interface HealthSource {
-  /** Found out for each request, never remembered. */
-  status(): Awaitable<HealthStatus>;
+/** Whether a host can answer calls. Found out for each request, never remembered. */
+export interface HealthSource extends Health {
   /** The host has its port for itself, so `/livez` and `/readyz` are not those of another app. */
   readonly probes: boolean;
 }
@@ -103,7 +98,7 @@ export interface FrontHost extends Host {
   readonly contributions: readonly Contribution[];
 }
 
-const ALWAYS_HEALTHY: HealthSource = { status: () => "ok", probes: false };
+const ALWAYS_HEALTHY: HealthSource = { status: () => "ok", takesCalls: () => "ok", probes: false };
 
 /** Creates a host from its parts. */
 export function createHost(parts: HostParts): FrontHost {

@@ -28,6 +28,7 @@ import type { Limits } from "../transport/limits.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
+import type { Health } from "./health.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Requirement } from "./requirement.js";
 import type { DeclaredLoss, Traits, VersionTraits } from "./traits.js";
@@ -126,6 +127,8 @@ export interface Host extends ProtocolContext {
   publicUrl(request: RequestHead): string;
   /** Fetches a URL from a message. */
   readonly follow: FetchUrl;
+  /** What health checks of a protocol report, instead of the mere fact that the port answers. */
+  readonly health: Health;
 }
 
 /** What a protocol knows about a call when it begins. */

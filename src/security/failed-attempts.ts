@@ -1,4 +1,4 @@
-import { AgentError, RecentMap } from "../envelope/index.js";
+import { AgentError, type Maybe, RecentMap } from "../envelope/index.js";
 import { networkOf } from "./address.js";
 
 /** Failures count for this long. */
@@ -11,7 +11,10 @@ interface Failures {
   count: number;
 }
 
-/** Counts failed attempts at a secret by network. Above the limit attempts are refused without comparing, also correct ones. */
+/**
+ * Counts failed attempts at a secret by network. Attempts above the limit get no answer but that there were too many. A correct one is
+ * never refused: others on the same network, such as local users, could lock its owner out.
+ */
 export class FailedAttempts {
   readonly #limit: number;
   readonly #now: () => number;
@@ -22,19 +25,18 @@ export class FailedAttempts {
     this.#now = now;
   }
 
-  /** Throws `overloaded` while the network has too many failures. */
-  check(remote: string): void {
-    const failures = this.#networks.get(networkOf(remote));
-    const leftMs = (failures?.untilMs ?? 0) - this.#now();
-    if (failures === undefined || leftMs <= 0 || failures.count < this.#limit) return;
-    throw new AgentError("overloaded", "too many failed attempts from this network; try again later", { retryAfterMs: leftMs });
-  }
-
-  add(remote: string): void {
+  /** Counts a failure. `overloaded` if the network has too many. */
+  add(remote: string): Maybe<AgentError> {
     const network = networkOf(remote);
-    const known = this.#networks.get(network);
     const nowMs = this.#now();
-    if (known !== undefined && nowMs < known.untilMs) known.count++;
-    else this.#networks.set(network, { untilMs: nowMs + WINDOW_MS, count: 1 });
+    const known = this.#networks.get(network);
+    if (known === undefined || nowMs >= known.untilMs) {
+      this.#networks.set(network, { untilMs: nowMs + WINDOW_MS, count: 1 });
+      return undefined;
+    }
+    known.count++;
+    if (known.count <= this.#limit) return undefined;
+    const retryAfterMs = known.untilMs - nowMs;
+    return new AgentError("overloaded", "too many failed attempts from this network; try again later", { retryAfterMs });
   }
 }

@@ -179,15 +179,13 @@ export class Admin {
   /** Only wrong tokens count as failures: a page or a scraper without one guesses nothing. */
   async #admit(request: HttpRequest): Promise<void> {
     const { remote } = request.connection;
-    const guesses = shownToken(request) !== undefined;
-    if (guesses) this.#failures.check(remote);
     try {
       const decision = await this.#admission(request, this.#factsOf(request));
       const outcome = "complete" in decision ? await decision.complete(request.body) : decision;
       this.#trail?.admitted(request, admittedOf(outcome).principal);
     } catch (thrown) {
-      if (guesses && AgentError.from(thrown).code === "unauthenticated") this.#failures.add(remote);
-      throw thrown;
+      if (shownToken(request) === undefined || AgentError.from(thrown).code !== "unauthenticated") throw thrown;
+      throw this.#failures.add(remote) ?? thrown;
     }
   }
 }

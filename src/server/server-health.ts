@@ -1,6 +1,7 @@
 import { AgentError, type Awaitable, type JsonObject, type Maybe } from "../envelope/index.js";
 import { backgroundClock, type Clock } from "../policies/clock.js";
-import type { HealthSource, HealthStatus } from "../protocols/host.js";
+import type { HealthStatus } from "../protocols/health.js";
+import type { HealthSource } from "../protocols/host.js";
 import type { Store } from "../tasks/index.js";
 import type { Agent } from "./agent.js";
 
@@ -49,6 +50,12 @@ export class ServerHealth implements HealthSource {
     return this.draining ? "unavailable" : status;
   };
 
+  readonly takesCalls = async (): Promise<HealthStatus> => {
+    if (this.draining) return "unavailable";
+    const { status } = await this.#storeChecked();
+    return this.draining ? "unavailable" : status;
+  };
+
   /** For operators: which part is unavailable, and why. */
   async details(): Promise<JsonObject> {
     const { store, agents, ...overall } = await this.#report();
@@ -65,10 +72,7 @@ export class ServerHealth implements HealthSource {
   async #check(): Promise<HealthReport> {
     const { store, agents } = this.#parts;
     const [ofStore, ...ofAgents] = await Promise.all([
-      this.#within(async () => {
-        await store.ping?.();
-        return HEALTHY;
-      }),
+      this.#storeChecked(),
       ...agents.map(async (agent) => ({ name: agent.name, ...(await this.#within((signal) => agentChecked(agent, signal))) })),
     ]);
     const { draining } = this;
@@ -79,6 +83,13 @@ export class ServerHealth implements HealthSource {
       store: { ...ofStore, durability: store.durability },
       agents: ofAgents,
     };
+  }
+
+  #storeChecked(): Promise<Checked> {
+    return this.#within(async () => {
+      await this.#parts.store.ping?.();
+      return HEALTHY;
+    });
   }
 
   /** A check that throws or takes too long has found a problem. */

@@ -62,7 +62,7 @@ export interface Limits {
   /** Nonces of signed messages that are still valid; more messages are refused. */
   readonly replayEntries: number;
   readonly replayEntriesPerSigner: number;
-  /** Wrong tokens that one network may show to the admin listener in a minute; then it is refused until the minute is over. */
+  /** Wrong tokens that one network may show to the admin listener in a minute; more are answered 429. The right token is always accepted. */
   readonly adminFailures: number;
 }
 

@@ -85,7 +85,7 @@ async function pathOf(context: RequestContext): Promise<Maybe<PathMatch>> {
 async function answerWanted(context: RequestContext, wanted: Wanted): Promise<HttpResponse> {
   switch (wanted.kind) {
     case "ping":
-      return jsonResponse(200, "{}");
+      return answerPing(context);
     case "agents":
       return listAgents(context);
     case "agent":
@@ -109,6 +109,11 @@ async function answerWanted(context: RequestContext, wanted: Wanted): Promise<Ht
     default:
       return wanted satisfies never;
   }
+}
+
+async function answerPing({ host }: RequestContext): Promise<HttpResponse> {
+  if ((await host.health.takesCalls()) === "ok") return jsonResponse(200, "{}");
+  throw new AgentError("unavailable", "this server takes no calls now");
 }
 
 function answerPlain(context: RequestContext): HttpResponse | Promise<HttpResponse> {

@@ -22,9 +22,11 @@ import { logOf } from "./run-log.js";
 export const PLAIN_VERSION = "1.0.0";
 export const FEATURES = ["streaming", "progress_tracking", "async_generator"] as const;
 
-/** The health of the agent. */
-export function healthOf({ name }: Card, now: number): JsonObject {
-  return { agent_id: name, status: "healthy", timestamp: now / 1000 };
+/** The health of the agent: that of its host. */
+export async function showHealth({ name }: Card, host: Host, more: JsonObject = {}): Promise<HttpResponse> {
+  const isHealthy = (await host.health.status()) === "ok";
+  const document = { ...more, agent_id: name, status: isHealthy ? "healthy" : "unhealthy", timestamp: host.now() / 1000 };
+  return jsonResponse(isHealthy ? 200 : 503, JSON.stringify(document), { "cache-control": "no-store" });
 }
 
 /** `GET /acp/capabilities`, of the agent in `agent_id` or of the default one. */
@@ -45,7 +47,7 @@ export async function showStatus(context: RequestContext): Promise<HttpResponse>
     const query = readQuery(context.request.query);
     const runId = query.get("run_id") ?? query.get("job_id");
     if (runId !== undefined) return await showRunStatus(context, runId);
-    return jsonResponse(200, JSON.stringify(healthOf(requestedCard(context.host, query.get("agent_id")), context.host.now())));
+    return await showHealth(requestedCard(context.host, query.get("agent_id")), context.host);
   } catch (thrown) {
     return refusePlain(callerError(context.host, thrown), undefined);
   }

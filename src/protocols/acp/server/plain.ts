@@ -21,7 +21,7 @@ import type { Host } from "../../protocol.js";
 import { agentNamed, defaultAgent } from "./agents.js";
 import { answeredTask, plainError, refusePlain, resultsOf, standing, streamItems } from "./plain-reply.js";
 import { decodePlain, type PlainDelivery, type PlainHead, readDelivery, readHead } from "./plain-request.js";
-import { healthOf, PLAIN_VERSION } from "./plain-status.js";
+import { PLAIN_VERSION, showHealth } from "./plain-status.js";
 import {
   type AdmittedRequest,
   admit,
@@ -64,7 +64,7 @@ async function answerBody(admitted: AdmittedRequest, body: JsonObject): Promise<
   const head = readHead(body, () => host.newId());
   const card = head.receiver === undefined ? defaultAgent(host) : agentNamed(host, head.receiver, "receiver");
   const opening = replyHead(host, card, head, caller.id);
-  if (head.type === "heartbeat") return jsonResponse(200, JSON.stringify({ ...opening, ...healthOf(card, host.now()) }));
+  if (head.type === "heartbeat") return showHealth(card, host, opening);
   const call = beginCall(admitted, card.name, VIA_PLAIN);
   const envelope = decodePlain(body, head, codecFacts(admitted, call));
   const misfit = versionProblem(PLAIN_VERSION, envelope.context);
