@@ -100,7 +100,13 @@ class TakenByRoute {
   of(found: readonly Claim[]): Taken {
     const known = this.#taken.get(found);
     if (known !== undefined) return known;
-    const made: Taken = { bodyBytes: this.#bodyBytes, unadmitted: false, exchange: (request) => this.#answer(found, request) };
+    const streamedBytes = found.length === 1 ? found[0]?.route.streamedBytes : undefined;
+    const made: Taken = {
+      bodyBytes: Math.min(streamedBytes ?? this.#bodyBytes, this.#bodyBytes),
+      unadmitted: false,
+      streamed: streamedBytes !== undefined,
+      exchange: (request) => this.#answer(found, request),
+    };
     this.#taken.set(found, made);
     return made;
   }

@@ -64,6 +64,8 @@ export interface Route {
    * credentials are authenticated first all the same; of others at most `unprovenBytes` are read.
    */
   readonly proves?: Maybe<boolean>;
+  /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
+  readonly streamedBytes?: Maybe<number>;
   /** Called only if the path matches. It cannot see the body. */
   when?(head: RequestHead): boolean;
   /** Decides with the body, after authentication, where several routes match. A route without it gets the request. */

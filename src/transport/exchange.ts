@@ -48,6 +48,8 @@ export interface RequestHead {
 export interface HttpRequest extends RequestHead {
   /** The complete body as received, within the limits: digests cover these bytes. */
   readonly body: Uint8Array;
+  /** Server: the body as it arrives, where the route streams requests and the transport can; `body` is then empty. */
+  readonly arriving?: Maybe<AsyncIterable<Uint8Array>>;
   /** The parsed body, within the limits, parsed once. Throws AgentError `decode` or `too_large`. */
   json(): unknown;
   /** Client: signs the final request, anew for every sending. */
@@ -102,6 +104,8 @@ export interface Taken {
   readonly bodyBytes: number;
   /** The caller is authenticated by the body: its bytes count in `unadmittedBytes` until then. */
   readonly unadmitted: boolean;
+  /** The exchange runs before the body has arrived, and reads `arriving`. */
+  readonly streamed?: Maybe<boolean>;
   readonly exchange: Exchange;
 }
 

@@ -18,6 +18,7 @@ export abstract class ServerRequest implements HttpRequest, UnreadRequest {
   call: Maybe<Call> = undefined;
   admitted: Maybe<Awaitable<Admitted>> = undefined;
   bodyWanted = false;
+  arriving: Maybe<AsyncIterable<Uint8Array>> = undefined;
   readonly #limits: JsonLimits;
   #body: Uint8Array = NO_BODY;
   #refused: AgentError | undefined;

@@ -6,6 +6,7 @@ import { isRefusal, respondTooLarge } from "../intake.js";
 import type { Limits } from "../limits.js";
 import { refuseFailed, refuseOverloaded } from "../refusal.js";
 import { respondUnread } from "../unread.js";
+import { ArrivingBody } from "./arriving-body.js";
 import type { IncomingRequest, RequestContext } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
 import { StreamWriter } from "./stream-writer.js";
@@ -26,6 +27,7 @@ export abstract class HttpExchange {
   protected readonly incoming: IncomingRequest;
   #taken: Taken | undefined;
   #collected: ByteCollector | undefined;
+  #arriving: ArrivingBody | undefined;
   /** What the body holds in memory until the exchange ends. */
   #held: BufferedBytes | undefined;
   #writer: StreamWriter | undefined;
@@ -49,6 +51,8 @@ export abstract class HttpExchange {
   protected abstract cut(): void;
   /** Body bytes that the connection buffers while nothing reads them. */
   protected abstract readonly bufferedBytes: number;
+  /** Whether a response can begin before the body has arrived. */
+  protected abstract readonly canStream: boolean;
   /** Reads the body: `receive` for every chunk, then `complete`. */
   protected abstract readBody(): void;
   protected abstract stopReading(): void;
@@ -104,9 +108,16 @@ export abstract class HttpExchange {
     const declared = this.#declaredBytes();
     if (declared > taken.bodyBytes && this.incoming.headers["content-length"] !== undefined) this.#refuseTooLarge(taken);
     else {
+      this.#held = bufferedBytesOf(this.context.limits, this.incoming, taken.unadmitted);
+      if (taken.streamed === true && this.canStream) {
+        this.#arriving = new ArrivingBody(taken.bodyBytes, this.#held);
+        this.incoming.arriving = this.#arriving.bytes;
+        this.readBody();
+        this.dispatch();
+        return;
+      }
       // Exactly its length if that is known: a buffer that doubles needs twice as much.
       this.#collected = new ByteCollector(Math.min(taken.bodyBytes, declared));
-      this.#held = bufferedBytesOf(this.context.limits, this.incoming, taken.unadmitted);
       this.readBody();
     }
   }
@@ -119,6 +130,10 @@ export abstract class HttpExchange {
 
   /** A part of the body has arrived. */
   receive(piece: Buffer): void {
+    if (this.#arriving !== undefined) {
+      this.#arriving.receive(piece);
+      return;
+    }
     const taken = this.#taken;
     const collected = this.#collected;
     const held = this.#held;
@@ -129,11 +144,18 @@ export abstract class HttpExchange {
 
   /** The body is complete. */
   complete(): void {
+    if (this.endArriving()) this.stopReading();
     const collected = this.#collected;
     if (collected === undefined) return;
     this.forgetBody();
     this.incoming.receiveBody(collected.whole());
     this.dispatch();
+  }
+
+  /** A streamed body ends here; false if the body is not streamed. */
+  protected endArriving(): boolean {
+    this.#arriving?.bytes.end();
+    return this.#arriving !== undefined;
   }
 
   /** Nothing more of the body is wanted. */
@@ -190,7 +212,9 @@ export abstract class HttpExchange {
     this.#disconnected = true;
     this.#held?.release();
     this.#writer?.cut();
-    this.incoming.peerDisconnected(new AgentError("cancelled", "the caller disconnected"));
+    const reason = new AgentError("cancelled", "the caller disconnected");
+    this.#arriving?.bytes.fail(reason);
+    this.incoming.peerDisconnected(reason);
   }
 
   /** The response is written or abandoned. */

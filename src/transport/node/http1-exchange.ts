@@ -43,6 +43,11 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
     return BUFFERED_BYTES;
   }
 
+  /** Many clients of HTTP/1.1 read no response before they have sent everything. */
+  protected get canStream(): boolean {
+    return false;
+  }
+
   /** Listeners have no closures because this runs for every request. */
   protected readBody(): void {
     if (this.#expects) this.#res.writeContinue();

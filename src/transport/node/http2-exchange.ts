@@ -72,8 +72,18 @@ export class Http2Exchange extends HttpExchange {
 
   protected readBody(): void {
     if (this.incoming.headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
-    this.#timer = setTimeout(() => this.refuse(tooSlow()), this.context.limits.requestMs);
+    this.#timer = setTimeout(() => this.#late(), this.context.limits.requestMs);
     this.#stream.on("data", onData).on("end", onEnd);
+  }
+
+  protected get canStream(): boolean {
+    return true;
+  }
+
+  /** A streamed body ends when its time is over; what was answered stands. */
+  #late(): void {
+    if (!this.endArriving()) this.refuse(tooSlow());
+    else if (this.#answered) this.#stream.close(http2().constants.NGHTTP2_NO_ERROR);
   }
 
   protected stopReading(): void {
