@@ -4,9 +4,10 @@ import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { type CardReader, readerOf } from "./card/readers.js";
 import { signedCard, verbatimBytes, verbatimDocument } from "./card/served-card.js";
-import { AGENT_METADATA, HEALTH_SERVICE, isGrpc, SERVICES } from "./grpc/address.js";
+import { AGENT_METADATA, HEALTH_SERVICE, isGrpc, REFLECTION_BYTES, REFLECTION_SERVICES, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
+import type { GrpcHealth } from "./server/grpc-health.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
 import { requestedVersion } from "./server/negotiate.js";
 import { answerPlain } from "./server/plain.js";
@@ -25,6 +26,9 @@ export const routes: readonly Route[] = [
   ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
   // Health is for anyone: a load balancer has no credentials.
   { method: "POST", path: `${HEALTH_SERVICE}/*`, when: isGrpc, proves: true },
+  ...REFLECTION_SERVICES.map(
+    (service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc, streamedBytes: REFLECTION_BYTES }),
+  ),
   // Outranks other protocols at the root, and answers requests that cannot be parsed.
   { method: "POST", path: "/", rank: 10, whose: looksLikeJsonRpc },
 ];
@@ -59,7 +63,8 @@ export function serve(host: Host): Served {
       return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
-    if (path.startsWith(`${HEALTH_SERVICE}/`)) return health(request);
+    if (path.startsWith(`${HEALTH_SERVICE}/`)) return answerHealth(request);
+    if (REFLECTION_SERVICES.some((service) => path.startsWith(`${service}/`))) return reflection(request);
     if (!path.startsWith(`${BASE}/`)) return grpc(request);
     return below(request, path.slice(BASE.length + 1).split("/"));
   }
@@ -106,8 +111,17 @@ export function serve(host: Host): Served {
       agentOf: (tenant) => agentAt(encodeURIComponent(tenant)),
     });
   }
-  async function health(request: HttpRequest): Promise<HttpResponse> {
-    return (await import("./server/grpc-health.js")).answerHealth(request);
+  let health: Maybe<GrpcHealth>;
+  let closed = false;
+  async function answerHealth(request: HttpRequest): Promise<HttpResponse> {
+    const { GrpcHealth } = await import("./server/grpc-health.js");
+    health ??= new GrpcHealth();
+    const answer = health.answer(request);
+    if (closed) health.close();
+    return answer;
+  }
+  async function reflection(request: HttpRequest): Promise<HttpResponse> {
+    return (await import("./server/grpc-reflection.js")).answerReflection(host, settings, request);
   }
 
   function defaultCard(): Card {
@@ -146,7 +160,11 @@ export function serve(host: Host): Served {
     },
   ];
   const notify: Served["notify"] = (event, config, task) => writeNotice(event, config, task, settings.pushTokenHeader);
-  return { exchange, interfaces, contributions, notify };
+  async function close(): Promise<void> {
+    closed = true;
+    health?.close();
+  }
+  return { exchange, interfaces, contributions, notify, close };
 }
 
 interface AddressedAgents {

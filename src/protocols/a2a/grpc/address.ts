@@ -7,6 +7,11 @@ export type Version = keyof typeof SERVICES;
 
 /** The health service of gRPC, which load balancers and kubelets ask. */
 export const HEALTH_SERVICE = "/grpc.health.v1.Health";
+/** Server reflection, which describes the services to tools. Tools ask for `v1` or for the older `v1alpha`. */
+export const REFLECTION_SERVICES = ["/grpc.reflection.v1.ServerReflection", "/grpc.reflection.v1alpha.ServerReflection"] as const;
+/** All requests of one reflection call. A tool asks for a few names. */
+export const REFLECTION_BYTES = 64 * 1024;
+
 /** The metadata that names an agent of the host, where the request has no tenant. */
 export const AGENT_METADATA = "koine-agent";
 

@@ -43,6 +43,7 @@ function writeRepeated(field: Field, value: unknown, depth: number): void {
   if (!Array.isArray(value)) throw wrong(field);
   for (const item of value) {
     if (field.kind === "message") writeNested(field, item, depth);
+    else if (field.kind === "bytes") writer.uint32(field.tag).bytes(readBase64(textOf(field, item), field.path));
     else writer.uint32(field.tag).string(textOf(field, item));
   }
 }

@@ -77,6 +77,11 @@ export function methodAt(path: string): Maybe<Method & { readonly version: Versi
   return byPath.get(path);
 }
 
+/** All methods of a version. */
+export function methodsOf(version: Version): readonly Method[] {
+  return [...byName[version].values()];
+}
+
 /** Undefined if the version has no such method. */
 export function methodOf(version: Version, name: OperationName): Maybe<Method> {
   return byName[version].get(name);

@@ -18,7 +18,9 @@ type Kind = "string" | "bytes" | "bool" | "int32" | "timestamp" | "struct" | "va
  */
 type Label = "plain" | "optional" | "oneof" | "always" | "repeated" | "map";
 
-interface EnumType {
+export interface EnumType {
+  /** With the message that it is nested in, if any: `HealthCheckResponse.ServingStatus`. */
+  readonly name: string;
   readonly names: readonly string[];
   readonly numbers: ReadonlyMap<unknown, number>;
 }
@@ -57,7 +59,7 @@ export function compileSchema<const Messages extends MessageTables>(
   enumTables: EnumTables,
   messages: Messages,
 ): { readonly [name in keyof Messages]: MessageType } {
-  const enums = new Map(Object.entries(enumTables).map(([name, names]) => [name, compileEnum(names)]));
+  const enums = new Map(Object.entries(enumTables).map(([name, names]) => [name, compileEnum(name, names)]));
   const types = new Map<string, Building>();
   for (const name of Object.keys(messages)) types.set(name, { name, fields: [], byNumber: [], always: [] });
   for (const [name, type] of types)
@@ -95,8 +97,8 @@ function addField(type: Building, { number, field }: { readonly number: number; 
 }
 
 /** ProtoJSON accepts the name or the number. */
-function compileEnum(names: readonly string[]): EnumType {
+function compileEnum(enumName: string, names: readonly string[]): EnumType {
   const numbers = new Map<unknown, number>();
   for (const [number, name] of names.entries()) numbers.set(name, number).set(number, number);
-  return { names, numbers };
+  return { name: enumName, names, numbers };
 }
