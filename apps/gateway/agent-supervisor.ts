@@ -73,7 +73,8 @@ export class AgentSupervisor {
         timeoutMs: config.timeoutMs,
         telemetry: shared.telemetry,
         clock: shared.clock,
-        notes: shared.notes,
+        connections: config,
+        notes,
         policies: (idempotentSend) =>
           upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, { ...shared, notes }),
         changed: () => this.#changed(),

@@ -66,6 +66,12 @@ const COMMON = {
   ),
   card: z.enum(CARD_POLICIES).optional().describe("Default: re-signed when cardKeys are configured, otherwise unsigned."),
   timeoutMs: MS.optional().describe("Timeout of one attempt. Default: only the limits of the transport."),
+  connections: COUNT.optional().describe(
+    "Concurrent calls to each upstream; an open stream is one. Over HTTP/1.1 each has a connection. Default: 4096.",
+  ),
+  connectionQueue: COUNT.optional().describe(
+    "Calls that may wait for a connection to an upstream; more are refused with overloaded. Default: 10000.",
+  ),
   credentials: CREDENTIALS.optional().describe(
     "Credentials that the gateway sends to the agent. Callers' credentials are not forwarded unless callers is set.",
   ),

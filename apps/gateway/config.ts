@@ -40,6 +40,9 @@ export interface AgentConfig {
   readonly card: AgentDocument["card"];
   /** Time limit of one call. Default: none. */
   readonly timeoutMs: Maybe<number>;
+  /** Concurrent calls to each upstream, and calls that may wait. Default: those of `connect`. */
+  readonly connections: Maybe<number>;
+  readonly connectionQueue: Maybe<number>;
   /** Trusted card signatures. Default: none. */
   readonly trust: Maybe<TrustReferences>;
   /** Where `trust` stands in the document, for problem reports. */
@@ -76,7 +79,7 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
   return agents.map((agent, index) => {
     const path = ["agents", index];
     const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own", require = [] } = { ...defaults, ...agent };
-    const callsPerCaller = agent.callsPerCaller ?? defaults.callsPerCaller;
+    const { connections, connectionQueue, callsPerCaller } = { ...defaults, ...agent };
     return {
       name: agent.name,
       upstreams: upstreamsOf(agent, document, path),
@@ -87,6 +90,8 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
       callsPerCaller,
       card,
       timeoutMs,
+      connections,
+      connectionQueue,
       trust,
       trustPath: agent.trust === undefined ? ["defaults", "trust"] : [...path, "trust"],
       callers,

@@ -179,9 +179,16 @@ function breakerOf({ id, policies }: UpstreamMonitor, observations: Observations
   return [{ destination: id, state: snapshot.state, since: change?.at ?? startedAt, because: change?.because ?? "no failures" }];
 }
 
-function queueOf({ id, policies }: UpstreamMonitor, observations: Observations): readonly QueueState[] {
-  const depth = policies.bulkhead?.state().waiting;
-  if (depth === undefined) return [];
-  const history = observations.queues.get(`${id} bulkhead`) ?? [];
-  return [{ name: id, depth, limit: policies.bulkheadLimit, history }];
+function queueOf({ id, policies, connectionQueue }: UpstreamMonitor, observations: Observations): readonly QueueState[] {
+  const bulkhead = policies.bulkhead?.state().waiting;
+  const waiting = observations.queues.get(`${id} connections`);
+  return [
+    ...(bulkhead === undefined
+      ? []
+      : [{ name: id, depth: bulkhead, limit: policies.bulkheadLimit, history: observations.queues.get(`${id} bulkhead`) ?? [] }]),
+    // There from the first call that had to wait.
+    ...(waiting === undefined
+      ? []
+      : [{ name: `${id} connections`, depth: waiting.at(-1) ?? 0, limit: connectionQueue, history: waiting }]),
+  ];
 }

@@ -13,7 +13,7 @@ import type { CardTrust } from "../../src/public/auth.js";
 import type { Identity } from "../../src/public/identity.js";
 import type { Clock, PolicySink } from "../../src/public/policies.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
-import type { UpstreamConfig } from "./config.js";
+import type { AgentConfig, UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
 import { GATEWAY } from "./upstream-gauges.js";
@@ -25,6 +25,9 @@ const PING_MS = 4_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 const DISCOVER_MS = 5_000;
+
+/** The default of `connect`. */
+const CONNECTION_QUEUE = 10_000;
 
 const CIRCUIT_OPEN = new AgentError("unavailable", "the circuit breaker is open after failed calls");
 
@@ -41,9 +44,10 @@ export interface UpstreamParts {
   readonly callers: UpstreamCredentials;
   readonly trust: Maybe<CardTrust>;
   readonly timeoutMs: Maybe<number>;
+  readonly connections: Pick<AgentConfig, "connections" | "connectionQueue">;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Receives a note for each call with less security than it must have. */
+  /** Receives notes about calls with less security than they must have, and about those that wait for a connection. */
   readonly notes: PolicySink;
   policies(idempotentSend: () => boolean): UpstreamPolicies;
   /** Called when its health, card or interface changes. */
@@ -97,6 +101,11 @@ export class UpstreamMonitor {
   get #isBlocked(): boolean {
     const circuit = this.policies.breaker?.state();
     return circuit?.state === "open" && (circuit.probeInMs ?? 0) > 0;
+  }
+
+  /** How many calls may wait for a connection. */
+  get connectionQueue(): number {
+    return this.#parts.connections.connectionQueue ?? CONNECTION_QUEUE;
   }
 
   get card(): Maybe<Card> {
@@ -182,8 +191,11 @@ export class UpstreamMonitor {
 
   #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ResolvedUpstream> {
     const { config, credentials, identity, callers, trust, clock, notes } = this.#parts;
+    const { connections, connectionQueue } = this.#parts.connections;
     const options = {
       ...config.floor,
+      connections,
+      connectionQueue,
       as: GATEWAY,
       notes,
       credentials,

@@ -1,22 +1,45 @@
 import { AgentError, floorRefusal, type Maybe } from "../envelope/index.js";
+import type { PolicySink } from "../policies/index.js";
 import { DialledExposure, type Exposure, guardedDial, isWithin, literalExposure, resolveByDns } from "../security/index.js";
 import { isTlsAddress } from "../transport/address-parts.js";
 import type { HttpRequest, Link } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import { openSession } from "../transport/links.js";
-import { poolLink } from "../transport/node/index.js";
+import { type PoolOptions, poolLink } from "../transport/node/index.js";
 import { httpAddress } from "../transport/request.js";
 import { clearTextLimit } from "./clear-text.js";
 import { type Credentials, isAtOrigin } from "./credentials.js";
+
+/** Limits of the connections to a peer. */
+export interface ConnectionLimits {
+  /** Concurrent requests to the peer; an open stream is one. Over HTTP/1.1 each has a connection. Default: 4,096. */
+  readonly connections?: Maybe<number>;
+  /** Requests that may wait for a connection; more fail with `overloaded`. Default: 10,000. */
+  readonly connectionQueue?: Maybe<number>;
+}
+
+type PoolLimits = Pick<PoolOptions, "connections" | "waiting" | "onWaiting">;
+
+interface NotedLimits extends ConnectionLimits {
+  readonly notes?: Maybe<PolicySink>;
+  readonly id?: Maybe<string>;
+}
+
+/** Requests that wait for a connection are the depth of a queue. */
+export function poolLimits({ connections, connectionQueue, notes, id }: NotedLimits): PoolLimits {
+  const onWaiting = (depth: number): void =>
+    notes?.({ kind: "queue", queue: "connections", depth, destination: id ?? "other", protocol: undefined, traceId: undefined });
+  return { connections, waiting: connectionQueue, onWaiting };
+}
 
 /**
  * Pooled connections to a peer. The configured address is dialled directly, with the client certificate. Every other address
  * comes from a document of the peer: it passes the outbound guard and is never shown the client certificate. A call that must be
  * encrypted is checked here against the final address, which nothing changes afterwards.
  */
-export function peerLink(url: string, limits: Limits, tls: Credentials["tls"]): Link {
+export function peerLink(url: string, limits: Limits, tls: Credentials["tls"], connections: PoolLimits = {}): Link {
   const dialled = isTlsAddress(url) ? undefined : new DialledExposure(resolveByDns);
-  const own = poolLink({ limits, tls, lookup: dialled?.lookup });
+  const own = poolLink({ ...connections, limits, tls, lookup: dialled?.lookup });
   const ca = tls?.ca;
   const others = poolLink({ limits, tls: ca === undefined ? undefined : { ca }, ...guardedDial(url, resolveByDns) });
   const linkFor = ({ target }: HttpRequest): Link => (isAtOrigin(target, url) ? own : others);

@@ -30,12 +30,12 @@ import { reachOf, resolverFor } from "./did-resolvers.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
-import { peerLink } from "./peer-link.js";
+import { type ConnectionLimits, peerLink, poolLimits } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { isVerified } from "./verified-interface.js";
 
 /** How to find and call a peer. */
-export interface ConnectOptions extends FloorOptions {
+export interface ConnectOptions extends FloorOptions, ConnectionLimits {
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
   /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: use only this interface; no other is tried. */
@@ -130,7 +130,7 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { clock = systemClock } = options;
   const own = ownCredentials(options);
-  const base = options.link ?? peerLink(address, limits, own.tls);
+  const base = options.link ?? peerLink(address, limits, own.tls, poolLimits(options));
   const credentials = credentialLinks(base, address, own, () => clock.now());
   const link = rewriting(credentials.plain, rewrite);
   const ids = options.ids ?? systemIds;

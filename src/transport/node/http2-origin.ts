@@ -3,8 +3,10 @@ import type { AgentError } from "../../envelope/index.js";
 import type { Http2Call, Http2CallContext } from "./http2-call.js";
 import { type DialOptions, dialHttp2 } from "./http2-dial.js";
 
-/** Connections to one origin; each carries as many requests as the peer allows. */
-const SESSIONS = 8;
+/** Connections to one origin, at least; each carries as many requests as the peer allows. */
+const FEWEST_SESSIONS = 8;
+/** RFC 9113 §6.5.2 recommends that peers allow no fewer. */
+const USUAL_STREAMS = 100;
 /** Concurrent requests on one connection, if the peer allows more. */
 const STREAMS = 256;
 /** Shorter than most servers' idle timeout, so that requests rarely meet a closing connection. */
@@ -16,21 +18,30 @@ interface Connection extends Http2CallContext {
   idle: NodeJS.Timeout;
 }
 
+export interface Http2OriginOptions extends DialOptions {
+  /** Concurrent requests on all connections. */
+  readonly requests: number;
+}
+
 /** The HTTP/2 connections to one origin and its queued calls. The link bounds the queue. */
 export class Http2Origin {
-  readonly #options: DialOptions;
+  readonly #options: Http2OriginOptions;
+  readonly #mostSessions: number;
   readonly #connections = new Set<Connection>();
   readonly #waiting = new Set<Http2Call>();
   #dialling = 0;
+  #running = 0;
   #closed = false;
 
-  constructor(options: DialOptions) {
+  constructor(options: Http2OriginOptions) {
     this.#options = options;
+    this.#mostSessions = Math.max(FEWEST_SESSIONS, Math.ceil(options.requests / USUAL_STREAMS));
   }
 
-  dispatch(call: Http2Call): void {
+  /** `beyond`: does not wait for the other requests, as long as a connection has room. */
+  dispatch(call: Http2Call, beyond = false): void {
     if (call.ended) return;
-    const connection = this.#connectionWithRoom();
+    const connection = this.#connectionWithRoom(beyond);
     if (connection !== undefined) this.#begin(call, connection);
     else {
       this.#waiting.add(call);
@@ -55,7 +66,9 @@ export class Http2Origin {
 
   #begin(call: Http2Call, connection: Connection): void {
     if (++connection.streams === 1) connection.session.ref();
+    this.#running++;
     call.begin(connection, () => {
+      this.#running--;
       if (--connection.streams === 0) {
         connection.session.unref();
         connection.idle.refresh();
@@ -64,7 +77,8 @@ export class Http2Origin {
     });
   }
 
-  #connectionWithRoom(): Connection | undefined {
+  #connectionWithRoom(beyond = false): Connection | undefined {
+    if (!beyond && this.#running >= this.#options.requests) return undefined;
     for (const connection of this.#connections) if (connection.streams < roomOf(connection)) return connection;
     return undefined;
   }
@@ -80,8 +94,8 @@ export class Http2Origin {
   }
 
   #dialIfNeeded(): void {
-    if (this.#closed || this.#waiting.size <= this.#dialling * STREAMS || this.#connections.size + this.#dialling >= SESSIONS)
-      return;
+    if (this.#closed || this.#waiting.size <= this.#dialling * STREAMS || this.#running >= this.#options.requests) return;
+    if (this.#connections.size + this.#dialling >= this.#mostSessions) return;
     this.#dialling++;
     dialHttp2(this.#options).then(
       (session) => this.#connected(session),

@@ -39,6 +39,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Connections that wait to be accepted: a crowd that arrives at once. Linux allows `net.core.somaxconn`, by default as many. */
+const ACCEPT_BACKLOG = 4_096;
+
 /** How often a shutdown checks for connections that became idle. */
 const SHUTDOWN_TICK_MS = 25;
 
@@ -88,7 +91,7 @@ function serveTls(handler: HttpHandler, dispatcher: ConnectionDispatcher, initia
 async function bind(server: Server, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(error, port, host)));
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: ACCEPT_BACKLOG }, resolve);
   });
   server.removeAllListeners("error");
 }

@@ -139,7 +139,7 @@ describe("poolLink for gRPC", () => {
       },
       { maxConcurrentStreams: 3 },
     );
-    const { exchange } = linkWith();
+    const { exchange } = linkWith({ connections: 100 });
     const answers = await Promise.all(Array.from({ length: 100 }, async () => textOf(await exchange(ask(url)))));
     expect(answers).toEqual(Array.from({ length: 100 }, () => "x"));
     expect(most).toBe(3);

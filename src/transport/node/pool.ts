@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
-import type { Pool } from "undici";
-import { AgentError, type Maybe } from "../../envelope/index.js";
+import type { Dispatcher, Pool } from "undici";
+import { AgentError, healthChecks, type Maybe } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse, Link, Session } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { splitTarget } from "../request.js";
@@ -16,10 +16,15 @@ import { WebSocketClient } from "./websocket-client.js";
 export interface PoolOptions {
   /** Size and time limits. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Maybe<Limits>;
-  /** Connections per origin; a stream occupies one. Also the number of sessions, each of which has its own. Default: 1,024. */
+  /**
+   * Concurrent requests per origin; a stream is one as long as it is open. Over HTTP/1.1 each has a connection. Also the number of
+   * sessions. Default: 4,096.
+   */
   readonly connections?: Maybe<number>;
-  /** Requests per origin that may wait for a connection; more are refused. */
+  /** Requests per origin that may wait for a connection; more are refused with `overloaded`. Default: 10,000. */
   readonly waiting?: Maybe<number>;
+  /** Called with the number of waiting requests when it changes. */
+  readonly onWaiting?: Maybe<(depth: number) => void>;
   /** Origins with open connections at a time. */
   readonly origins?: Maybe<number>;
   /** Time limit of opening a connection. Default: 10 s. */
@@ -44,11 +49,14 @@ interface Origin {
   http2: Http2Origin | undefined;
   readonly options: CallOptions;
   live: number;
+  /** For checks of the connection while all others are in use. Opened by the first. */
+  spare: Pool | undefined;
   /** The link's request counter at last use: the smallest is the least recently used. */
   used: number;
 }
 
-const CONNECTIONS = 1_024;
+/** As many streams as a gateway is tested with; each takes a file descriptor. */
+const CONNECTIONS = 4_096;
 const WAITING = 10_000;
 const ORIGINS = 256;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -69,6 +77,7 @@ class PooledLink implements Link {
   readonly #options: PoolOptions;
   readonly #tls: ClientTls;
   readonly #limits: Limits;
+  readonly #connections: number;
   readonly #most: number;
   readonly #origins = new Map<string, Origin>();
   #uses = 0;
@@ -79,11 +88,12 @@ class PooledLink implements Link {
     this.#options = options;
     this.#tls = clientTls(options.tls);
     this.#limits = options.limits ?? DEFAULT_LIMITS;
-    this.#most = (options.connections ?? CONNECTIONS) + (options.waiting ?? WAITING);
-    const { connections = CONNECTIONS, connectTimeoutMs = CONNECT_TIMEOUT_MS, guard, lookup, onError } = options;
+    this.#connections = options.connections ?? CONNECTIONS;
+    this.#most = this.#connections + (options.waiting ?? WAITING);
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, guard, lookup, onError } = options;
     this.#sessions = new WebSocketClient({
       limits: this.#limits,
-      sessions: connections,
+      sessions: this.#connections,
       connectTimeoutMs,
       guard,
       lookup,
@@ -115,49 +125,52 @@ class PooledLink implements Link {
       const { origin, path, query } = splitTarget(request.target);
       if (this.#closed !== undefined) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
       const entry = this.#origins.get(origin) ?? this.#open(origin);
-      if (entry.live >= this.#most) {
-        throw new AgentError("overloaded", `${entry.live} requests to ${entry.options.host} are already waiting`, { sent: "no" });
-      }
-      entry.live++;
       entry.used = ++this.#uses;
+      if (entry.live >= this.#connections && this.#sendAside(origin, entry, request, resolve, reject)) return;
+      entry.live++;
       if (isGrpc(request)) {
         entry.http2 ??= this.#openHttp2(origin, entry.options.host);
         entry.http2.dispatch(new Http2Call(request, entry.options, resolve, reject));
         return;
       }
       const call = new PoolCall(request, entry.options, resolve, reject);
-      entry.pool.dispatch(
-        {
-          path: query === "" ? path : `${path}?${query}`,
-          method: request.method,
-          // undici types its headers as mutable but only reads them, and omits undefined ones.
-          headers: request.headers as Record<string, string>,
-          body: request.body.length === 0 ? null : request.body,
-          idempotent: false,
-        },
-        call,
-      );
+      entry.pool.dispatch(dispatched(request, query === "" ? path : `${path}?${query}`), call);
     });
+  }
+
+  /**
+   * All connections are in use. A check of the connection has one of its own, because it must not wait behind calls: true if the request
+   * was one. Others wait, as far as there is room.
+   */
+  #sendAside(origin: string, entry: Origin, request: HttpRequest, ...settle: Settle): boolean {
+    if (healthChecks.of(request.call) === true) {
+      const options = { ...entry.options, ended: () => undefined };
+      if (isGrpc(request)) {
+        entry.http2 ??= this.#openHttp2(origin, options.host);
+        entry.http2.dispatch(new Http2Call(request, options, ...settle), true);
+        return true;
+      }
+      entry.spare ??= this.#openPool(origin, 1);
+      const { path, query } = splitTarget(request.target);
+      entry.spare.dispatch(
+        dispatched(request, query === "" ? path : `${path}?${query}`),
+        new PoolCall(request, options, ...settle),
+      );
+      return true;
+    }
+    const waiting = entry.live - this.#connections;
+    if (entry.live >= this.#most)
+      throw new AgentError("overloaded", `${waiting} requests to ${entry.options.host} are already waiting`, { sent: "no" });
+    this.#options.onWaiting?.(waiting + 1);
+    return false;
   }
 
   #open(origin: string): Origin {
     if (this.#origins.size >= (this.#options.origins ?? ORIGINS)) this.#makeRoom();
-    const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup } = this.#options;
-    const pool = openPool(origin, {
-      connections: this.#options.connections ?? CONNECTIONS,
-      // One request at a time per connection: a broken connection affects no other request, and none is requeued.
-      pipelining: 1,
-      maxHeaderSize: this.#limits.headerBytes,
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: bodyIdleMs,
-      connect: {
-        ...this.#tls,
-        timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-        ...(lookup === undefined ? undefined : { lookup }),
-      },
-    });
+    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS } = this.#options;
     const entry: Origin = {
-      pool,
+      pool: this.#openPool(origin, this.#connections),
+      spare: undefined,
       http2: undefined,
       options: {
         host: origin.slice(origin.indexOf("://") + 3),
@@ -175,9 +188,28 @@ class PooledLink implements Link {
     return entry;
   }
 
+  #openPool(origin: string, connections: number): Pool {
+    const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup } = this.#options;
+    return openPool(origin, {
+      connections,
+      // One request at a time per connection: a broken connection affects no other request, and none is requeued.
+      pipelining: 1,
+      maxHeaderSize: this.#limits.headerBytes,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: bodyIdleMs,
+      connect: {
+        ...this.#tls,
+        timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        ...(lookup === undefined ? undefined : { lookup }),
+      },
+    });
+  }
+
   #openHttp2(origin: string, host: string): Http2Origin {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup } = this.#options;
-    return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes: this.#limits.headerBytes, lookup, tls: this.#tls });
+    const { headerBytes } = this.#limits;
+    const requests = this.#connections;
+    return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes, lookup, tls: this.#tls, requests });
   }
 
   /** Closes the connections of the least recently used idle origin. */
@@ -193,6 +225,7 @@ class PooledLink implements Link {
     }
     this.#origins.delete(oldest[0]);
     oldest[1].pool.close().catch(() => undefined);
+    oldest[1].spare?.close().catch(() => undefined);
     oldest[1].http2?.close();
   }
 
@@ -211,15 +244,29 @@ class PooledLink implements Link {
     for (const { http2, options } of origins) {
       http2?.destroy(new AgentError("unavailable", `the connections to ${options.host} were closed`, { sent: "no" }));
     }
-    await Promise.allSettled(origins.map(({ pool }) => pool.destroy()));
+    await Promise.allSettled(origins.flatMap(({ pool, spare }) => [pool.destroy(), spare?.destroy()]));
   }
 
   #ended(origin: Origin): void {
     origin.live--;
+    if (origin.live >= this.#connections) this.#options.onWaiting?.(origin.live - this.#connections);
     if (this.#drained === undefined || origin.live > 0) return;
     for (const { live } of this.#origins.values()) if (live > 0) return;
     this.#drained();
   }
+}
+
+type Settle = readonly [resolve: (response: HttpResponse) => void, reject: (thrown: unknown) => void];
+
+function dispatched({ method, headers, body }: HttpRequest, path: string): Dispatcher.DispatchOptions {
+  return {
+    path,
+    method,
+    // undici types its headers as mutable but only reads them, and omits undefined ones.
+    headers: headers as Record<string, string>,
+    body: body.length === 0 ? null : body,
+    idempotent: false,
+  };
 }
 
 /** gRPC needs trailers, which only HTTP/2 supports reliably. */
