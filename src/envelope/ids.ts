@@ -5,8 +5,39 @@ export interface IdSource {
   newId(): string;
 }
 
-// Bound once: the global is an accessor, and reading it for every id costs as much as making the id.
-const newId = crypto.randomUUID.bind(crypto);
+const BYTES_PER_ID = 16;
+/** Random bytes are drawn for this many ids at once: each draw costs as much as several ids. */
+const IDS_PER_DRAW = 256;
+const random = new Uint8Array(IDS_PER_DRAW * BYTES_PER_ID);
+let used = random.length;
+
+const codesOf = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
+const DIGITS = codesOf("0123456789abcdef");
+const codes = codesOf("00000000-0000-0000-0000-000000000000");
+/** Where the two digits of each byte begin. */
+const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+
+/** A random UUID (RFC 9562 §5.4), in less than half the time of `crypto.randomUUID`: an answer has two or more. */
+function newId(): string {
+  if (used === random.length) draw();
+  for (const place of PLACES) {
+    const byte = random[used++] as number; // used < length
+    codes[place] = DIGITS[byte >> 4] as number; // a byte has two digits
+    codes[place + 1] = DIGITS[byte & 15] as number;
+  }
+  // One flat string: joined pieces would be copied again when they are written.
+  return String.fromCharCode(...codes);
+}
+
+function draw(): void {
+  crypto.getRandomValues(random);
+  for (let start = 0; start < random.length; start += BYTES_PER_ID) {
+    // Version 4, variant 10.
+    random[start + 6] = ((random[start + 6] as number) & 0x0f) | 0x40; // within the length
+    random[start + 8] = ((random[start + 8] as number) & 0x3f) | 0x80;
+  }
+  used = 0;
+}
 
 /** The system's clock, and random UUIDs. */
 export const systemIds: IdSource = { now: () => Date.now(), newId };
