@@ -11,7 +11,7 @@ export {
   type UpstreamTraits,
 } from "./bridge/index.js";
 export { credentialHeaders, type FloorFields, FloorRules, NoProtocolError, textOfAnswer } from "./client/index.js";
-export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREMENTS } from "./envelope/index.js";
+export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREMENTS, raiseFloor } from "./envelope/index.js";
 export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows, withoutBinding } from "./protocols/index.js";
 export {

@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { AgentError, type Envelope, type EventOf, type Json, type Operation, textOf } from "../../src/index.js";
 import { isPromise } from "../../src/internal.js";
-import { cancelFrom, startCall } from "../../src/public/protocols.js";
+import { cancelFrom, isProtected, startCall } from "../../src/public/protocols.js";
 import { foldAnswer } from "./answer-stream.js";
 import { NOT_COMPARED } from "./commands/shared-options.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -61,6 +61,7 @@ async function replayOne(exchange: Exchange, ids: ReplayIds, at: PeerSession, { 
   const skipped = (why: string): Replayed => ({ exchange, verdict: "skipped", differences: [], why });
   const { request, answer } = exchange;
   if (request.note.cut === true) return skipped("only its beginning was recorded");
+  if (isProtected(request.envelope)) return skipped("its author signed or sealed it, and the replay is another message");
   const envelope = ids.envelopeFor(request.envelope, as, at.peer.card.name, Date.now());
   if (envelope === undefined) return skipped("it goes on with a task whose beginning was not replayed");
   const now = await outcome(envelope, at, (event) => ids.answered(answer?.envelope, event));

@@ -1,5 +1,5 @@
 import type { Requirement } from "../../src/index.js";
-import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR } from "../../src/internal.js";
+import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR, raiseFloor } from "../../src/internal.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { GatewayConfig, UpstreamConfig } from "./config.js";
 
@@ -8,20 +8,32 @@ export interface FloorLink extends FloorFields {
   readonly agent: string;
   readonly upstream: string;
   readonly url: string;
+  /** It concerns callers with a verified DID only. */
+  readonly ofDids: boolean;
 }
+
+/** What a verified DID requires of every further hop, beside what its connection requires. */
+const BY_DID = floorOf(["identity", "signed"]);
 
 /** Every upstream that lowers the floor of calls, or will be refused. Resolves names of upstreams without TLS. */
 export async function floorLinks({ agents, document }: GatewayConfig, now: () => number): Promise<readonly FloorLink[]> {
   const { tls, publicUrl } = document.listen ?? {};
+  const admitsDids = document.auth?.dids !== undefined;
   const arrival = tls !== undefined || publicUrl?.startsWith("https:") === true ? ARRIVED_OVER_TLS : NO_FLOOR;
   const links = agents.flatMap(({ name, upstreams }) =>
     upstreams.map(async (upstream): Promise<readonly FloorLink[]> => {
       const { id, url, floor, pin } = upstream;
       const rules = new FloorRules(url, floor, { now });
-      if (arrival === NO_FLOOR && rules.required === NO_FLOOR) return [];
+      if (arrival === NO_FLOOR && rules.required === NO_FLOOR && !admitsDids) return [];
       await rules.learn();
       const destination = { protocol: pin ?? "every known protocol", url, provided: floorOf(providedBy(upstream)) };
-      return rules.verdicts(arrival, destination).map((each) => ({ agent: name, upstream: id, url, ...each }));
+      const ofAll = rules.verdicts(arrival, destination);
+      const known = new Set(ofAll.map(({ requirement }) => requirement));
+      const ofDids = admitsDids ? rules.verdicts(raiseFloor(arrival, BY_DID), destination) : [];
+      return [
+        ...ofAll.map((each) => ({ ...each, ofDids: false })),
+        ...ofDids.filter(({ requirement }) => !known.has(requirement)).map((each) => ({ ...each, ofDids: true })),
+      ].map((each) => ({ agent: name, upstream: id, url, ...each }));
     }),
   );
   return (await Promise.all(links)).flat();
@@ -43,11 +55,12 @@ function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requiremen
 }
 
 /** One line for the operator. */
-export function floorLine({ agent, upstream, url, outcome, requirement, because }: FloorLink): string {
+export function floorLine({ agent, upstream, url, outcome, requirement, because, ofDids }: FloorLink): string {
   const name = agent === upstream ? agent : `${agent}/${upstream}`;
+  const calls = ofDids ? "calls of DIDs" : "calls";
   return outcome === "lowered"
-    ? `${name} at ${url} gets calls without ${requirement === "encrypted" ? "encryption" : requirement}: ${because}`
-    : `calls to ${name} at ${url} are refused: ${because}`;
+    ? `${name} at ${url} gets ${calls} without ${requirement === "encrypted" ? "encryption" : requirement}: ${because}`
+    : `${calls} to ${name} at ${url} are refused: ${because}`;
 }
 
 /** Openings that have ended: their upstreams are held to the floor again. */

@@ -107,4 +107,18 @@ describe("a gateway with TLS in front of an upstream without", () => {
     expect(lowered.stderr).toContain("echo at http://10.0.0.7 gets calls without encryption: the call arrived over TLS");
     expect(lowered.code).toBe(0);
   });
+
+  it("exits with 1 from --check where calls of DIDs will be refused", { timeout: 60_000 }, async () => {
+    const file = join(folder, "dids.yaml");
+    const write = (upstream: string): Promise<void> =>
+      writeFile(
+        file,
+        `listen: { port: 0 }\nauth: { dids: [did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp] }\nagents:\n  - { name: echo, upstream: "${upstream}" }\n`,
+      );
+    await write("http://127.0.0.1:9");
+    const refused = await koine(["gateway", file, "--check"]);
+    for (const missing of ["signed", "proves who it is"])
+      expect(refused.stderr).toMatch(new RegExp(`calls of DIDs to echo at http://127.0.0.1:9 are refused: .*${missing}`));
+    expect(refused.code).toBe(1);
+  });
 });

@@ -172,6 +172,24 @@ describe("koine record and koine replay", () => {
     expect(lines.at(-1)?.summary).toMatchObject({ sent: 3, different: 3, skipped: 1 });
   });
 
+  test("does not send what its author signed or sealed: it would arrive without proof, under another id", async () => {
+    const recording = join(folder, "protected.jsonl");
+    const message = { id: "m-1", ts: 1, src: "ann", dst: "clerk", content: "hello", context: {}, meta: {} };
+    const proof = { scheme: "s", signer: "did:x", key_id: "k", signed: "AQ==", signature: "AgM=" };
+    const sealed = { raw: "AQ==", media_type: "application/vnd.koine.sealed" };
+    const lines = [
+      { ...message, proofs: [proof] },
+      { ...message, id: "m-2", content: { "urn:koine:parts:1": [sealed] } },
+      { ...message, id: "m-3" },
+    ];
+    await writeFile(recording, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const { code, stdout, stderr } = await koine(["replay", recording, "--to", server.url]);
+    expect(stdout).toContain("! hello (skipped: its author signed or sealed it");
+    expect(stdout.match(/^! /gm)).toHaveLength(2);
+    expect(stderr).toContain("1 requests sent");
+    expect(code).toBe(0);
+  });
+
   test("names the line of a file that is not a message", async () => {
     const broken = join(folder, "broken.jsonl");
     await writeFile(broken, await readFile(file));
