@@ -11,7 +11,7 @@ const PROCESS = [
   "test/mcp/**",
   "test/network/**",
   "test/watermark/**",
-  "test/{durable,durable-wires,replicas}.test.ts",
+  "test/{damaged-store,durable,durable-wires,replicas}.test.ts",
   "test/router/determinism.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
   "test/conformance/official-servers.test.ts",

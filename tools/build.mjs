@@ -31,6 +31,7 @@ const PROGRAMS = [
   "test/helpers/stores/contract-samples.ts",
   "test/gateway/processes/*.ts",
   "test/chaos/replica.ts",
+  "test/damage/reader.ts",
   "test/watermark/processes/*.ts",
   "test/attack/processes/*.ts",
   "bench/micro/*/workers/*.ts",

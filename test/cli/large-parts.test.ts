@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, serve } from "../../src/index.js";
+import { KOINE } from "../programs.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
 import { createWorkspace, koine, type Serving, seen, serving, startKoine, type Workspace } from "./koine.js";
 
@@ -95,16 +97,14 @@ describe("--data", () => {
       let stdout = "";
       sending.stdout?.on("data", (chunk) => (stdout += chunk));
       const ended = new Promise<number | null>((resolve) => sending.on("close", resolve));
-      const { readdir, stat } = await import("node:fs/promises");
       const stored = async (): Promise<number> => {
         const names = await readdir(workspace.path("cut/artifacts"));
         const sizes = names.filter((name) => name.endsWith(".bin")).map((name) => stat(workspace.path(`cut/artifacts/${name}`)));
         return Math.max(0, ...(await Promise.all(sizes)).map(({ size }) => size));
       };
-      let kept = 0;
-      while ((kept = await stored()) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      while ((await stored()) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
       await before.stop("SIGKILL");
-      kept = await stored();
+      const kept = await stored();
       const after = await serving(args, {}, before.port);
       expect(await ended).toBe(0);
       expect(stdout).toBe(TAKEN);
@@ -158,8 +158,6 @@ test(
   "a terminal shows the progress",
   async () => {
     const server = await serving([depot, "--data", workspace.path("terminal")]);
-    const { KOINE } = await import("../programs.js");
-    const { spawn } = await import("node:child_process");
     // Large enough for the line to appear, which it does after 300 ms.
     const large = workspace.path("large.bin");
     await writeFile(large, Buffer.alloc(150_000_000));

@@ -71,7 +71,7 @@ export class KeyTable {
   }
 
   #clear(nowMs: number, limit: number): void {
-    for (const named of this.#ended.all([nowMs, limit])) this.#forget(named);
+    for (const named of this.#ended.intact([nowMs, limit])) this.#forget(named);
   }
 
   #forget(named: readonly [owner: string, agent: string, key: string]): void {

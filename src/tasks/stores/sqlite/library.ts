@@ -1,4 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
+import { blobQuery, type Column, DamagedRow, readRow } from "./intact-rows.js";
 
 /** The value of a column. */
 export type Value = string | number | null;
@@ -7,7 +8,10 @@ export type Value = string | number | null;
 export interface Statement<Row extends readonly Value[]> {
   run(values: readonly Value[]): { readonly changes: number };
   get(values: readonly Value[]): Row | undefined;
+  /** Throws DamagedRow for a row that is damaged. */
   all(values: readonly Value[]): readonly Row[];
+  /** The same without the damaged rows: for what is about many tasks. */
+  intact(values: readonly Value[]): readonly Row[];
 }
 
 /** The subset of the library used here. */
@@ -21,6 +25,7 @@ export interface Connection {
 
 interface LibraryStatement {
   readonly reader: boolean;
+  columns(): readonly Column[];
   raw(): LibraryStatement;
   run(values: readonly Value[]): { readonly changes: number };
   get(values: readonly Value[]): unknown;
@@ -58,8 +63,9 @@ function connectionOf(database: LibraryDatabase): Connection {
   return {
     prepare<Row extends readonly Value[]>(sql: string) {
       const statement = database.prepare(sql);
-      // Only a statement that returns rows may use tuples; the tuple's type is declared by the caller for its own SQL.
-      return (statement.reader ? statement.raw() : statement) as Statement<Row>;
+      // The row's type is declared by the caller for its own SQL.
+      if (!statement.reader) return statement as unknown as Statement<Row>;
+      return (IS_QUERY.test(sql) ? queryOf(database, sql, statement.columns()) : plainRows(statement.raw())) as Statement<Row>;
     },
     exec: (sql) => database.exec(sql),
     get inTransaction() {
@@ -67,4 +73,40 @@ function connectionOf(database: LibraryDatabase): Connection {
     },
     close: () => database.close(),
   };
+}
+
+/** Pragmas and returned columns are numbers of the library or of this process. */
+const IS_QUERY = /^\s*SELECT\b/;
+
+function plainRows(statement: LibraryStatement): Statement<readonly Value[]> {
+  const all = (values: readonly Value[]) => statement.all(values) as readonly (readonly Value[])[]; // tuples, by `raw`
+  return {
+    run: (values) => statement.run(values),
+    get: (values) => statement.get(values) as readonly Value[] | undefined,
+    all,
+    intact: all,
+  };
+}
+
+function queryOf(database: LibraryDatabase, sql: string, columns: readonly Column[]): Statement<readonly Value[]> {
+  const statement = database.prepare(blobQuery(sql, columns)).raw();
+  const rowsFor = (values: readonly Value[]) => statement.all(values) as readonly (readonly [unknown])[]; // one blob each
+  return {
+    run: (values) => statement.run(values),
+    get(values) {
+      const row = statement.get(values) as readonly [unknown] | undefined; // one blob
+      return row && readRow(row[0], columns);
+    },
+    all: (values) => rowsFor(values).map(([blob]) => readRow(blob, columns)),
+    intact: (values) => rowsFor(values).flatMap(([blob]) => intactRow(blob, columns)),
+  };
+}
+
+function intactRow(blob: unknown, columns: readonly Column[]): readonly (readonly Value[])[] {
+  try {
+    return [readRow(blob, columns)];
+  } catch (thrown) {
+    if (thrown instanceof DamagedRow) return [];
+    throw thrown;
+  }
 }

@@ -120,7 +120,7 @@ export class Listeners {
   #notifyChanged(): void {
     if (this.#byTask.size === 0) return;
     const ids = JSON.stringify([...this.#byTask.keys()].map(columnText));
-    const seqs = new Map(this.#seqs.all([ids]).map(([id, seq]) => [nameFrom(id), seq]));
+    const seqs = new Map(this.#seqs.intact([ids]).map(([id, seq]) => [nameFrom(id), seq]));
     for (const [taskId, awaited] of [...this.#byTask]) {
       const seq = seqs.get(taskId) ?? 0;
       if (awaited.seq === seq) continue;
@@ -132,7 +132,7 @@ export class Listeners {
   /** Notifies each cancel once. */
   #tellHolders(): void {
     for (const listener of [...this.#holders]) {
-      const ids = new Set(this.#toCancel.all([columnText(listener.holder)]).map(([id]) => nameFrom(id)));
+      const ids = new Set(this.#toCancel.intact([columnText(listener.holder)]).map(([id]) => nameFrom(id)));
       const known = listener.notified;
       listener.notified = ids;
       for (const taskId of ids) if (!known.has(taskId)) listener.onCancel(taskId);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -43,6 +43,18 @@ describe("openFile()", () => {
     await store.close?.();
     expect(statSync(at("log.db-wal"), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
     expect(statSync(at("log.db")).size).toBeGreaterThan(0);
+  });
+
+  test("rejects an empty file where a store was, and leaves it unchanged", async () => {
+    const store = await open(at("emptied.db"));
+    await store.create(start("t"));
+    await store.close?.();
+    truncateSync(at("emptied.db"));
+    await expect(open(at("emptied.db"))).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/is empty: put back a copy of it, or delete the file/),
+    });
+    expect(statSync(at("emptied.db")).size).toBe(0);
   });
 
   test("rejects a file that is no database, and leaves it unchanged", async () => {

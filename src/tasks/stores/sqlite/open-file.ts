@@ -1,12 +1,16 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { AgentError } from "../../../envelope/index.js";
 import { isNoDatabase } from "./failures.js";
+import { DamagedRow } from "./intact-rows.js";
 import type { Connect, Connection } from "./library.js";
 import { APPLICATION_ID, MIGRATIONS } from "./schema.js";
 
 /** How long opening waits for another process that opens the same file. */
 const OPEN_WAIT_MS = 5_000;
+/** How often it looks whether the other process has written its first page. */
+const LOOK_AGAIN_MS = 20;
+const SLEEP = new Int32Array(new SharedArrayBuffer(4));
 /** A step waits this long for the lock without giving way: the steps of another process take less. */
 const LOCK_WAIT_MS = 5;
 /** Pages of a file kept in memory. */
@@ -31,6 +35,7 @@ export function openFile(connect: Connect, file: string, synchronous: Synchronou
   try {
     connection.exec(`PRAGMA busy_timeout = ${OPEN_WAIT_MS}`);
     const version = versionOf(connection, file);
+    checkSchema(connection);
     chmodSync(path, OURS_ONLY);
     configure(connection, synchronous);
     if (version < MIGRATIONS.length) migrate(connection, file);
@@ -45,11 +50,37 @@ export function openFile(connect: Connect, file: string, synchronous: Synchronou
 function makeFile(path: string, file: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: OURS_ONLY_FOLDER });
+    if (createdNow(path)) return;
+    // Another process may be creating it.
+    for (let waited = 0; statSync(path).size === 0; waited += LOOK_AGAIN_MS) {
+      if (waited >= OPEN_WAIT_MS) throw emptied(file);
+      Atomics.wait(SLEEP, 0, 0, LOOK_AGAIN_MS);
+    }
     closeSync(openSync(path, "a", OURS_ONLY));
   } catch (cause) {
+    if (cause instanceof AgentError) throw cause;
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     throw new AgentError("unavailable", `the task store ${file} cannot be made or written${code}`, { cause });
   }
+}
+
+/** False if there is a file. */
+function createdNow(path: string): boolean {
+  try {
+    closeSync(openSync(path, "wx", OURS_ONLY));
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return false;
+    throw thrown;
+  }
+}
+
+/** A store is never empty: its content was cut off, or its creation. A new one in its place would hide the loss. */
+function emptied(file: string): AgentError {
+  return new AgentError(
+    "unavailable",
+    `the task store ${file} is empty: put back a copy of it, or delete the file if its tasks are not needed`,
+  );
 }
 
 function connectTo(connect: Connect, path: string, file: string): Connection {
@@ -70,6 +101,15 @@ function versionOf(connection: Connection, file: string): number {
     throw new AgentError("unsupported_version", `${words}: use that version, or another file`);
   }
   return version;
+}
+
+/** The library describes columns by the texts of the schema, and aborts the process if one is not UTF-8. */
+function checkSchema(connection: Connection): void {
+  try {
+    connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema").all([]);
+  } catch (thrown) {
+    throw thrown instanceof DamagedRow ? Object.assign(thrown, { code: "SQLITE_CORRUPT" }) : thrown;
+  }
 }
 
 function configure(connection: Connection, synchronous: Synchronous): void {

@@ -107,7 +107,7 @@ export class PushTable {
 
   due({ leaseMs }: LeaseRequest, limit: number): readonly DuePush[] {
     const nowMs = this.#now();
-    return this.#due.all([nowMs, this.#tasks.overBefore, limit]).map((row) => {
+    return this.#due.intact([nowMs, this.#tasks.overBefore, limit]).map((row) => {
       const [n, config, seq, failures, due, gaveUp, problem, epoch, taskSeq, owner, agent] = row;
       this.#take.run([nowMs + leaseMs, n]);
       const columns: Columns = [n, config, seq, failures, due, gaveUp, problem, epoch];

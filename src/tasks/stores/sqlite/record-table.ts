@@ -45,7 +45,7 @@ class RecordTable {
       `INSERT INTO records (key, value, until, bytes) VALUES (?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until, bytes = excluded.bytes`,
     );
-    this.#delete = connection.prepare("DELETE FROM records WHERE key = ? RETURNING bytes");
+    this.#delete = connection.prepare("DELETE FROM records WHERE key = ? RETURNING CAST(bytes AS INTEGER)");
     this.#ended = connection.prepare("SELECT key FROM records WHERE until <= ? ORDER BY until LIMIT ?");
   }
 
@@ -103,7 +103,7 @@ class RecordTable {
 
   /** Removes some expired records and returns how many. */
   #clear(): number {
-    const ended = this.#ended.all([this.#now(), CLEARED_AT_ONCE]);
+    const ended = this.#ended.intact([this.#now(), CLEARED_AT_ONCE]);
     for (const [name] of ended) this.#forget(name);
     return ended.length;
   }

@@ -55,7 +55,7 @@ class ReplayTable {
   }
 
   #clear(nowMs: number, limit: number): number {
-    const ended = this.#ended.all([nowMs, limit]);
+    const ended = this.#ended.intact([nowMs, limit]);
     for (const [signer, nonce] of ended) this.#forget(signer, nonce);
     return ended.length;
   }

@@ -105,15 +105,15 @@ export class Room {
     const larger = [...holdings.values()].filter((each) => each !== own && shareOf(each) > shareOf(own));
     for (const each of [...larger.sort((a, b) => shareOf(b) - shareOf(a)), own]) {
       // At most half of them, so that the next round finds out who keeps most then.
-      const going = this.#restingOf.all([1, but, JSON.stringify(each.owners), Math.min(most, Math.ceil(each.ended / 2))]);
+      const going = this.#restingOf.intact([1, but, JSON.stringify(each.owners), Math.min(most, Math.ceil(each.ended / 2))]);
       if (going.length > 0) return going;
     }
-    return this.#restingOf.all([0, but, JSON.stringify(own.owners), 1]);
+    return this.#restingOf.intact([0, but, JSON.stringify(own.owners), 1]);
   }
 
   #bySubject(): ReadonlyMap<string, Holding> {
     const holdings = new Map<string, Holding>();
-    for (const [owner, tasks, bytes, ended] of this.#holdings.all([])) {
+    for (const [owner, tasks, bytes, ended] of this.#holdings.intact([])) {
       const subject = subjectOf(nameFrom(owner));
       const known = holdings.get(subject);
       if (known === undefined) holdings.set(subject, { owners: [owner], tasks, bytes, ended });
@@ -130,7 +130,7 @@ export class Room {
   #clean(): void {
     this.#untilCleaning = TASKS_PER_CLEANING;
     const { overBefore } = this.#tasks;
-    const oldest = this.#resting.all([1, 0, CLEARED_AT_ONCE]);
+    const oldest = this.#resting.intact([1, 0, CLEARED_AT_ONCE]);
     const fresh = oldest.findIndex(([, , , statusAt]) => statusAt > overBefore);
     this.#evict(fresh < 0 ? oldest : oldest.slice(0, fresh));
     const [unused, pages] = this.#pages.get([]) ?? [0, 0];

@@ -1,6 +1,7 @@
 import type { EventOf, OperationOf } from "../../../envelope/index.js";
 import { pageEndOf, pageTokenOf } from "../../page-token.js";
 import { columnText, nameFrom } from "./column-text.js";
+import { isDamage } from "./failures.js";
 import type { Connection, Statement, Value } from "./library.js";
 import type { Snapshots } from "./snapshots.js";
 import type { TaskTable } from "./task-table.js";
@@ -60,10 +61,16 @@ export class TaskList {
     };
   }
 
+  /** A damaged task is an error for who asks for it, not for every list. */
   #task(taskId: string) {
-    const row = this.#tasks.get(taskId);
-    const snapshot = row === undefined ? undefined : this.#snapshots.at(row, row.seq);
-    return snapshot === undefined ? [] : [snapshot.task];
+    try {
+      const row = this.#tasks.get(taskId);
+      const snapshot = row === undefined ? undefined : this.#snapshots.at(row, row.seq);
+      return snapshot === undefined ? [] : [snapshot.task];
+    } catch (thrown) {
+      if (isDamage(thrown)) return [];
+      throw thrown;
+    }
   }
 
   #all<Row extends readonly Value[]>(sql: string, values: readonly Value[]): readonly Row[] {
@@ -73,7 +80,7 @@ export class TaskList {
       this.#statements.set(sql, statement);
     }
     // The caller names the columns of its own SQL.
-    return statement.all(values) as readonly Row[];
+    return statement.intact(values) as readonly Row[];
   }
 }
 

@@ -15,6 +15,7 @@ import type {
   TurnState,
 } from "../../store.js";
 import { answerFor } from "../key-index.js";
+import { isDamage } from "./failures.js";
 import type { JournalTable } from "./journal-table.js";
 import type { KeyTable } from "./key-table.js";
 import type { PushTable } from "./push-table.js";
@@ -153,13 +154,30 @@ export class TaskSteps {
   }
 
   takeOver(lease: LeaseRequest, limit: number): readonly TakenOver[] {
-    const { tasks, journal } = this.#in;
-    return tasks.lost(limit).map((lost) => {
+    const { tasks } = this.#in;
+    return tasks.lost(limit).flatMap((lost) => {
+      const work = this.#workOf(lost);
+      if (work === undefined) return [];
       const row = tasks.hold(lost, lease, 0);
       const { taskId, epoch, owner, agent, contextId, seq, turn, cancelRequested } = row;
-      const [message, state] = [journal.message(row), journal.saved(row.n)];
-      return { taskId, epoch, owner, agent, contextId, seq, turn, message, state, cancelRequested };
+      return [{ taskId, epoch, owner, agent, contextId, seq, turn, cancelRequested, ...work }];
     });
+  }
+
+  /** A task whose work cannot be read fails, so that it is not tried for ever, and others are taken over. */
+  #workOf(row: TaskRow): Maybe<Pick<TakenOver, "message" | "state">> {
+    const { journal } = this.#in;
+    try {
+      return { message: journal.message(row), state: journal.saved(row.n) };
+    } catch (thrown) {
+      if (!isDamage(thrown)) throw thrown;
+      const error = { code: "internal", message: "the record of this task is damaged in the task store" } as const;
+      const status = { state: "failed", at: this.#now(), error } as const;
+      const events: readonly TaskEvent[] = [{ kind: "status", taskId: row.taskId, contextId: row.contextId, status }];
+      this.#in.pushes.note(this.#write(row, events, eventsSize(events)));
+      this.#changed(row.taskId);
+      return undefined;
+    }
   }
 
   /** A single closing status is always accepted: a task must be able to end. */

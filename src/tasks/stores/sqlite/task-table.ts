@@ -121,7 +121,7 @@ export class TaskTable {
 
   /** Tasks with an expired lease, longest expired first. */
   lost(limit: number): readonly TaskRow[] {
-    return this.#selectLost.all([this.#now(), limit]).map(rowOf);
+    return this.#selectLost.intact([this.#now(), limit]).map(rowOf);
   }
 
   add(start: NewTask, bytes: number): number {
