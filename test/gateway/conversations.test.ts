@@ -54,6 +54,16 @@ describe("an adopting gateway before an agent that limits its conversations", ()
     expect(await caller.ask("hello", session)).toBe("2");
   });
 
+  test("a client that is closed ends its conversations, so that the next one has room", async () => {
+    const echo = agent({ name: "echo", description: "repeats", handle: ({ text }) => text });
+    const upstream = opened(await serve(echo, { protocols: AGORA }));
+    for (let round = 0; round < 3; round++) {
+      const caller = await connect(upstream.url, { discoveryCache: new DiscoveryCache() });
+      for (let sent = 0; sent < 60; sent++) expect(await caller.ask("hello", { session: `s-${round}-${sent}` })).toBe("hello");
+      await caller.close();
+    }
+  });
+
   test("ends the conversations of sessions that are not used any more", async () => {
     const caller = await throughGateway();
     for (let sent = 0; sent < 150; sent++) expect(await caller.ask("hello", { session: `s-${sent}` })).toBe("1");

@@ -8,6 +8,7 @@ import {
   type Maybe,
   type Operation,
   type OperationOf,
+  startCall,
 } from "../../envelope/index.js";
 import type { Client, ClientContext } from "../protocol.js";
 import { takesPosts } from "../takes-posts.js";
@@ -25,6 +26,9 @@ import { encodeRequest, type RequestForm } from "./codec.js";
 import type { ResolvedSenderOptions, SenderOptions } from "./sender/options.js";
 import type { Sender } from "./sender/sender.js";
 import type { WireRequest } from "./wire.js";
+
+/** How long a client that is closed waits for the peer to end its conversations. */
+const END_MS = 2_000;
 
 export interface ClientOptions {
   /** Document texts that the client knows, in addition to those on the card of the peer. */
@@ -52,7 +56,7 @@ export function connectWith(options: ClientOptions = {}): (context: ClientContex
       if (sender === undefined) return send(session, operation, call);
       return sender.then((loaded) => (loaded.takes(operation) ? loaded.run(operation, call) : send(session, operation, call)));
     };
-    return { handler, protection: () => tlsProtection(peer.url), close: async () => undefined };
+    return { handler, protection: () => tlsProtection(peer.url), close: () => endAll(session) };
   };
 }
 
@@ -228,6 +232,15 @@ async function ping(wire: Wire, call: Call): Promise<void> {
   if (!wire.isPlain) return endConversation(wire, wire.ids.newId(), call);
   if (!(await takesPosts(wire.link, wire.peer.url, call)))
     throw new AgentError("unavailable", `${wire.peer.url} does not take messages`, { sent: "no" });
+}
+
+/** The peer limits conversations per caller: those of a closed client would be missing from the next one's. */
+async function endAll({ wire, conversations }: Session): Promise<void> {
+  const cancel = new CancelSource();
+  const call = startCall({ cancel });
+  const late = setTimeout(() => cancel.cancel(new AgentError("deadline", "the peer did not end a conversation in time")), END_MS);
+  await Promise.allSettled(conversations.takeAll().map((id) => endConversation(wire, id, call)));
+  clearTimeout(late);
 }
 
 async function card({ link, peer }: Wire, { extended }: OperationOf<"card">, call: Call): Promise<AgentEvent> {

@@ -24,7 +24,7 @@ const SAYING_MS = 20_000;
 const running = new Set<ChildProcess>();
 
 /** Starts a program of this folder with its options as JSON, and waits for `ready <url>`. */
-export async function startProcess(program: "gateway" | "upstream", facts: object): Promise<OwnProcess> {
+export async function startProcess(program: "configured-gateway" | "gateway" | "upstream", facts: object): Promise<OwnProcess> {
   const argv = ["--expose-gc", compiled(`test/gateway/processes/${program}.ts`), JSON.stringify(facts)];
   const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"] });
   running.add(child);

@@ -79,6 +79,13 @@ export class Conversations {
     return ids;
   }
 
+  /** Removes and returns all conversations, so that the caller can end them. */
+  takeAll(): readonly string[] {
+    const ids = [...this.#known.keys()];
+    for (const [id, { of, opening }] of this.#known) this.#gone(of, opening, id);
+    return ids;
+  }
+
   async #open(message: SessionMessage): Promise<ReceivedReply> {
     const first = message.send(undefined);
     const opening: Opening = first.then(
