@@ -8,6 +8,7 @@ import type { Ablation, RouterSettings } from "../../../src/router/index.js";
 export const AUDIT_EVENTS = [
   "authenticated",
   "refused",
+  "probed",
   "key.loaded",
   "key.reloaded",
   "key.rotated",
