@@ -57,13 +57,23 @@ async function stage() {
   return { state, mallory: await caller(TOKENS.mallory), bob: await caller(TOKENS.bob) };
 }
 
-/** Calls that wait for their answer, and what became of each. */
-function callSlowly(peer: RemoteAgent, times: number): { drop(): void; readonly ends: Promise<readonly string[]> } {
+/** Calls of which as many wait for their answer, and what became of each. */
+async function callSlowly(peer: RemoteAgent, times: number, waiting: number): Promise<SlowCalls> {
   const control = new AbortController();
+  let ended = 0;
   const calls = Array.from({ length: times }, () =>
-    peer.ask("slow", { signal: control.signal }).catch((thrown: unknown) => AgentError.from(thrown).code),
+    peer
+      .ask("slow", { signal: control.signal })
+      .catch((thrown: unknown) => AgentError.from(thrown).code)
+      .finally(() => ended++),
   );
+  await vi.waitFor(() => expect(times - ended).toBe(waiting), 10_000);
   return { drop: () => control.abort(), ends: Promise.all(calls) };
+}
+
+interface SlowCalls {
+  drop(): void;
+  readonly ends: Promise<readonly string[]>;
 }
 
 const codeOf = (call: Promise<string>): Promise<string> =>
@@ -76,7 +86,7 @@ const count = (ends: readonly string[], code: string): number => ends.filter((ea
 
 test("calls that wait leave the others their share", async () => {
   const { state, mallory, bob } = await stage();
-  const calls = callSlowly(mallory, 20);
+  const calls = await callSlowly(mallory, 20, PER_CALLER);
   await vi.waitFor(() => expect(state.running).toBe(PER_CALLER));
   expect(await bob.ask("hi")).toBe("done");
   calls.drop();
@@ -86,13 +96,13 @@ test("calls that wait leave the others their share", async () => {
 
 test("dropped calls count while their work may go on", async () => {
   const { state, mallory, bob } = await stage();
-  const first = callSlowly(mallory, PER_CALLER);
+  const first = await callSlowly(mallory, PER_CALLER, PER_CALLER);
   await vi.waitFor(() => expect(state.running).toBe(PER_CALLER));
   first.drop();
   await first.ends;
   // The gateway has noticed. The upstream goes on: nobody was told the ids of these tasks.
   await vi.waitFor(async () => expect(await codeOf(mallory.ask("hi"))).toBe("answered"));
-  const second = callSlowly(mallory, PER_CALLER);
+  const second = await callSlowly(mallory, PER_CALLER, LEFT);
   await vi.waitFor(() => expect(state.running).toBe(PER_CALLER + LEFT));
   second.drop();
   expect(count(await second.ends, "overloaded")).toBe(PER_CALLER - LEFT);
