@@ -14,6 +14,7 @@ export {
   type UpstreamEvent,
 } from "./agent-function.js";
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
+export { InboundMessage } from "./messages.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
 export type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";

@@ -10,7 +10,6 @@ import {
   type Proof,
   partsOf,
   textOf,
-  withReferredParts,
 } from "../envelope/index.js";
 import type { IncomingMessage } from "./agent-function.js";
 
@@ -51,7 +50,7 @@ export function relayedMessage({ agent, request, sessionId, taskId }: Conversati
   };
 }
 
-/** The message as the agent reads it; `text` is computed on access. What it refers to is among its parts. */
+/** The message as the agent reads it; `text` is computed on access. */
 export class InboundMessage implements IncomingMessage {
   readonly id: string;
   readonly ts: number;
@@ -75,7 +74,7 @@ export class InboundMessage implements IncomingMessage {
     this.dst = envelope.dst;
     this.intent = envelope.intent;
     this.role = envelope.role;
-    this.content = withReferredParts(envelope);
+    this.content = envelope.content;
     this.context = envelope.context;
     this.meta = envelope.meta;
     this.references = envelope.references;

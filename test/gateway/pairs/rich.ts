@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
+import { withReferredParts } from "../../../src/envelope/index.js";
 import type { AgentEvent, Envelope, EventOf, Loss, Status } from "../../../src/index.js";
 import { isPromise } from "../../../src/internal.js";
 import { startCall } from "../../../src/public/protocols.js";
@@ -145,7 +146,9 @@ function unreportedIn(places: readonly string[], losses: readonly Loss[]): reado
 
 function messageDifferences(sent: Envelope, received: Envelope | undefined): readonly string[] {
   if (received === undefined) return ["message"];
-  return differences(wholeOf(sent), wholeOf(received), "message").filter((at) => !OF_EACH_HOP.has(at));
+  // The references that arrived are among the parts that the agent reads.
+  const content = withReferredParts({ ...sent, context: received.context });
+  return differences(wholeOf({ ...sent, content }), wholeOf(received), "message").filter((at) => !OF_EACH_HOP.has(at));
 }
 
 /** The members of a message without those added by decoding. */
