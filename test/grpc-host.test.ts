@@ -104,6 +104,12 @@ describe("every agent of a host", () => {
   });
 });
 
+test("a page size of zero is none: a2a-go sends it where its caller named no size", async () => {
+  // ListTasksRequest.page_size is field 4, a varint; 101 is above the limit.
+  expect(await ask("/lf.a2a.v1.A2AService/ListTasks", Buffer.from([0x20, 0x00]))).toMatchObject({ code: status.OK });
+  expect(await ask("/lf.a2a.v1.A2AService/ListTasks", Buffer.from([0x20, 101]))).toEqual({ code: status.INVALID_ARGUMENT });
+});
+
 describe("a host without gRPC", () => {
   test("its cards list http URLs only, as google-adk demands, and calls are rejected", async () => {
     const plain = await serve([one, two], { port: 0, protocols: listenerInterfaces(undefined, false) });

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname } from "node:path";
 import { apiFiles } from "./generate-api.mjs";
 import { promptFiles } from "./generate-prompts.mjs";
+import { peerTable } from "./peer-table.mjs";
 
 const check = process.argv.includes("--check");
 const { ERRORS } = await import("../src/index.ts");
@@ -46,6 +47,7 @@ const traitRows = protocols.flatMap(({ id, versions, traits, versionTraits = {} 
 ]);
 
 const blocks = {
+  "docs/peers.md": { peers: peerTable(tableOf) },
   "README.md": {
     route: await routed(EXAMPLE, (await parseScenarioText(readFileSync(EXAMPLE, "utf8"), EXAMPLE)).scenarios),
   },

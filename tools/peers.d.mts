@@ -1,2 +1,2 @@
-export function peerProgram(name: "go" | "rust"): string;
+export function peerProgram(name: "go" | "grpcurl" | "rust"): string;
 export function buildPeers(): void;

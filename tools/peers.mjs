@@ -16,6 +16,13 @@ const PEERS = {
     files: ["go.mod", "go.sum", "main.go"],
     build: (program) => ["go", ["build", "-mod=readonly", "-trimpath", "-o", program, "."]],
   },
+  grpcurl: {
+    files: ["go.mod", "go.sum"],
+    build: (program) => [
+      "go",
+      ["build", "-mod=readonly", "-trimpath", "-o", program, "github.com/fullstorydev/grpcurl/cmd/grpcurl"],
+    ],
+  },
   rust: {
     files: ["Cargo.toml", "Cargo.lock", "src/main.rs"],
     build: (program) => ["cargo", ["build", "--quiet", "--locked", "--target-dir", `${program}.target`]],

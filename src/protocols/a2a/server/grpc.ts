@@ -98,9 +98,12 @@ interface GrpcCall {
 function readParams({ limits }: Host, { name, request: type }: Method, { headers, body }: HttpRequest): JsonObject {
   try {
     const params = decodeMessage(type, onlyMessage(body), limits);
-    const key = headers["idempotency-key"];
+    if (name !== "ListTasks") return params;
+    // a2a-go sets the field although its caller named no size: zero is its default, and no page is that small.
+    if (params["pageSize"] === 0) delete params["pageSize"];
     // The JSON bindings have a member for this filter; protobuf has no field for it.
-    return name === "ListTasks" && key !== undefined ? { ...params, idempotencyKey: key } : params;
+    const key = headers["idempotency-key"];
+    return key === undefined ? params : { ...params, idempotencyKey: key };
   } catch (thrown) {
     throw blame(thrown, "invalid_message");
   }

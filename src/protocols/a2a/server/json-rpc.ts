@@ -16,6 +16,7 @@ import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03 } from "../codec/codec-0.3.js";
+import { isMixed, v03Mixed } from "../codec/codec-0.3-mixed.js";
 import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import { rpcErrorOf } from "../errors.js";
@@ -64,7 +65,8 @@ export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest
     if (method === undefined) throw unknownMethod(request, rpc.method);
     version = method.dialect.version;
     checkVersion(request, version);
-    const { name, dialect, via } = method;
+    const { name, via } = method;
+    const dialect = method.dialect === v03 && isMixed(rpc.params) ? v03Mixed : method.dialect;
     streaming = OPERATIONS[name].streaming;
     const decodedRequest: DecodedRequest = { request, card, caller, tenant, params: rpc.params, name, dialect, via };
     if (rpc.id === undefined) return refuseNotification(host, decodedRequest);
