@@ -15,7 +15,7 @@ beforeAll(async () => {
       return task.complete();
     },
   });
-  server = await serve(echo, { port: 0, onLoss: (loss) => losses.push(loss) });
+  server = await serve({ ...echo, onLoss: (loss: Loss) => losses.push(loss) }, { port: 0 });
 });
 afterAll(() => server?.close());
 

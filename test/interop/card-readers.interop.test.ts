@@ -8,12 +8,15 @@ import { pythonFor, runProgram, runScript } from "./python.js";
 
 /** Clients of other projects read the card of a server that requires an API key: what `card/readers.ts` says about them. */
 
+const koine = agent({ name: "koine", description: "d", handle: () => "" });
 let server: Server;
+let open: Server;
 beforeAll(async () => {
   const admission = apiKeys(new Map([["ann", "a-key-of-ann-0123456789"]]), { location: "header", name: "X-Api-Key" });
-  server = await serve(agent({ name: "koine", description: "d", handle: () => "" }), { port: 0, admission });
+  server = await serve(koine, { port: 0, admission });
+  open = await serve(koine, { port: 0 });
 });
-afterAll(() => server?.close());
+afterAll(() => Promise.all([server?.close(), open?.close()]));
 
 test.each(["go", "rust"] as const)("the client in %s", async (language) => {
   const program = peerProgram(language);
@@ -21,7 +24,14 @@ test.each(["go", "rust"] as const)("the client in %s", async (language) => {
   expect(await runProgram(spawn(program, ["card", server.url]))).toEqual({ card: "koine" });
 });
 
-test.each(["pydantic-ai-2.66.0", "a2a-1.3.0", "a2a-0.3.3"] as const)("the client of %s", async (environment) => {
+test.each(["a2a-1.3.0", "a2a-0.3.3"] as const)("the client of %s", async (environment) => {
   if (pythonFor(environment) === undefined) return;
   expect(await runScript({ environment, file: "read_card" }, server.url)).toEqual({ card: "koine" });
+});
+
+test.skipIf(pythonFor("pydantic-ai-2.66.0") === undefined)("FastA2A reads a card without authentication only", async () => {
+  const read = (url: string) => runScript({ environment: "pydantic-ai-2.66.0", file: "read_card" }, url);
+  expect(await read(open.url)).toEqual({ card: "koine" });
+  // Its scopes are arrays; a2a-python, which has the same User-Agent, reads those of the specification only.
+  await expect(read(server.url)).rejects.toThrow("Input should be a valid list");
 });

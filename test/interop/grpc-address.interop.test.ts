@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
+import { Role } from "@a2a-js/sdk";
 import { ClientFactory as ClientFactory13, DefaultAgentCardResolver as Resolver13 } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory as Grpc13 } from "@a2a-js/sdk/client/grpc";
 import { ClientFactory as ClientFactory03, DefaultAgentCardResolver as Resolver03 } from "a2a-js-sdk-03/client";
@@ -60,7 +61,22 @@ function compiled(name: string, language: "go" | "rust", expected: Dialer["expec
   return { name, available: existsSync(program), takes, expected };
 }
 
-const message13 = { messageId: "m", role: 1, parts: [{ content: { $case: "text", value: "hello" } }] };
+const part13 = { content: { $case: "text", value: "hello" } as const, metadata: undefined, filename: "", mediaType: "" };
+const request13 = {
+  tenant: "",
+  message: {
+    messageId: "m",
+    contextId: "",
+    taskId: "",
+    role: Role.ROLE_USER,
+    parts: [part13],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  },
+  configuration: undefined,
+  metadata: undefined,
+};
 const message03 = { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "hello" }] };
 
 async function js13(url: string): Promise<boolean> {
@@ -69,7 +85,7 @@ async function js13(url: string): Promise<boolean> {
   const only = card.supportedInterfaces.filter((each) => each.protocolBinding === "GRPC" && each.protocolVersion === "1.0");
   const factory = new ClientFactory13({ transports: [new Grpc13()], cardResolver });
   const client = await factory.createFromAgentCard({ ...card, supportedInterfaces: only });
-  return answered(client.sendMessage({ message: message13 } as unknown as Parameters<typeof client.sendMessage>[0]));
+  return answered(client.sendMessage(request13));
 }
 
 async function js03(url: string): Promise<boolean> {
@@ -100,7 +116,6 @@ async function grpcurl(url: string): Promise<boolean> {
 
 const DIALERS: readonly Dialer[] = [
   python("a2a-python 1.3.0", "a2a-1.3.0", { authority: true, url: false }),
-  python("a2a-python 0.3.3", "a2a-0.3.3", { authority: true, url: false }),
   { name: "a2a-js 1.3.0", available: true, takes: js13, expected: { authority: true, url: false } },
   { name: "a2a-js 0.3.14", available: true, takes: js03, expected: { authority: true, url: false } },
   compiled("a2a-go 2.4.0", "go", { authority: true, url: false }),

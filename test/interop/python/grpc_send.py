@@ -8,25 +8,16 @@ import uuid
 import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.types import Message, Part, Role, SendMessageRequest
 
 
 def config():
-    try:
-        return ClientConfig(supported_protocol_bindings=['GRPC'], grpc_channel_factory=grpc.aio.insecure_channel)
-    except TypeError:  # 0.3 names it differently
-        return ClientConfig(supported_transports=['GRPC'], grpc_channel_factory=grpc.aio.insecure_channel)
+    return ClientConfig(supported_protocol_bindings=['GRPC'], grpc_channel_factory=grpc.aio.insecure_channel)
 
 
 def request():
-    try:
-        from a2a.types import Message, Part, Role, SendMessageRequest
-
-        message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text='hello')])
-        return SendMessageRequest(message=message)
-    except (ImportError, AttributeError):
-        from a2a.types import Message, Part, Role, TextPart
-
-        return Message(message_id=str(uuid.uuid4()), role=Role.user, parts=[Part(root=TextPart(text='hello'))])
+    message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text='hello')])
+    return SendMessageRequest(message=message)
 
 
 async def main(url):

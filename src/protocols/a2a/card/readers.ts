@@ -35,7 +35,7 @@ export const CARD_READERS: readonly CardReader[] = [
     scopeArrays: false,
     skillModes: true,
     evidence:
-      "FastA2A fails at a skill without inputModes and outputModes: Field required; a2a-python 0.3.3 fails at a card of 1.0 alone: url, Field required; 1.3.0 reads all forms",
+      "FastA2A fails at a skill without inputModes and outputModes: Field required. It also reads scopes only as arrays (Input should be a valid list), a2a-python 1.3.0 only as specified, so of a server with authentication FastA2A can read no card. a2a-python 0.3.3 fails at a card of 1.0 alone: url, Field required",
   },
   {
     software: "a2a-js 0.3.14",
