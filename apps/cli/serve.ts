@@ -12,7 +12,6 @@ import {
   type TlsOptions,
 } from "../../src/index.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
-import { openIdentity } from "../../src/public/identity.js";
 import type { DeploymentName } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { listenerInterfaces, loadAgents as load, profileLimits } from "../config/index.js";
@@ -26,6 +25,7 @@ import { type ModelOptions, openModel } from "./model.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { listenProblem } from "./problem.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
+import { IdentityFile, watchIdentity } from "./serve-identity.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openArtifacts, openTaskStore, type StoreOptions } from "./task-store.js";
@@ -75,7 +75,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const admin = await readAdmin(options, { wanted: options.metrics === "admin", tls });
   const store = await openTaskStore(options);
   const artifacts = { store: await openArtifacts(folder, options.store) };
-  const identity = options.identity === undefined ? undefined : await openIdentity(options.identity);
+  const identity = options.identity === undefined ? undefined : await IdentityFile.open(options.identity);
   const kept = {
     ...(store && { store }),
     ...(tls && { tls }),
@@ -90,12 +90,14 @@ export async function serveModules(paths: readonly string[], options: ServeComma
     options,
   );
   const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin), { say, audit });
+  const stopReading = identity && watchIdentity(identity, { say, audit });
   const allWarnings = [...(callers.warning === undefined ? [] : [callers.warning]), ...warnings, ...recommended];
   const ready: Ready = { server, agents, callers, store, artifacts: artifacts.store, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else await sayReady(ready, output);
   await stopped;
   stopRenewing?.();
+  stopReading?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
   await Promise.all([store?.close?.(), artifacts.store.close?.(), audit?.close(), model?.close()]);
 }

@@ -1,10 +1,11 @@
-import { chmod, readFile, stat } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent as agentOf, serve } from "../../src/index.js";
-import { DEFAULT_LIMITS } from "../../src/internal.js";
+import { changeIdentity, DEFAULT_LIMITS } from "../../src/internal.js";
 import { createReplayGuard } from "../../src/public/auth.js";
 import { didSignatures } from "../../src/public/identity.js";
-import { createWorkspace, koine, type Serving, serving, type Workspace } from "./koine.js";
+import { createWorkspace, koine, type Serving, seen, serving, startKoine, type Workspace } from "./koine.js";
 
 let workspace: Workspace;
 let agent: string;
@@ -107,6 +108,38 @@ describe("an identity on the wire", () => {
     await chmod(open, 0o644);
     const outcome = await koine(["send", served.url, "hello", "--identity", open]);
     expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining(`chmod 600 ${open}`)]);
+  });
+
+  test("koine serve reads its identity again on SIGHUP, and keeps the keys if the file is invalid", async () => {
+    const own = workspace.path("served/own.json");
+    await koine(["identity", "create", own, "--did", "web:agents.example.com"]);
+    const tokens = await workspace.write("tokens", "ann=token-of-ann-0123456789\n");
+    const child = startKoine([
+      ...["serve", agent, "--port", "0", "-o", "json", "--token-file", tokens],
+      ...["--public-url", "https://agents.example.com", "--identity", own],
+    ]);
+    try {
+      const { port } = JSON.parse(await seen(child.stdout, /^\{.*\}$/m)) as { readonly port: number };
+      const keys = async (): Promise<unknown> => {
+        const response = await fetch(`http://127.0.0.1:${port}/.well-known/did.json`);
+        return ((await response.json()) as { readonly authentication: unknown }).authentication;
+      };
+      expect(await keys()).toEqual(["did:web:agents.example.com#key-1"]);
+      await changeIdentity(own, (identity) => identity.rotated({ overlapMs: 0, kinds: ["Ed25519"] }));
+      const reloaded = seen(child.stderr, /Identity reloaded\./);
+      child.kill("SIGHUP");
+      await reloaded;
+      expect(await keys()).toEqual(["did:web:agents.example.com#key-3"]);
+      await writeFile(own, "{}");
+      const rejected = seen(child.stderr, /Identity reload rejected; still using the previous keys/);
+      child.kill("SIGHUP");
+      await rejected;
+      expect(await keys()).toEqual(["did:web:agents.example.com#key-3"]);
+    } finally {
+      const ended = once(child, "close");
+      child.kill();
+      await ended;
+    }
   });
 
   test("koine serve refuses an identity that it cannot publish", async () => {

@@ -74,7 +74,10 @@ function addServeOptions(command: Command): Command {
       "keep parts of 1 MB and more in this folder; they leave as links (default: beside --data, in the Redis of --store, or in memory)",
     )
     .optionsGroup("Cards, webhooks:")
-    .option("--identity <file>", "publish this identity: its DID is the did:web of --public-url (`koine identity create`)")
+    .option(
+      "--identity <file>",
+      "publish this identity: its DID is the did:web of --public-url (`koine identity create`); read again on SIGHUP",
+    )
     .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
     .option("--push-allow <host>", "webhooks may lead to this host whatever its address; may be given several times", collect)
     .option("--no-push", "offer no push notifications")

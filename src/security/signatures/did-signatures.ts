@@ -54,16 +54,35 @@ function unknownIfInvalid(thrown: unknown): undefined {
   throw thrown;
 }
 
-/** Signs requests with the first key of the identity that signs, for peers that admit its DID. */
+/** Signs requests with the first key of the identity that signs, for peers that admit its DID. Keys may be rotated meanwhile. */
 export function identitySigner(identity: Identity, now: () => number = Date.now): RequestSigner {
+  let key = signingKeyOf(identity);
+  let signer = signerWith(identity, key, now);
+  return {
+    sign(request) {
+      const current = signingKeyOf(identity);
+      if (current.id !== key.id) [key, signer] = [current, signerWith(identity, current, now)];
+      return signer.request(request, request.body);
+    },
+  };
+}
+
+interface SigningKey {
+  readonly id: string;
+  readonly algorithm: SignatureAlgorithm;
+}
+
+function signingKeyOf(identity: Identity): SigningKey {
   const key = identity.keys().find(({ kind, uses }) => ALGORITHMS[kind] !== undefined && uses.includes("authentication"));
   const algorithm = key && ALGORITHMS[key.kind];
-  if (key === undefined || algorithm === undefined)
-    throw new AgentError("invalid_message", `identity ${identity.name} has no valid key that signs; rotate its keys`, {
-      field: "identity",
-      sent: "no",
-    });
-  const sign = (base: Uint8Array) => identity.sign(key.id, base);
-  const signer = new MessageSigner({ profile: PLAIN_SIGNATURES, key: { keyId: key.id, algorithm, sign }, now });
-  return { sign: (request) => signer.request(request, request.body) };
+  if (key !== undefined && algorithm !== undefined) return { id: key.id, algorithm };
+  throw new AgentError("invalid_message", `identity ${identity.name} has no valid key that signs; rotate its keys`, {
+    field: "identity",
+    sent: "no",
+  });
+}
+
+function signerWith(identity: Identity, { id, algorithm }: SigningKey, now: () => number): MessageSigner {
+  const sign = (base: Uint8Array) => identity.sign(id, base);
+  return new MessageSigner({ profile: PLAIN_SIGNATURES, key: { keyId: id, algorithm, sign }, now });
 }
