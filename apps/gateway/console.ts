@@ -8,7 +8,7 @@ import type { PageCaller } from "./page-caller.js";
 import { sendFromPage } from "./page-send.js";
 import { recentTasks, taskEvents } from "./page-tasks.js";
 import { interfaceName } from "./status.js";
-import type { UpstreamMonitor } from "./upstream-monitor.js";
+import { CIRCUIT_OPEN, type UpstreamMonitor } from "./upstream-monitor.js";
 
 /** Callers that were idle for longer are removed from the map. */
 const CALLER_MS = 600_000;
@@ -102,16 +102,20 @@ function gatewayNode({ supervisors, interfaces }: ConsoleParts): NodeState {
 }
 
 function agentNodes({ upstreams, problem, config }: AgentSupervisor): readonly NodeState[] {
-  return upstreams.map(({ id, config: { url }, health, problem: own, remote, card }) => ({
-    id,
-    title: id,
-    kind: "agent",
-    speaks: [interfaceName(remote)].filter((name) => name !== undefined),
-    url,
-    health,
-    note: own?.message ?? problem?.message ?? card?.description ?? config.mode,
-    actions: [],
-  }));
+  return upstreams.map(({ id, config: { url }, health, problem: own, remote, card, policies }) => {
+    // Until a call has closed it, nobody knows that the upstream works again.
+    const isOpen = policies.breaker?.state().state === "open";
+    return {
+      id,
+      title: id,
+      kind: "agent",
+      speaks: [interfaceName(remote)].filter((name) => name !== undefined),
+      url,
+      health: isOpen ? "down" : health,
+      note: own?.message ?? problem?.message ?? (isOpen ? CIRCUIT_OPEN.message : undefined) ?? card?.description ?? config.mode,
+      actions: [],
+    };
+  });
 }
 
 function recentCallers(callers: readonly RecentCaller[], nowMs: number): readonly RecentCaller[] {

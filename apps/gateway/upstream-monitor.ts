@@ -29,7 +29,7 @@ const DISCOVER_MS = 5_000;
 /** The default of `connect`. */
 const CONNECTION_QUEUE = 10_000;
 
-const CIRCUIT_OPEN = new AgentError("unavailable", "the circuit breaker is open after failed calls");
+export const CIRCUIT_OPEN = new AgentError("unavailable", "the circuit breaker is open after failed calls");
 
 export type Health = "starting" | "up" | "down";
 

@@ -123,3 +123,21 @@ describe("the metrics of a gateway", () => {
     expect(samplesOf(await scraped(await gatewayOf(agents)), "koine_upstream_up")).toEqual([]);
   });
 });
+
+describe("the map", () => {
+  test("does not show an upstream as up whose breaker is open, also when the next call may try it", async () => {
+    const server = await upstream();
+    // Open for a millisecond: then a call may probe, and until one did, nobody knows.
+    const policies = { breaker: { minimumCalls: 2, openMs: 1 } };
+    const gateway = await gatewayOf([{ name: "echo", upstream: server.url, pin: PIN, policies }]);
+    const nodeOf = () => gateway.console.state().nodes.find(({ id }) => id === "echo");
+    expect(nodeOf()).toMatchObject({ health: "up" });
+    const caller = await connect(gateway.url, { pin: "acp", discoveryCache: new DiscoveryCache() });
+    closing.push(() => caller.close());
+    await server.close();
+    for (let call = 0; call < 3; call++) await expect(caller.ask("hi")).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(gateway.console.state().breakers).toMatchObject([{ state: "open" }]);
+    expect(nodeOf()).toMatchObject({ health: "down" });
+  });
+});
