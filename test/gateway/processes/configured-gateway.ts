@@ -6,7 +6,7 @@ import { configFrom, openGateway } from "../../../apps/gateway/index.js";
  * `interfaces`, its memory after collection for `memory <name>`, and `reloaded <name>` after `reload <name> <document>`.
  */
 const FOLDER = { folder: process.cwd(), env: {} };
-const gateway = await openGateway(configFrom(JSON.parse(process.argv[2] ?? "{}"), FOLDER), { requireUpstreams: true });
+const gateway = await openGateway(configFrom(JSON.parse(process.argv[2] ?? "{}"), FOLDER));
 const interfaces = gateway.agents().map(({ name }) => [name, gateway.interfaces(name)]);
 
 async function obey(line: string): Promise<void> {
@@ -19,5 +19,7 @@ async function obey(line: string): Promise<void> {
     process.stdout.write(`reloaded ${name}\n`);
   } else if (word === "interfaces") process.stdout.write(`interfaces ${JSON.stringify(Object.fromEntries(interfaces))}\n`);
 }
-createInterface({ input: process.stdin }).on("line", (line) => void obey(line));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  obey(line).catch((thrown: unknown) => process.stdout.write(`refused ${line.slice(0, 40)} ${String(thrown)}\n`));
+});
 process.stdout.write(`ready ${gateway.url}\n`);
