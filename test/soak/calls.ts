@@ -1,4 +1,4 @@
-import { type AgentEvent, connect, DiscoveryCache, type RemoteAgent, type Task, textOf } from "../../src/index.js";
+import { AgentError, type AgentEvent, connect, DiscoveryCache, type RemoteAgent, type Task, textOf } from "../../src/index.js";
 import { heldBy, numbers } from "../gateway/processes/callers.js";
 import type { SoakNetwork } from "./network.js";
 
@@ -62,7 +62,6 @@ export class SoakCallers {
     }
     if (id === undefined) return expectPieces(textIn(read)); // a protocol without tasks answers at once
     const task = await ended(remote, id);
-    if (task.status.state !== "completed") throw new Error(`the task of a cut stream is ${task.status.state}`);
     expectPieces(textIn([{ kind: "task", task }]));
   }
 }
@@ -91,8 +90,12 @@ function expectPieces(got: string): void {
   if (got !== wanted) throw new Error(`lost or repeated: got ${JSON.stringify(got)}`);
 }
 
-/** The text of an answer: of its message, or of its artifacts. */
+/** The text of an answer: of its message, or of its artifacts. Throws AgentError for a task that failed: a kill excuses that. */
 function textIn(events: readonly AgentEvent[]): string {
+  const ended = events.findLast((event) => event.kind === "status" || event.kind === "task");
+  const status = ended?.kind === "task" ? ended.task.status : ended?.status;
+  if (status?.state === "failed")
+    throw new AgentError("interrupted", `the task failed: ${textOf(status.message?.content ?? [])}`);
   const message = events.findLast((event) => event.kind === "message");
   return message === undefined ? heldBy(events).join("") : textOf(message.message.content);
 }
