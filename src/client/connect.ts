@@ -85,7 +85,7 @@ export async function connectRewriting(
   rewrite: Maybe<RewriteAddress>,
 ): Promise<RemoteAgent> {
   // The user chose the DID, so its document may be anywhere.
-  const resolver = options.resolver ?? resolverFor("loopback", options.protocols);
+  const resolver = options.resolver ?? resolverFor("loopback", options);
   const target = peerTargetOf(await peerAddress(url, resolver), options, rewrite);
   try {
     return remoteAgent(target, await resolvePeer(target, false));

@@ -1,17 +1,27 @@
 import type { Maybe } from "../envelope/index.js";
 import { protocols as registered } from "../protocols/all.js";
+import { didMethodsOf, type ProtocolSettings } from "../protocols/did-methods.js";
 import type { Protocol } from "../protocols/protocol.js";
 import { type AddressClass, createResolver, type Resolver } from "../security/index.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
 
-const shared = new WeakMap<readonly Protocol[], Map<AddressClass, Resolver>>();
+/** What the connections of a process have in common: the resolver of those that agree in it is shared. */
+export interface ResolverChoice {
+  readonly protocols?: Maybe<readonly Protocol[]>;
+  readonly settings?: Maybe<ProtocolSettings>;
+}
 
-/** The resolver of all connections with these protocols, for documents at such addresses and more public ones. */
-export function resolverFor(from: AddressClass, protocols: readonly Protocol[] = registered): Resolver {
-  const known = shared.get(protocols) ?? new Map<AddressClass, Resolver>();
+const shared = new WeakMap<readonly Protocol[], Map<string, Resolver>>();
+/** Resolvers with different settings; a process that makes up more gets new ones. */
+const MAX_SHARED = 64;
+
+/** The resolver of all connections with these protocols and settings, for documents at such addresses and more public ones. */
+export function resolverFor(from: AddressClass, { protocols = registered, settings }: ResolverChoice): Resolver {
+  const known = shared.get(protocols) ?? new Map<string, Resolver>();
   shared.set(protocols, known);
-  const resolver = known.get(from) ?? createResolver({ from, methods: protocols.flatMap(({ didMethods = [] }) => didMethods) });
-  known.set(from, resolver);
+  const key = JSON.stringify([from, protocols.flatMap(({ id, didMethods }) => (didMethods && settings?.[id]) ?? [])]);
+  const resolver = known.get(key) ?? createResolver({ from, methods: didMethodsOf(protocols, settings) });
+  if (known.size < MAX_SHARED) known.set(key, resolver);
   return resolver;
 }
 

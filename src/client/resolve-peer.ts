@@ -144,7 +144,7 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
       ids,
       limits,
       identity: options.identity,
-      resolver: options.resolver ?? resolverFor(reachOf(address), options.protocols),
+      resolver: options.resolver ?? resolverFor(reachOf(address), options),
       replay: options.replay,
       model: options.model,
       records: recordsOf(options),

@@ -155,6 +155,20 @@ describe("front()", () => {
     expect(() => front(host, [to("one", "did.json")])).toThrow('one contributes to "did.json", which is not a path');
   });
 
+  test("waits for a complete document, and rejects at start late members of a shared one", async () => {
+    const late = (whole: boolean): Protocol => ({
+      ...claiming("late", []),
+      serve: () => ({
+        exchange: () => ({ status: 200, headers: {}, body: "" }),
+        interfaces: () => [],
+        contributions: [{ path: "/signed.json", vary: [], whole, members: async () => ({ signed: true }) }],
+      }),
+    });
+    const { exchange } = front(host, [late(true)]);
+    expect(JSON.parse(String((await exchange(get("/signed.json"))).body))).toEqual({ signed: true });
+    expect(() => front(host, [late(false)])).toThrow("late adds late members to /signed.json, which is not its own document");
+  });
+
   test("every pair of registered routes differs by path, method or rank", () => {
     const routes = protocols.flatMap(({ id, routes: own }) => own.map((route) => ({ id, route })));
     const tied = routes.flatMap((a, index) =>

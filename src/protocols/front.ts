@@ -186,15 +186,27 @@ function documentClaims(path: string, contributions: readonly Contributed[], hea
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
   const complete = contributions.find((each) => each.whole === true);
-  const membersFor = (request: HttpRequest, ...base: readonly JsonObject[]): JsonObject =>
-    complete?.members(request) ?? mergeMembers(path, [...base, ...contributions.map((each) => each.members(request))]);
+  const merged = (request: HttpRequest, ...base: readonly JsonObject[]): JsonObject =>
+    mergeMembers(path, [...base, ...contributions.map((each) => membersNow(each, request))]);
   const isHealth = path === HEALTH;
   // Detects conflicts at start instead of on the first request.
   const sample = makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } });
-  membersFor(sample, ...(isHealth ? [HEALTHY] : []));
-  if (isHealth) return healthClaims(health, membersFor);
-  const exchange = (request: HttpRequest): HttpResponse => documentResponse(request, membersFor(request), vary);
+  if (complete === undefined || isHealth) merged(sample, ...(isHealth ? [HEALTHY] : []));
+  if (isHealth) return healthClaims(health, merged);
+  const exchange = (request: HttpRequest): Awaitable<HttpResponse> => {
+    const members = complete?.members(request) ?? merged(request);
+    const respond = (document: JsonObject): HttpResponse => documentResponse(request, document, vary);
+    return members instanceof Promise ? members.then(respond) : respond(members);
+  };
   return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, path, rank: SHARED_RANK }, exchange }));
+}
+
+/** What is merged with the members of others must be there at once. */
+function membersNow({ path, owner, members }: Contributed, request: HttpRequest): JsonObject {
+  const found = members(request);
+  if (!(found instanceof Promise)) return found;
+  found.catch(() => undefined);
+  throw new AgentError("conflict", `${owner} adds late members to ${path}, which is not its own document`);
 }
 
 function detailsOf(mounted: readonly Mounted[]): JsonObject {

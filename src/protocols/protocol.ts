@@ -79,7 +79,8 @@ export interface Contribution {
   readonly vary: readonly string[];
   /** The members are the complete document, for example because it is signed: no other members are added. */
   readonly whole?: Maybe<boolean>;
-  members(request: HttpRequest): JsonObject;
+  /** Later only if they are the complete document. */
+  members(request: HttpRequest): Awaitable<JsonObject>;
 }
 
 /** The services that the server side and the client side of a protocol are both given. */
@@ -273,8 +274,8 @@ export interface Protocol {
    * protocol was requested that discovery did not find.
    */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** The DID methods that the protocol resolves, for `connect("did:…")` and the resolver of the contexts. */
-  readonly didMethods?: Maybe<readonly DidMethod[]>;
+  /** The DID methods that the protocol resolves with these settings, for `connect("did:…")` and the resolver of the contexts. */
+  readonly didMethods?: Maybe<(settings: Maybe<JsonObject>) => readonly DidMethod[]>;
   /** The protocol signs or seals with `identity` of its context. Default: false; a client then signs its HTTP requests. */
   readonly usesIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */

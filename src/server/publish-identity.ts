@@ -1,4 +1,5 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
+import { didMethodsOf, type ProtocolSettings } from "../protocols/did-methods.js";
 import type { HostParts } from "../protocols/host.js";
 import type { Contribution, Protocol } from "../protocols/protocol.js";
 import { type AddressClass, createResolver, didDocumentOf, didWebOf, type Identity, type Resolver } from "../security/index.js";
@@ -25,11 +26,16 @@ export function identityParts(
     resolver,
     publicUrl,
     followTo,
-  }: IdentityOptions & { readonly publicUrl?: string; readonly followTo?: readonly string[] },
+    settings,
+  }: IdentityOptions & {
+    readonly publicUrl?: string;
+    readonly followTo?: readonly string[];
+    readonly settings?: ProtocolSettings;
+  },
   protocols: readonly Protocol[],
   { from, now }: { from(): AddressClass; now(): number },
 ): Pick<HostParts, "identity" | "resolver" | "contributions"> {
-  const methods = protocols.flatMap(({ didMethods = [] }) => didMethods);
+  const methods = didMethodsOf(protocols, settings);
   return {
     identity,
     resolver: resolver ?? createResolver({ methods, from, allow: followTo, now }),

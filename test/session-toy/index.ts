@@ -46,7 +46,7 @@ export const sessionToy: Protocol = {
   serve,
   connect,
   discover,
-  didMethods: [didToy],
+  didMethods: () => [didToy],
 };
 
 /** The same, with callers that name themselves by the first message of a session (settings: `did`). */
