@@ -1,0 +1,92 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { AgentError, type Maybe } from "../../../envelope/index.js";
+import { TIMES } from "../wire.js";
+import { ACCEPT_SIGNATURE } from "./signatures.js";
+
+/** The codes of a challenge (ANP-02 §5). A client does not try again after the last three. */
+export type ChallengeCode =
+  | "invalid_request"
+  | "invalid_nonce"
+  | "invalid_timestamp"
+  | "invalid_signature"
+  | "invalid_content_digest"
+  | "invalid_access_token"
+  | "invalid_did"
+  | "invalid_verification_method"
+  | "forbidden_did";
+
+/** Nonces of this process, which a signature echoes: what is signed with one is no older than the challenge. */
+export class Challenges {
+  readonly #secret = randomBytes(32);
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  nonce(): string {
+    const at = `${this.#now().toString(36)}-${randomBytes(6).toString("hex")}`;
+    return `${at}-${this.#mac(at)}`;
+  }
+
+  /** When this process issued the nonce; undefined if it did not, or too long ago. */
+  issuedAt(nonce: string): Maybe<number> {
+    const end = nonce.lastIndexOf("-");
+    const at = nonce.slice(0, Math.max(end, 0));
+    const [given, own] = [Buffer.from(nonce.slice(end + 1)), Buffer.from(this.#mac(at))];
+    if (given.length !== own.length || !timingSafeEqual(given, own)) return undefined;
+    const issuedMs = Number.parseInt(at.split("-", 1)[0] ?? "", 36);
+    return this.#now() < issuedMs + TIMES.lifetimeMs ? issuedMs : undefined;
+  }
+
+  #mac(at: string): string {
+    return createHmac("sha256", this.#secret).update(at).digest("hex").slice(0, 32);
+  }
+}
+
+/** The header fields of a refusal: what is wrong, and how to sign. */
+export function challengeHead(
+  realm: string,
+  problem?: Maybe<{ readonly code: ChallengeCode; readonly description: string; readonly nonce?: Maybe<string> }>,
+): { readonly [name: string]: string } {
+  const wrong = problem === undefined ? "" : `, error="${problem.code}", error_description="${quotable(problem.description)}"`;
+  const nonce = problem?.nonce === undefined ? "" : `, nonce="${problem.nonce}"`;
+  return {
+    "www-authenticate": `DIDWba realm="${quotable(realm)}"${wrong}${nonce}`,
+    "accept-signature": ACCEPT_SIGNATURE,
+    "cache-control": "no-store",
+  };
+}
+
+/** A refusal with its challenge; `code` is that of the error beside the finer one. */
+export function refusal(
+  realm: string,
+  problem: { readonly code: ChallengeCode; readonly description: string; readonly nonce?: Maybe<string> },
+  cause?: unknown,
+): AgentError {
+  const kept = cause instanceof AgentError ? cause.code : "unauthenticated";
+  const code = kept === "identity_unresolved" || kept === "replayed" || kept === "bad_signature" ? kept : "unauthenticated";
+  const detail = { ...(cause instanceof AgentError ? cause.facts.detail : undefined), reason: problem.code };
+  return new AgentError(code, problem.description, { detail, head: challengeHead(realm, problem), cause });
+}
+
+function quotable(text: string): string {
+  return text
+    .replaceAll(/["\\\r\n]/g, "'")
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .slice(0, 300);
+}
+
+/** What a challenge of a peer says. Undefined: it is not one of ANP. */
+export function readChallenge(header: Maybe<string>): Maybe<{ readonly code: Maybe<string>; readonly nonce: Maybe<string> }> {
+  if (header === undefined || !/\bDIDWba\b/i.test(header)) return undefined;
+  const member = (name: string): Maybe<string> => new RegExp(`[\\s,]${name}="([^"]{1,256})"`, "i").exec(header)?.[1];
+  return { code: member("error"), nonce: member("nonce") };
+}
+
+const FINAL: ReadonlySet<Maybe<string>> = new Set(["invalid_did", "invalid_verification_method", "forbidden_did"]);
+
+/** Signing again cannot help. */
+export function isFinal(code: Maybe<string>): boolean {
+  return FINAL.has(code);
+}

@@ -1,0 +1,114 @@
+import type { Call, Card, Interface, Maybe } from "../../envelope/index.js";
+import type { HttpResponse } from "../../transport/exchange.js";
+import { jsonBody } from "../../transport/peer-answer.js";
+import { httpAddress, makeRequest } from "../../transport/request.js";
+import type { DiscoveryContext, Finding, Peer, Search } from "../protocol.js";
+import {
+  type DescribedInterface,
+  type Description,
+  decodeDescription,
+  decodeInterface,
+  isKoine,
+  SESSION_PROTOCOL,
+} from "./codec/description.js";
+import { BASE, type Binding, DESCRIPTION, INTERFACE, PROTOCOL, RPC, VERSION } from "./wire.js";
+
+/** Finds the description of an agent: at the address itself if it names a document, else at `/anp/ad.json` below it. */
+export async function discover(
+  context: DiscoveryContext,
+  url: string,
+  call: Call,
+  { known, check }: Search = {},
+): Promise<Maybe<Finding>> {
+  const where = descriptionUrl(url);
+  const response = await fetched(context, where, call, known?.etag);
+  if (response.status === 304 && known !== undefined) return known;
+  const description = read(response, decodeDescription);
+  if (description === undefined) return undefined;
+  const peers = await peersOf(context, where, description, call);
+  if (peers.length === 0) return undefined;
+  const [first] = peers;
+  await check?.(first?.card ?? description.card);
+  return {
+    peers,
+    evidence: [`an agent description at ${where} (${description.card.name})`],
+    proved: true,
+    etag: response.headers["etag"],
+  };
+}
+
+/** An address may be that of a description, an interface or an endpoint, or of a host. */
+function descriptionUrl(url: string): string {
+  const { origin, pathname } = new URL(httpAddress(url));
+  if (pathname.endsWith(`/${DESCRIPTION}`)) return origin + pathname;
+  const below = [RPC, INTERFACE].find((each) => pathname.endsWith(`/${each}`));
+  if (below !== undefined) return `${origin}${pathname.slice(0, -below.length)}${DESCRIPTION}`;
+  return pathname.endsWith(BASE)
+    ? `${origin}${pathname}/${DESCRIPTION}`
+    : `${origin}${pathname.replace(/\/$/, "")}${BASE}/${DESCRIPTION}`;
+}
+
+function fetched(
+  { link }: DiscoveryContext,
+  url: string,
+  call: Call,
+  etag?: Maybe<string>,
+): HttpResponse | Promise<HttpResponse> {
+  const headers = { accept: "application/json", ...(etag === undefined ? undefined : { "if-none-match": etag }) };
+  return link.exchange(makeRequest({ method: "GET", url, headers, call }));
+}
+
+/** Undefined unless the response is such a document: the peer uses another protocol. */
+function read<T>(response: HttpResponse, decode: (value: unknown) => T): Maybe<T> {
+  if (response.status !== 200) return undefined;
+  try {
+    return decode(jsonBody(response));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The interfaces that can be called, the encrypted session first. */
+async function peersOf(context: DiscoveryContext, where: string, description: Description, call: Call): Promise<readonly Peer[]> {
+  const session = description.interfaces.find(({ protocol, url }) => protocol === SESSION_PROTOCOL && url !== undefined);
+  const structured = description.interfaces.find(isOpenRpc);
+  const found: [Binding, string][] = [];
+  if (session?.url !== undefined) found.push(["WS", session.url]);
+  const rpc = structured && (await rpcOf(context, where, structured, call));
+  if (rpc !== undefined) found.push(rpc);
+  const interfaces: Interface[] = found.map(([binding, url]) => ({ protocol: PROTOCOL, version: VERSION, binding, url }));
+  const card: Card = { ...description.card, interfaces };
+  return found.map(([binding, url]) => ({ url, card, version: VERSION, binding }));
+}
+
+function isOpenRpc({ type, protocol }: DescribedInterface): boolean {
+  return type === "StructuredInterface" && protocol === "openrpc";
+}
+
+async function rpcOf(
+  context: DiscoveryContext,
+  where: string,
+  { url, content }: DescribedInterface,
+  call: Call,
+): Promise<Maybe<[Binding, string]>> {
+  const at = url === undefined ? undefined : resolved(url, where);
+  const inline = content === undefined ? undefined : safely(() => decodeInterface(content));
+  const described = inline ?? (at === undefined ? undefined : read(await fetched(context, at, call), decodeInterface));
+  if (described === undefined) return undefined;
+  const endpoint = described.url === undefined ? undefined : resolved(described.url, at ?? where);
+  if (endpoint === undefined) return undefined;
+  return isKoine(described) ? ["JSONRPC", endpoint] : ["OPENRPC", where];
+}
+
+function safely<T>(read: () => T): Maybe<T> {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** An address in a document, relative to that of the document. */
+function resolved(url: string, base: string): Maybe<string> {
+  return URL.canParse(url, base) ? new URL(url, base).href : undefined;
+}

@@ -1,0 +1,39 @@
+import type { Protocol } from "../protocol.js";
+import { connect } from "./client.js";
+import { CARRIED } from "./codec.js";
+import { discover } from "./discover.js";
+import { didWba } from "./identity/did-wba.js";
+import { routes, serve } from "./server.js";
+import { readSettings, SETTINGS } from "./settings.js";
+import { PROTOCOL, VERSION } from "./wire.js";
+
+/** ANP 1.2: did:wba identities, signed requests, described interfaces, messaging and encrypted sessions. */
+export const anp: Protocol = {
+  id: PROTOCOL,
+  versions: [VERSION],
+  traits: {
+    streaming: true,
+    tasks: true,
+    resume: true,
+    idempotentSend: true,
+    inputTurns: true,
+    signed: "hop",
+    sealed: "hop",
+    binary: true,
+    proofs: true,
+    carries: CARRIED,
+  },
+  losses: [
+    { version: VERSION, path: "operation.push", reason: "ANP has no push notifications" },
+    { version: VERSION, path: "operation.session.close", reason: "ANP cannot close a conversation" },
+  ],
+  routes,
+  serve,
+  connect,
+  discover,
+  didMethods: (settings) => [didWba(readSettings(settings))],
+  usesIdentity: true,
+  // A server that has just started answers the first signature with a challenge.
+  requestsPerCall: 2,
+  settings: SETTINGS,
+};

@@ -1,0 +1,76 @@
+import { AgentError, type Interface } from "../../envelope/index.js";
+import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
+import { errorHeaders, jsonResponse } from "../../transport/response.js";
+import { documentResponse } from "../document.js";
+import { callerError } from "../host.js";
+import type { Host, Route, Served } from "../protocol.js";
+import { writeError } from "./codec.js";
+import { errorStatus } from "./errors.js";
+import { CallerProofs } from "./server/caller-proof.js";
+import { ServedDocuments } from "./server/documents.js";
+import { agentNamed } from "./server/methods.js";
+import { type Named, readPath } from "./server/paths.js";
+import { RpcCalls } from "./server/rpc-calls.js";
+import { sessions } from "./sessions.js";
+import { BASE, PROTOCOL, VERSION } from "./wire.js";
+
+/** All methods, so that an unsupported one is refused in the form of ANP. */
+export const routes: readonly Route[] = [{ method: "*", path: `${BASE}/*`, proves: true }, ...(sessions?.routes ?? [])];
+
+export function serve(host: Host): Served {
+  const documents = new ServedDocuments(host);
+  const calls = new RpcCalls(host, new CallerProofs(host));
+  const { identity } = host;
+  const session = identity === undefined ? undefined : sessions?.serve(host, identity);
+
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
+    const named = readPath(request.path);
+    if (named === undefined) return refused(new AgentError("not_found", `nothing is at ${request.path.slice(0, 200)}`), 404);
+    const method = named.what === "rpc" || named.what === "message" ? "POST" : "GET";
+    if (request.method !== method && !(method === "GET" && request.method === "HEAD")) {
+      const error = new AgentError("unsupported_method", `${request.method} is not allowed here; use ${method}`);
+      return { ...refused(error, 405), headers: { "content-type": "application/json", allow: method } };
+    }
+    try {
+      return await answer(request, named);
+    } catch (thrown) {
+      const error = callerError(host, thrown);
+      return refused(error, error.code === "not_found" ? 404 : errorStatus(error));
+    }
+  }
+
+  async function answer(request: HttpRequest, { what, agent }: Named): Promise<HttpResponse> {
+    switch (what) {
+      case "description":
+        return documentResponse(request, documents.description(request, agentNamed(host, agent)), "");
+      case "interface":
+        return documentResponse(request, documents.interface(request, agentNamed(host, agent)), "");
+      case "rpc":
+        return calls.answer(request, agent);
+      case "message":
+        throw new AgentError("not_found", "there is no plain endpoint here");
+      default:
+        return what satisfies never;
+    }
+  }
+
+  function interfaces(agent: string, publicUrl: string): readonly Interface[] {
+    const at = documents.addresses(publicUrl, agent);
+    const via = { protocol: PROTOCOL, version: VERSION };
+    return [
+      ...(at.session === undefined ? [] : [{ ...via, binding: "WS", url: at.session }]),
+      { ...via, binding: "JSONRPC", url: at.rpc },
+    ];
+  }
+
+  return {
+    exchange,
+    interfaces,
+    contributions: documents.contributions(),
+    ...(session === undefined ? undefined : { accept: session.accept, say: session.say, close: session.close }),
+  };
+}
+
+function refused(error: AgentError, status: number): HttpResponse {
+  return jsonResponse(status, writeError(undefined, error), errorHeaders(error));
+}

@@ -1,0 +1,110 @@
+import type { Awaitable, Card, JsonObject, Maybe } from "../../../envelope/index.js";
+import type { Identity } from "../../../security/identity/index.js";
+import type { HttpRequest, RequestHead } from "../../../transport/exchange.js";
+import type { Contribution, Host } from "../../protocol.js";
+import { type Addresses, encodeDescription, encodeInterface } from "../codec/description.js";
+import { documentPath, hostOf, isDidWba } from "../identity/did-wba.js";
+import { wbaDocument } from "../identity/document.js";
+import { sessions } from "../sessions.js";
+import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
+import { agentBase } from "./paths.js";
+
+/** The documents of a server: descriptions, interfaces, the list of its agents, and its DID document. */
+export class ServedDocuments {
+  readonly #host: Host;
+  #signed: Maybe<{ readonly content: string; readonly document: Awaitable<JsonObject> }>;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** The address of an agent: the default one has a short one. */
+  addresses(publicUrl: string, agent: string): Addresses {
+    const isDefault = this.#host.cards()[0]?.name === agent;
+    const base = agentBase(publicUrl, isDefault ? undefined : agent);
+    const rpc = `${base}/${RPC}`;
+    const did = this.#host.identity?.did;
+    const offers = sessions !== undefined && this.#host.sessions;
+    return {
+      description: `${base}/${DESCRIPTION}`,
+      interface: `${base}/${INTERFACE}`,
+      rpc,
+      session: offers ? sessionUrl(rpc, did) : undefined,
+      did,
+    };
+  }
+
+  description(request: RequestHead, card: Card): JsonObject {
+    return encodeDescription(card, this.addresses(this.#host.publicUrl(request), card.name));
+  }
+
+  interface(request: RequestHead, card: Card): JsonObject {
+    return encodeInterface(card, this.addresses(this.#host.publicUrl(request), card.name));
+  }
+
+  contributions(): readonly Contribution[] {
+    const { identity } = this.#host;
+    const own = identity !== undefined && isDidWba(identity.did) ? [this.#didDocument(identity)] : [];
+    return [...own, { path: DISCOVERY_PATH, vary: [], whole: true, members: (request) => this.#agents(request) }];
+  }
+
+  /** ANP-08: all agents are on one page. */
+  #agents(request: HttpRequest): JsonObject {
+    const url = this.#host.publicUrl(request);
+    return {
+      "@context": {
+        "@vocab": "https://schema.org/",
+        did: "https://w3id.org/did#",
+        ad: "https://agent-network-protocol.com/ad#",
+      },
+      "@type": "CollectionPage",
+      url: url + DISCOVERY_PATH,
+      items: this.#host.cards().map(({ name }) => ({
+        "@type": "ad:AgentDescription",
+        name,
+        "@id": this.addresses(url, name).description,
+      })),
+    };
+  }
+
+  #didDocument(identity: Identity): Contribution {
+    const members = (request: HttpRequest): Awaitable<JsonObject> => {
+      // The host is that of the DID: what is signed does not depend on the header of a request.
+      const { protocol } = new URL(this.#host.publicUrl(request));
+      const services = this.#services(identity.did, `${protocol}//${hostOf(identity.did)}`);
+      return this.#proved(identity, services);
+    };
+    return { path: documentPath(identity.did), vary: [], whole: true, members };
+  }
+
+  #services(did: string, publicUrl: string): readonly JsonObject[] {
+    const [first] = this.#host.cards();
+    if (first === undefined) return [];
+    const { description, rpc } = this.addresses(publicUrl, first.name);
+    return [
+      { id: `${did}#ad`, type: "AgentDescription", serviceEndpoint: description },
+      {
+        id: `${did}#message`,
+        type: "ANPMessageService",
+        serviceEndpoint: rpc,
+        serviceDid: did,
+        profiles: ["anp.core.binding.v1", "anp.direct.base.v1"],
+        securityProfiles: ["transport-protected"],
+      },
+    ];
+  }
+
+  /** Signed again only if it has changed, so that it keeps its ETag. Keys are read for every request, because they rotate. */
+  #proved(identity: Identity, services: readonly JsonObject[]): Awaitable<JsonObject> {
+    const content = JSON.stringify([services, identity.keys().map(({ id, expires }) => [id, expires])]);
+    if (this.#signed?.content !== content)
+      this.#signed = { content, document: wbaDocument(identity, { services }, this.#host.now()) };
+    return this.#signed.document;
+  }
+}
+
+/** The address says which DID must be proved there. */
+export function sessionUrl(rpc: string, did: Maybe<string>): string {
+  const url = rpc.replace(/^http/, "ws");
+  return did === undefined ? url : `${url}?did=${encodeURIComponent(did)}`;
+}

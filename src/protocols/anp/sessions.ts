@@ -1,0 +1,34 @@
+import type { Call, Envelope, Floor, Handler, Maybe } from "../../envelope/index.js";
+import type { Identity } from "../../security/identity/index.js";
+import type { Session } from "../../transport/exchange.js";
+import type { ClientContext, Host, Route } from "../protocol.js";
+
+/** What `session/` gives the client: the calls of the binding `WS`. */
+export interface SessionClient {
+  readonly handler: Handler;
+  protection(): Floor;
+  receive(call: Call): AsyncIterable<Envelope>;
+  close(): Promise<void>;
+}
+
+/** `serverDid`: what the peer must prove to be. Undefined: its description names no DID. */
+export type ConnectSession = (context: ClientContext, identity: Identity, serverDid: Maybe<string>) => SessionClient;
+
+/** What `session/` gives the server. */
+export interface SessionServer {
+  readonly accept: (session: Session) => Promise<void>;
+  readonly say: (owner: string, envelope: Envelope) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export type ServeSessions = (host: Host, identity: Identity) => SessionServer;
+
+/** How `session/` joins the protocol: without it the protocol has HTTP only. */
+export interface Sessions {
+  readonly routes: readonly Route[];
+  readonly connect: ConnectSession;
+  readonly serve: ServeSessions;
+}
+
+/** Undefined as long as `session/` is not there. */
+export const sessions: Maybe<Sessions> = undefined as Maybe<Sessions>;

@@ -1,0 +1,51 @@
+import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
+import type { SettingInfo } from "../protocol.js";
+
+/** How a client proves its DID: by a signature over each request, a `DIDWba` header of either version, or a token after the first. */
+export const AUTHENTICATIONS = ["signature", "header", "header-1.0", "token"] as const;
+export type Authentication = (typeof AUTHENTICATIONS)[number];
+
+export interface AnpSettings {
+  readonly authentication: Authentication;
+  /** Documents of did:wba at loopback addresses are fetched by http. */
+  readonly loopbackHttp: boolean;
+  /** The method of a peer's interface that gets messages, if it has none of Koine's. */
+  readonly method: Maybe<string>;
+}
+
+/** The settings, for help texts. */
+export const SETTINGS: readonly SettingInfo[] = [
+  {
+    name: "authentication",
+    kind: "text",
+    example: "token",
+    about: `how calls prove the DID: ${AUTHENTICATIONS.join(", ")}; signature by default`,
+  },
+  {
+    name: "loopbackHttp",
+    kind: "boolean",
+    example: "true",
+    about: "fetch DID documents of localhost and loopback addresses by http, for tests; false by default",
+  },
+  {
+    name: "method",
+    kind: "text",
+    example: "translate",
+    about: "the method that gets messages, of peers with methods of their own; by default the one that takes a text",
+  },
+];
+
+/** The settings of the user, validated. */
+export function readSettings(given: Maybe<JsonObject>): AnpSettings {
+  const { authentication = "signature", loopbackHttp = false, method } = given ?? {};
+  const known = AUTHENTICATIONS.find((each) => each === authentication);
+  if (known === undefined) throw invalid("authentication", `must be one of ${AUTHENTICATIONS.join(", ")}`);
+  if (typeof loopbackHttp !== "boolean") throw invalid("loopbackHttp", "must be true or false");
+  if (method !== undefined && (typeof method !== "string" || method === ""))
+    throw invalid("method", "must be the name of a method");
+  return { authentication: known, loopbackHttp, method };
+}
+
+function invalid(field: string, problem: string): AgentError {
+  return new AgentError("invalid_message", `anp.${field} ${problem}`, { field, sent: "no" });
+}
