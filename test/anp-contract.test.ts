@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
+import { acp } from "../src/protocols/acp/index.js";
+import { agora } from "../src/protocols/agora/index.js";
 import { anp } from "../src/protocols/anp/index.js";
+
+import { runMatrix } from "./gateway/pairs/matrix.js";
 
 describe("the contract, kept by ANP", () => {
   for (const { id, behaviour, check } of contractRequirements)
@@ -8,3 +12,10 @@ describe("the contract, kept by ANP", () => {
       await expect(check(anp)).resolves.toBeUndefined();
     });
 });
+
+test("the compatibility matrix takes ANP as listener and upstream, and misses no loss", async () => {
+  const { cells, interfaces } = await runMatrix([acp, agora, anp]);
+  const own = cells.find(({ listener, upstream }) => listener === "anp 1.2 JSONRPC" && upstream === listener);
+  expect(cells).toHaveLength(interfaces.length ** 2);
+  expect(own?.marks).toEqual({ unary: "native", stream: "native", task: "native", cancel: "native", input: "native" });
+}, 60_000);

@@ -23,13 +23,20 @@ interface CreateOptions extends OutputOptions {
   readonly kind?: readonly string[];
 }
 
+/** Stands for the fingerprint of the first key (RFC 7638), in DIDs that name their key. */
+const FINGERPRINT = "{fingerprint}";
+
 /** `koine identity create`. */
 export async function createIdentityFile(file: string, options: CreateOptions): Promise<void> {
   const { did, name = basename(file).replace(/\.[^.]*$/, "") } = options;
   const whole = did === "key" || did.startsWith("did:") ? did : `did:${did}`;
   if (whole.startsWith("did:web:") && didWebUrl(whole) === undefined)
     throw usageError(`${whole} is not a valid did:web`, "Write --did web:HOST, web:HOST%3APORT or web:HOST:PATH, in lower case.");
-  const identity = createIdentity({ name, did: whole, kinds: kindsOf(options.kind) });
+  const identity = createIdentity({
+    name,
+    did: whole.includes(FINGERPRINT) ? (key) => whole.replaceAll(FINGERPRINT, keyFingerprint(key)) : whole,
+    kinds: kindsOf(options.kind),
+  });
   await writeNewIdentity(file, identity);
   await show(file, identity, options);
 }

@@ -7,12 +7,15 @@ import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
+import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 
 /** Credentials, trust and the interface to use. */
 export interface ConnectionOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
   readonly protocol?: string;
   /** The identity file. */
   readonly identity?: string;
+  /** Settings of protocols. */
+  readonly set?: SettingPairs;
 }
 
 /** The options of every command that calls an agent. */
@@ -75,7 +78,8 @@ function connectFlagsOf(options: PeerOptions): string {
     cert,
     key,
   };
-  return Object.entries(given)
+  const settings = Array.from(options.set ?? [], ([name, value]) => ["set", `${name}=${value}`] as const);
+  return [...Object.entries(given), ...settings]
     .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${shellWord(value)}`))
     .join("");
 }
@@ -109,6 +113,7 @@ export async function connectOptionsOf(options: ConnectionOptions) {
     ...(protocol === undefined ? {} : { pin: protocol }),
     ...(trust === undefined ? {} : { trust }),
     ...(identity === undefined ? {} : { identity }),
+    ...(options.set === undefined ? {} : { settings: checkedSettings(options.set) }),
   } satisfies ConnectOptions;
 }
 

@@ -19,6 +19,20 @@ const secretsIn = async (file: string): Promise<readonly string[]> =>
   [...(await readFile(file, "utf8")).matchAll(/"d": "([^"]+)"/g)].map(([, secret = ""]) => secret);
 
 describe("koine identity", () => {
+  test("creates a DID that names its key", async () => {
+    const made = await koine([
+      "identity",
+      "create",
+      workspace.path("keys/named.json"),
+      "--did",
+      "did:example:a:e1_{fingerprint}",
+      "-o",
+      "json",
+    ]);
+    const { did, keys } = JSON.parse(made.stdout) as { did: string; keys: { fingerprint: string }[] };
+    expect(did).toBe(`did:example:a:e1_${keys[0]?.fingerprint}`);
+  });
+
   test("creates, shows, rotates and revokes, and prints no private key", async () => {
     const file = workspace.path("keys/support.json");
     const made = await koine(["identity", "create", file, "--did", "web:agents.example.com", "-o", "json"]);

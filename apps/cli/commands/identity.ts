@@ -46,7 +46,12 @@ function addCreate(identity: Command): void {
     .command("create")
     .description("make an identity with new keys; an existing file is not overwritten")
     .argument("<file>", "the new identity file; its folder is made if there is none")
-    .addOption(new Option("--did <did>", "key, or web:HOST[:PATH], or any other DID").default("key"))
+    .addOption(
+      new Option(
+        "--did <did>",
+        "key, or web:HOST[:PATH], or any other DID; {fingerprint} stands for that of its first key",
+      ).default("key"),
+    )
     .option("--name <name>", "its name in messages (default: the file's)")
     .option(
       "--kind <kind>",

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { collect, parseCount, parsePort, parseSeconds } from "../option-values.js";
+import { collect, collectPairs, parseCount, parsePort, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
 import { REQUIREMENTS } from "./choices.js";
 
@@ -78,7 +78,12 @@ export function addPeerOptions(command: Command): Command {
     .option("-v, --verbose", "print the chosen interface and the evidence for it")
     .option("--trust <file>", "trusted public keys for card signatures: PEM, JWK or JWKS; may be given several times", collect)
     .option("--trust-jku <url>", "a trusted key set (JWKS), for signatures that name exactly this URL", collect)
-    .option("--require-signed", "refuse an agent whose card has no trusted signature");
+    .option("--require-signed", "refuse an agent whose card has no trusted signature")
+    .option(
+      "--set <protocol.key=value>",
+      "a setting of one protocol, as of `koine serve`; may be given several times",
+      collectPairs,
+    );
   return addCredentialOptions(command.addOption(identityOption())).addOption(outputOption());
 }
 

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { createIdentity, type LocalIdentity } from "./local-identity.js";
 import { decodeMultikey } from "./multikey.js";
-import { keyIn, verifySignature } from "./public-key.js";
+import { keyFingerprint, keyIn, verifySignature } from "./public-key.js";
 import { readDidDocument } from "./read-did-document.js";
 import { writeDidDocument } from "./write-did-document.js";
 
@@ -136,6 +136,13 @@ describe("rotation and revocation", () => {
     expect(() => next.sign(`${DID}#key-1`, text)).toThrow("it is revoked");
     expect(next.history()[0]).toMatchObject({ revoked: 3_000, hasPrivate: false });
     expect(() => next.revoked(`${DID}#key-9`)).toThrow(expect.objectContaining({ code: "not_found" }));
+  });
+
+  test("a key that the DID names cannot be rotated, and other kinds can", () => {
+    const named = createIdentity({ name: "bound", did: (key) => `did:example:e1_${keyFingerprint(key)}` });
+    expect(() => named.rotated({ overlapMs: 0 })).toThrow("is the DID of its Ed25519 key");
+    expect(() => named.rotated({ overlapMs: 0, kinds: ["Ed25519"] })).toThrow("is the DID of its Ed25519 key");
+    expect(named.rotated({ overlapMs: 0, kinds: ["X25519"] }).did).toBe(named.did);
   });
 
   test("a did:key cannot be rotated, and an identity has an end", () => {

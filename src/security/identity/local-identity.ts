@@ -3,7 +3,7 @@ import { checkedDid } from "./did.js";
 import type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
 import { encodeMultikey } from "./multikey.js";
 import { generateKey, type KeyFacts, type OwnKey } from "./own-key.js";
-import { keyIn } from "./public-key.js";
+import { keyFingerprint, keyIn } from "./public-key.js";
 
 /** How an identity is made. */
 export interface NewIdentity {
@@ -115,6 +115,12 @@ export class LocalIdentity implements Identity {
     const missing = kinds?.find((kind) => !replaced.some((key) => key.kind === kind));
     if (missing !== undefined || replaced.length === 0)
       throw invalid(`${this.did} has no ${missing ?? "usable"} key to rotate`, "kinds");
+    const named = replaced.find((key) => this.did.includes(keyFingerprint(key)));
+    if (named !== undefined)
+      throw invalid(
+        `${this.did} is the DID of its ${named.kind} key, so that this key cannot be rotated; rotate other kinds, or create a new identity`,
+        "did",
+      );
     const expires = now + overlapMs;
     const older = this.#keys.map((key) => {
       if (!replaced.includes(key)) return key;
