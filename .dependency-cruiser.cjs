@@ -7,7 +7,8 @@ const DOORS = [
   "src/transport/node/(index|package-file)\\.ts",
 ];
 const CORE = ["src/envelope", "src/policies", "src/transport"];
-const CONTRACT = "src/protocols/(protocol|client-context|features|candidates|front|host|keep-protection|all|index)\\.ts";
+const CONTRACT =
+  "src/protocols/(protocol|client-context|did-methods|features|candidates|front|host|keep-protection|all|index)\\.ts";
 
 const MAY_IMPORT = {
   "src/envelope": [],

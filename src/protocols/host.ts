@@ -20,6 +20,7 @@ import type { LanguageModel } from "../router/models/index.js";
 import { type Admission, type AdmissionFacts, openAdmission } from "../security/admission.js";
 import { createResolver, type Identity, type Resolver } from "../security/identity/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
+import type { SignatureProfile } from "../security/signatures/index.js";
 import { hopsIn, isProbe } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
@@ -108,7 +109,9 @@ export function createHost(parts: HostParts): FrontHost {
   const resolver = parts.resolver ?? createResolver({ now });
   const replay = parts.replay ?? createReplayGuard({ limits, now });
   const shared = { now, resolver, replay };
-  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head) => new RequestFacts(head, publicUrl, shared));
+  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head, signatures) => {
+    return new RequestFacts(head, publicUrl, { ...shared, signatures });
+  });
   return {
     handler: parts.handler,
     limits,
@@ -189,6 +192,7 @@ class RequestFacts implements AdmissionFacts {
   readonly #shared: Omit<AdmissionFacts, "target">;
   readonly now: () => number;
   readonly replay: ReplayGuard;
+  readonly signatures: Maybe<SignatureProfile>;
 
   constructor(head: RequestHead, publicUrl: Maybe<string>, shared: Omit<AdmissionFacts, "target">) {
     this.#head = head;
@@ -196,6 +200,7 @@ class RequestFacts implements AdmissionFacts {
     this.#shared = shared;
     this.now = shared.now;
     this.replay = shared.replay;
+    this.signatures = shared.signatures;
   }
 
   get resolver(): Resolver {

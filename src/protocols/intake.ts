@@ -43,7 +43,7 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
       return { bodyBytes: limits.unprovenBytes, unadmitted: true, exchange: (complete) => answer(found, complete) };
     let needs: Awaitable<Maybe<NeedsBody>>;
     try {
-      needs = admission.decide(request);
+      needs = admission.decide(request, found[0]?.route.signatures);
     } catch (thrown) {
       return refuseUnread(found, request, thrown);
     }

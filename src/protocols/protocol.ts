@@ -23,6 +23,7 @@ import type {
 import type { LanguageModel } from "../router/models/index.js";
 import type { ProvenPeer } from "../security/admission.js";
 import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../security/identity/index.js";
+import type { SignatureProfile } from "../security/signatures/index.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
@@ -66,6 +67,8 @@ export interface Route {
   readonly proves?: Maybe<boolean>;
   /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
   readonly streamedBytes?: Maybe<number>;
+  /** How requests are signed that authenticate by HTTP message signatures. Default: as the host is configured. */
+  readonly signatures?: Maybe<SignatureProfile>;
   /** Called only if the path matches. It cannot see the body. */
   when?(head: RequestHead): boolean;
   /** Decides with the body, after authentication, where several routes match. A route without it gets the request. */

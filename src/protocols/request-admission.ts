@@ -8,6 +8,7 @@ import {
   needsBody,
   type ProvenPeer,
 } from "../security/admission.js";
+import type { SignatureProfile } from "../security/signatures/index.js";
 import type { RequestHead } from "../transport/exchange.js";
 
 const NO_BODY = new Uint8Array(0);
@@ -15,13 +16,13 @@ const NO_BODY = new Uint8Array(0);
 /** The one decision about the caller of a request, kept in `head.admitted`: nobody is authenticated twice. */
 export class RequestAdmission {
   readonly #admission: Admission;
-  readonly #facts: (head: RequestHead) => AdmissionFacts;
+  readonly #facts: (head: RequestHead, signatures: Maybe<SignatureProfile>) => AdmissionFacts;
   /** Called when a peer proved its identity inside a protocol. What it throws refuses the peer. */
   onIdentified: ((head: RequestHead, principal: Principal) => void) | undefined;
   /** Called when such a peer is not admitted. */
   onUnidentified: ((head: RequestHead, thrown: unknown) => void) | undefined;
 
-  constructor(admission: Admission, facts: (head: RequestHead) => AdmissionFacts) {
+  constructor(admission: Admission, facts: (head: RequestHead, signatures: Maybe<SignatureProfile>) => AdmissionFacts) {
     this.#admission = admission;
     this.#facts = facts;
   }
@@ -31,9 +32,12 @@ export class RequestAdmission {
     return this.#admission.open === true || (this.#admission.claims?.(head) ?? true);
   }
 
-  /** Decides by the head. Returns what needs the body, if the head does not decide. Throws the refusal. */
-  decide(head: RequestHead): Awaitable<Maybe<NeedsBody>> {
-    const decision = this.#admission(head, this.#facts(head));
+  /**
+   * Decides by the head. Returns what needs the body, if the head does not decide. Throws the refusal. `signatures`: how the protocol
+   * signs.
+   */
+  decide(head: RequestHead, signatures?: Maybe<SignatureProfile>): Awaitable<Maybe<NeedsBody>> {
+    const decision = this.#admission(head, this.#facts(head, signatures));
     if (decision instanceof Promise)
       return decision.then((made) => {
         if (needsBody(made)) return made;

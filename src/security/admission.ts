@@ -13,6 +13,7 @@ import type { RequestHead } from "../transport/exchange.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import type { Resolver } from "./identity/index.js";
 import { checkSecrets, MAX_TOKEN_CHARS, type SecretKind, secretHolders } from "./secret-holders.js";
+import type { SignatureProfile } from "./signatures/profile.js";
 
 /**
  * Authenticates a request by its head, before the body is read. Throws `unauthenticated`, `forbidden`, or `unavailable` if the check
@@ -57,6 +58,8 @@ export interface AdmissionFacts {
   readonly replay: ReplayGuard;
   /** Finds the documents of callers' DIDs. */
   readonly resolver: Resolver;
+  /** How the addressed protocol signs its requests. Default: as the admission is configured. */
+  readonly signatures?: Maybe<SignatureProfile>;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -4,6 +4,7 @@ import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { documentResponse } from "../document.js";
 import { callerError } from "../host.js";
 import type { Host, Route, Served } from "../protocol.js";
+import { SIGNATURES } from "./authentication/signatures.js";
 import { writeError } from "./codec.js";
 import { errorStatus } from "./errors.js";
 import { CallerProofs } from "./server/caller-proof.js";
@@ -15,7 +16,10 @@ import { sessions } from "./sessions.js";
 import { BASE, PROTOCOL, VERSION } from "./wire.js";
 
 /** All methods, so that an unsupported one is refused in the form of ANP. */
-export const routes: readonly Route[] = [{ method: "*", path: `${BASE}/*`, proves: true }, ...(sessions?.routes ?? [])];
+export const routes: readonly Route[] = [
+  { method: "*", path: `${BASE}/*`, proves: true, signatures: SIGNATURES },
+  ...(sessions?.routes ?? []),
+];
 
 export function serve(host: Host): Served {
   const documents = new ServedDocuments(host);

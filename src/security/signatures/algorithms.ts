@@ -85,8 +85,9 @@ function hasLowS(signature: Uint8Array): boolean {
   return signature.length === 2 * SCALAR_BYTES && scalarOf(signature.subarray(SCALAR_BYTES)) <= HALF_ORDER;
 }
 
-function withLowS(signature: Uint8Array): Uint8Array {
-  if (hasLowS(signature)) return signature;
+/** The same signature with the lower s. */
+export function withLowS(signature: Uint8Array): Uint8Array {
+  if (signature.length !== 2 * SCALAR_BYTES || hasLowS(signature)) return signature;
   const other = SECP256K1_ORDER - scalarOf(signature.subarray(SCALAR_BYTES));
   const s = Buffer.from(other.toString(16).padStart(2 * SCALAR_BYTES, "0"), "hex");
   return Buffer.concat([signature.subarray(0, SCALAR_BYTES), s]);

@@ -7,6 +7,8 @@ import { needsBody } from "../admission.js";
 import { createIdentity, createResolver, type Identity, type KeyKind, type Resolver } from "../identity/index.js";
 import { createReplayGuard } from "../replay/index.js";
 import { didSignatures, identitySigner } from "./did-signatures.js";
+import { PLAIN_SIGNATURES } from "./profile.js";
+import { MessageSigner } from "./sign.js";
 
 const URL = "https://agent.example/a2a";
 const NOW = Date.parse("2026-11-17T08:00:00Z");
@@ -50,6 +52,39 @@ describe("didSignatures()", () => {
     const identity = identityOf();
     expect(await admit(didSignatures({ dids: "any" }), identity)).toMatchObject({ principal: { id: identity.did } });
     expect(() => didSignatures({ dids: [] })).toThrow("no DID is configured");
+  });
+
+  test("admits a peer that proved a listed DID inside a protocol, and no other", async () => {
+    const { identify } = didSignatures({ dids: ["did:web:one.example"] });
+    const peer = (did: string) => ({ did, keyId: `${did}#key-1` });
+    expect(identify?.(peer("did:web:one.example"))).toMatchObject({ principal: { id: "did:web:one.example", scheme: "did" } });
+    expect(() => identify?.(peer("did:web:two.example"))).toThrow("did:web:two.example is not admitted here");
+  });
+
+  test("checks the signatures of a protocol by its own profile", async () => {
+    const identity = identityOf();
+    const admission = didSignatures({ dids: "any" });
+    const plain = makeRequest({
+      method: "POST",
+      url: URL,
+      headers: { "content-type": "text/plain", "content-length": "2" },
+      body: "hi",
+    });
+    const narrow = {
+      ...PLAIN_SIGNATURES,
+      request: { sign: ["@method", "@target-uri", { component: "content-digest", when: "body" as const }] },
+    };
+    const [key] = identity.keys();
+    const own = {
+      keyId: key?.id ?? "",
+      algorithm: "ed25519" as const,
+      sign: (base: Uint8Array) => identity.sign(key?.id ?? "", base),
+    };
+    const fields = await new MessageSigner({ profile: narrow, key: own, now: () => NOW }).request(plain, plain.body);
+    const request = changeRequest(plain, { headers: { ...plain.headers, ...fields } });
+    await expect(async () => admission(request, facts)).rejects.toMatchObject({ code: "unauthenticated" });
+    const decision = await admission(request, { ...facts, signatures: narrow });
+    expect(needsBody(decision) && (await decision.complete(request.body))).toMatchObject({ principal: { id: identity.did } });
   });
 
   test("resolves nothing for a DID that is not listed", async () => {

@@ -1,6 +1,6 @@
-import { AgentError, type Maybe, ownerOf } from "../../envelope/index.js";
+import { AgentError, type Floor, type Maybe, ownerOf, type Principal } from "../../envelope/index.js";
 import type { RequestSigner } from "../../transport/exchange.js";
-import type { Admission } from "../admission.js";
+import type { Admission, ProvenPeer } from "../admission.js";
 import { didOfUrl, type Identity, type KeyKind, keyObjectOf, type PublicKey } from "../identity/index.js";
 import type { SignatureAlgorithm } from "./algorithms.js";
 import { httpSignatures, type SignerKey, type SignerLookup } from "./http-signatures.js";
@@ -37,6 +37,10 @@ export function didSignatures({ dids, profile }: DidSignatureOptions): Admission
   };
   return Object.assign(httpSignatures({ keys, ...(profile === undefined ? {} : { profile }) }), {
     accepts: "an HTTP message signature by a DID",
+    identify({ did }: ProvenPeer) {
+      if (listed?.has(did) === false) throw new AgentError("forbidden", `${did.slice(0, 200)} is not admitted here`);
+      return { principal: principalOf(did), proved: PROVED };
+    },
   });
 }
 
@@ -44,8 +48,14 @@ function signerKey(keys: readonly PublicKey[], keyId: string, did: string): Mayb
   const key = keys.find(({ id, uses }) => id === keyId && uses.includes("authentication"));
   const algorithm = key && ALGORITHMS[key.kind];
   if (key === undefined || algorithm === undefined) return undefined;
-  const principal = { id: did, scheme: "did" as const, scopes: [], owner: ownerOf("did", did) };
-  return { algorithm, key: keyObjectOf(key), principal, proved: { identity: true, signed: true } };
+  return { algorithm, key: keyObjectOf(key), principal: principalOf(did), proved: { identity: true, signed: true } };
+}
+
+/** By a proof inside a protocol, which says itself whether the message is signed. */
+const PROVED: Partial<Floor> = Object.freeze({ identity: true });
+
+function principalOf(did: string): Principal {
+  return { id: did, scheme: "did", scopes: [], owner: ownerOf("did", did) };
 }
 
 /** A DID without a valid document has no keys. If its document cannot be had now, the caller may try again. */

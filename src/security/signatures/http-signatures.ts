@@ -62,10 +62,17 @@ const SECURITY: Security = Object.freeze({
  */
 export function httpSignatures({ keys, profile = PLAIN_SIGNATURES, bodyBytes }: HttpSignatureOptions): Admission {
   const find = typeof keys === "function" ? keys : configured(keys);
-  const refuse = refusal(profile);
-  const verifier = new SignatureVerifier<SignerKey>(profile);
+  const checks = new WeakMap<SignatureProfile, ProfileChecks>();
+  const checksOf = (used: SignatureProfile): ProfileChecks => {
+    const known = checks.get(used);
+    if (known !== undefined) return known;
+    const made = { verifier: new SignatureVerifier<SignerKey>(used), refuse: refusal(used) };
+    checks.set(used, made);
+    return made;
+  };
 
   const admit: Admission = (head, facts) => {
+    const { verifier, refuse } = checksOf(facts.signatures ?? profile);
     const { method, headers, rawHeaders } = head;
     const order = {
       message: { request: { method, target: facts.target, headers, rawHeaders } },
@@ -96,6 +103,11 @@ export function httpSignatures({ keys, profile = PLAIN_SIGNATURES, bodyBytes }: 
     claims: ({ headers }: RequestHead) => headers["signature-input"] !== undefined,
     accepts: "an HTTP message signature",
   });
+}
+
+interface ProfileChecks {
+  readonly verifier: SignatureVerifier<SignerKey>;
+  refuse(thrown: unknown): unknown;
 }
 
 function isSeen(replay: ReplayGuard, { key, nonce }: VerifiedSignature<SignerKey>): boolean {

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Awaitable, Maybe } from "../../envelope/index.js";
-import { type SignatureAlgorithm, verifyBase } from "./algorithms.js";
+import { type SignatureAlgorithm, verifyBase, withLowS } from "./algorithms.js";
 import type { SignedMessage } from "./components.js";
 import { checkContentDigest } from "./content-digest.js";
 import { CoverageRules, DIGEST } from "./coverage.js";
@@ -117,7 +117,9 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
     if (!this.#profile.algorithms.includes(algorithm))
       throw new SignatureError("algorithm", `signatures with ${algorithm} are not accepted`);
     const base = signatureBase(received.components, message, received.text);
-    if (!verifyBase(algorithm, key.key, base, received.signature))
+    const { signature } = received;
+    const lower = this.#profile.eitherS === true && algorithm === "es256k" ? withLowS(signature) : signature;
+    if (!verifyBase(algorithm, key.key, base, lower))
       throw new SignatureError("wrong", "the signature does not match the message");
     return key;
   }

@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentError, type Maybe } from "../../../envelope/index.js";
+import { randomHex, TextMac } from "../../../security/hashes.js";
 import { TIMES } from "../wire.js";
 import { ACCEPT_SIGNATURE } from "./signatures.js";
 
@@ -17,7 +17,7 @@ export type ChallengeCode =
 
 /** Nonces of this process, which a signature echoes: what is signed with one is no older than the challenge. */
 export class Challenges {
-  readonly #secret = randomBytes(32);
+  readonly #mac = new TextMac();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -25,22 +25,17 @@ export class Challenges {
   }
 
   nonce(): string {
-    const at = `${this.#now().toString(36)}-${randomBytes(6).toString("hex")}`;
-    return `${at}-${this.#mac(at)}`;
+    const at = `${this.#now().toString(36)}.${randomHex(6)}`;
+    return `${at}.${this.#mac.of(at)}`;
   }
 
   /** When this process issued the nonce; undefined if it did not, or too long ago. */
   issuedAt(nonce: string): Maybe<number> {
-    const end = nonce.lastIndexOf("-");
+    const end = nonce.lastIndexOf(".");
     const at = nonce.slice(0, Math.max(end, 0));
-    const [given, own] = [Buffer.from(nonce.slice(end + 1)), Buffer.from(this.#mac(at))];
-    if (given.length !== own.length || !timingSafeEqual(given, own)) return undefined;
-    const issuedMs = Number.parseInt(at.split("-", 1)[0] ?? "", 36);
+    if (!this.#mac.matches(at, nonce.slice(end + 1))) return undefined;
+    const issuedMs = Number.parseInt(at, 36); // up to the dot
     return this.#now() < issuedMs + TIMES.lifetimeMs ? issuedMs : undefined;
-  }
-
-  #mac(at: string): string {
-    return createHmac("sha256", this.#secret).update(at).digest("hex").slice(0, 32);
   }
 }
 

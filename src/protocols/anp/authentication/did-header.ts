@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Awaitable, JsonObject, Maybe } from "../../../envelope/index.js";
+import { sha256 } from "../../../security/hashes.js";
 import { type Identity, type PublicKey, verifySignature } from "../../../security/identity/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
 import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
@@ -90,9 +90,7 @@ export function signedHash(
   version: HeaderVersion,
 ): Uint8Array {
   const named: JsonObject = version === "1.0" ? { service: domain } : { aud: domain };
-  return createHash("sha256")
-    .update(canonicalJson({ did, nonce, timestamp, ...named }))
-    .digest();
+  return sha256(canonicalJson({ did, nonce, timestamp, ...named }));
 }
 
 /** agent-connect writes r and s without leading zeros: where a signature is short, each way to divide it is tried. */

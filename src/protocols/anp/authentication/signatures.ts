@@ -17,6 +17,8 @@ export const SIGNATURES: SignatureProfile = Object.freeze({
   },
   lifetimeMs: TIMES.lifetimeMs,
   skewMs: TIMES.skewMs,
+  // The SDK does not choose the lower s.
+  eitherS: true,
   nonce: { bytes: 16, encoding: "hex" as const },
 });
 

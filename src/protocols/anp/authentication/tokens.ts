@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { isObject, type Maybe } from "../../../envelope/index.js";
 import type { ProvenPeer } from "../../../security/admission.js";
+import { TextMac } from "../../../security/hashes.js";
 import { TIMES } from "../wire.js";
 
 const HEADER = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
@@ -9,7 +9,7 @@ const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Access tokens for peers that proved their DID: a JWT of this process. Another process refuses it, and the peer signs again. */
 export class AccessTokens {
-  readonly #secret = randomBytes(32);
+  readonly #mac = new TextMac();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -20,24 +20,19 @@ export class AccessTokens {
     const iat = Math.floor(this.#now() / 1_000);
     const claims = { sub: did, kid: keyId, iat, exp: iat + TIMES.tokenMs / 1_000 };
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
-    return `${signed}.${this.#mac(signed)}`;
+    return `${signed}.${this.#mac.of(signed)}`;
   }
 
   /** The peer that a token was issued to; undefined if it is not one of these, or has expired. */
   holderOf(token: string): Maybe<ProvenPeer> {
     if (token.length > MAX_TOKEN_CHARS || !token.startsWith(`${HEADER}.`)) return undefined;
     const end = token.lastIndexOf(".");
-    const [given, own] = [Buffer.from(token.slice(end + 1)), Buffer.from(this.#mac(token.slice(0, end)))];
-    if (given.length !== own.length || !timingSafeEqual(given, own)) return undefined;
+    if (!this.#mac.matches(token.slice(0, end), token.slice(end + 1))) return undefined;
     const claims: unknown = JSON.parse(Buffer.from(token.slice(HEADER.length + 1, end), "base64url").toString());
     if (!isObject(claims)) return undefined;
     const { sub, kid, exp } = claims;
     if (typeof sub !== "string" || typeof kid !== "string" || typeof exp !== "number") return undefined;
     return this.#now() < exp * 1_000 + CLOCK_TOLERANCE_MS ? { did: sub, keyId: kid } : undefined;
-  }
-
-  #mac(signed: string): string {
-    return createHmac("sha256", this.#secret).update(signed).digest("base64url");
   }
 }
 

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { Call, Maybe } from "../../../envelope/index.js";
+import { randomHex } from "../../../security/hashes.js";
 import { MessageSigner } from "../../../security/signatures/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
 import {
@@ -89,7 +89,7 @@ export class SignedRequests {
     return {
       async sign(request: HttpRequest): Promise<HttpHeaders> {
         const domain = new URL(request.target).hostname;
-        const fresh = challenge ?? randomBytes(NONCE_BYTES).toString("hex");
+        const fresh = challenge ?? randomHex(NONCE_BYTES);
         return { authorization: await writeDidHeader(identity, { domain, version, nonce: fresh, nowMs: now() }) };
       },
     };

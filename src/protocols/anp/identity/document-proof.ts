@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { AgentError, type Awaitable, isObject, type JsonObject } from "../../../envelope/index.js";
+import { sha256 } from "../../../security/hashes.js";
 import { type Identity, type PublicKey, verifySignature } from "../../../security/identity/index.js";
 import { decodeMultibase } from "../../../security/identity/multikey.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
@@ -59,10 +59,6 @@ function signedBytes(options: JsonObject, document: JsonObject): Uint8Array {
 
 function defined(options: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function refused(what: string): AgentError {

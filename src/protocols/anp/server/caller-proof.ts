@@ -54,7 +54,7 @@ export class CallerProofs {
   async callerOf(request: HttpRequest): Promise<ProvenCaller> {
     const known = request.admitted === undefined ? undefined : await this.#host.admit(request);
     // The host has checked the signature itself.
-    if (known?.scheme === "did") return { caller: known, proved: SIGNED, head: NOTHING };
+    if (known?.scheme === "did" || known?.scheme === "signature") return { caller: known, proved: SIGNED, head: NOTHING };
     const proven = await this.#provenBy(request);
     if (proven === undefined) return { caller: known ?? (await this.#host.admit(request)), proved: undefined, head: NOTHING };
     const caller = known !== undefined && known.scheme !== "anonymous" ? known : await this.#identified(request, proven.peer);
