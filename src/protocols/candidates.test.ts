@@ -38,16 +38,9 @@ describe("featureRow()", () => {
 });
 
 describe("featureRows()", () => {
-  it("has a row for every registered protocol, and for ANP, which is only described", () => {
-    expect(protocols.map(({ id }) => id)).not.toContain("anp");
-    expect(featureRows().map(({ id }) => id)).toEqual([...protocols.map(({ id }) => id), "anp"]);
+  it("has a row for every registered protocol", () => {
+    expect(featureRows().map(({ id }) => id)).toEqual(protocols.map(({ id }) => id));
     expect(rowNamed("ANP").support["end-to-end-secrecy"]).toBe("native");
-  });
-
-  it("prefers the row of a registered protocol to its description", () => {
-    const rows = featureRows([{ ...toy, id: "anp" }]);
-    expect(rows).toHaveLength(1);
-    expect(rows[0]?.support).toEqual({});
   });
 
   it("describes what each protocol is suited for, as text and as data of the model", () => {

@@ -1,5 +1,4 @@
 import { protocols } from "./all.js";
-import { described } from "./described.js";
 import type { CapabilityId, Features, Support } from "./features.js";
 import type { Protocol, Traits } from "./protocol.js";
 
@@ -38,10 +37,9 @@ export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "trai
   return { ...claims, id, support: { ...claims.support, ...supportByTraits(traits) } };
 }
 
-/** All rows: of the registered protocols, and of those that are only described. */
+/** The rows of the registered protocols. */
 export function featureRows(registered: readonly Protocol[] = protocols): readonly Features[] {
-  const rows = registered.map(featureRow);
-  return [...rows, ...described.filter(({ id }) => !rows.some((row) => row.id === id))];
+  return registered.map(featureRow);
 }
 
 /** The rows considered by default. */

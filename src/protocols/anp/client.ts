@@ -1,22 +1,14 @@
-import {
-  AgentError,
-  type AgentEvent,
-  type Call,
-  isObject,
-  type Operation,
-  type Reply,
-  raiseFloor,
-} from "../../envelope/index.js";
+import { AgentError, type AgentEvent, type Call, type Operation, type Reply, raiseFloor } from "../../envelope/index.js";
 import { isEventStream } from "../../transport/body.js";
-import { type HttpResponse, isStream } from "../../transport/exchange.js";
-import { blame } from "../../transport/fields.js";
-import { badPeer, jsonBody, refuseRedirect } from "../../transport/peer-answer.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
 import type { Client, ClientContext } from "../protocol.js";
 import { tlsProtection } from "../tls-protection.js";
+import { answerIn, chunksOf, eventIn, factsOf } from "./client/answers.js";
+import { connectDescribed } from "./client/described-calls.js";
+import { connectDirect } from "./client/direct-messages.js";
+import { connectPlain } from "./client/plain-messages.js";
 import { SignedRequests } from "./client/signed-requests.js";
-import { type DecodeFacts, decodeEvent, encodeOperation, readCalleeMessage, streams, writeRequest } from "./codec.js";
-import { errorFromHttp, errorFromRpc } from "./errors.js";
+import { type DecodeFacts, encodeOperation, streams, writeRequest } from "./codec.js";
 import { sessions } from "./sessions.js";
 import { readSettings } from "./settings.js";
 import { type Binding, PROTOCOL } from "./wire.js";
@@ -29,8 +21,14 @@ export function connect(context: ClientContext): Client {
       return connectRpc(context);
     case "WS":
       return connectSession(context);
+    case "OPENRPC":
+      return connectDescribed(context);
+    case "DIRECT":
+      return connectDirect(context);
+    case "PLAIN":
+      return connectPlain(context);
     default:
-      throw new AgentError("unsupported", `the binding ${binding} is not supported`, { sent: "no" });
+      throw new AgentError("unsupported", `the binding ${String(binding satisfies never)} is not supported`, { sent: "no" });
   }
 }
 
@@ -78,48 +76,4 @@ function connectRpc(context: ClientContext): Client {
     protection: () => raiseFloor(tlsProtection(peer.url), { signed: context.identity !== undefined }),
     close: async () => undefined,
   };
-}
-
-export function factsOf({ limits, peer, now, newId }: ClientContext, call: Call): DecodeFacts {
-  return { partsPerMessage: limits.partsPerMessage, ts: now() / 1_000, src: peer.card.name, dst: call.caller.id, newId };
-}
-
-/** The event of a message of the peer. Throws the error of the peer. */
-export function eventIn(item: unknown, id: string, facts: DecodeFacts): AgentEvent {
-  try {
-    const message = readCalleeMessage(item);
-    if (message.kind === "error") throw errorFromRpc(message.error);
-    if (message.kind === "say" || message.id !== id)
-      throw new AgentError("bad_peer", "the peer answered another request", { sent: "maybe" });
-    if (message.event === undefined) throw new AgentError("bad_peer", "the peer answered with nothing", { sent: "maybe" });
-    return decodeEvent(message.event, facts);
-  } catch (thrown) {
-    throw blame(thrown, "bad_peer");
-  }
-}
-
-/** The JSON of an answer. Throws the error of an unsuccessful one. */
-export function answerIn(response: HttpResponse): unknown {
-  refuseRedirect(response);
-  if (response.status >= 300) {
-    let body: unknown;
-    try {
-      body = jsonBody(response);
-    } catch {
-      // Not JSON: the HTTP status alone says what is wrong.
-    }
-    throw errorFromHttp(body, response.status, response.headers);
-  }
-  const body = jsonBody(response);
-  if (isObject(body)) return body;
-  throw badPeer(response, body === undefined ? "the answer is empty" : "the answer is not a JSON object");
-}
-
-/** A response that is already complete has one chunk. */
-async function* once(body: string | Uint8Array): AsyncGenerator<string | Uint8Array, void, void> {
-  yield body;
-}
-
-function chunksOf({ body }: HttpResponse): AsyncIterator<string | Uint8Array> {
-  return isStream(body) ? body[Symbol.asyncIterator]() : once(body ?? "");
 }

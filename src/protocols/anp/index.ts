@@ -1,8 +1,12 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { CARRIED } from "./codec.js";
+import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
+import { features } from "./features.js";
 import { didWba } from "./identity/did-wba.js";
+import { primitives } from "./primitives.js";
+import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
 import { readSettings, SETTINGS } from "./settings.js";
 import { PROTOCOL, VERSION } from "./wire.js";
@@ -17,12 +21,15 @@ export const anp: Protocol = {
     resume: true,
     idempotentSend: true,
     inputTurns: true,
-    signed: "hop",
-    sealed: "hop",
+    signed: "end-to-end",
+    sealed: "end-to-end",
     binary: true,
     proofs: true,
     carries: CARRIED,
   },
+  features,
+  primitives,
+  deployments,
   losses: [
     { version: VERSION, path: "operation.push", reason: "ANP has no push notifications" },
     { version: VERSION, path: "operation.session.close", reason: "ANP cannot close a conversation" },
@@ -35,5 +42,7 @@ export const anp: Protocol = {
   usesIdentity: true,
   // A server that has just started answers the first signature with a challenge.
   requestsPerCall: 2,
+  codec: sendCodec,
   settings: SETTINGS,
+  samples: async (text, agent) => (await import("./samples.js")).samples(text, agent),
 };

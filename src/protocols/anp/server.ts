@@ -9,8 +9,10 @@ import { writeError } from "./codec.js";
 import { errorStatus } from "./errors.js";
 import { CallerProofs } from "./server/caller-proof.js";
 import { ServedDocuments } from "./server/documents.js";
+import { Messaging } from "./server/messaging.js";
 import { agentNamed } from "./server/methods.js";
 import { type Named, readPath } from "./server/paths.js";
+import { answerPlain } from "./server/plain.js";
 import { RpcCalls } from "./server/rpc-calls.js";
 import { sessions } from "./sessions.js";
 import { BASE, PROTOCOL, VERSION } from "./wire.js";
@@ -23,7 +25,8 @@ export const routes: readonly Route[] = [
 
 export function serve(host: Host): Served {
   const documents = new ServedDocuments(host);
-  const calls = new RpcCalls(host, new CallerProofs(host));
+  const proofs = new CallerProofs(host);
+  const calls = new RpcCalls(host, proofs, new Messaging(host, documents));
   const { identity } = host;
   const session = identity === undefined ? undefined : sessions?.serve(host, identity);
 
@@ -52,7 +55,7 @@ export function serve(host: Host): Served {
       case "rpc":
         return calls.answer(request, agent);
       case "message":
-        throw new AgentError("not_found", "there is no plain endpoint here");
+        return answerPlain(host, proofs, request);
       default:
         return what satisfies never;
     }

@@ -137,15 +137,6 @@ describe("buildNetwork()", () => {
     expect(featureOf(links[0]?.features ?? [], "streaming")).toMatchObject({ on: false, because: "a avoids streaming" });
   });
 
-  it("marks a protocol that is not registered", () => {
-    const { nodes, links } = buildNetwork(...pair("ANP", "ANP"));
-    expect(nodes[0]?.spokenBy).toBeUndefined();
-    for (const { on, because } of links[0]?.features ?? []) {
-      expect(on).toBe(false);
-      expect(because).toBe("ANP is not registered");
-    }
-  });
-
   it.each([
     ["what its protocol was made for", pair("ANP", "A2A"), "verified-identity, end-to-end-secrecy, non-repudiation"],
     ["what the callee's protocol was made for", pair("ACP", "ANP"), "verified-identity, end-to-end-secrecy, non-repudiation"],

@@ -11,7 +11,7 @@ import {
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { readObject } from "../../../transport/fields.js";
-import { encodeRpcError, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
+import { encodeRpcError, encodeRpcResult, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
@@ -20,6 +20,7 @@ import { encodeEvent, streams, writeError, writeEvent, writeResult } from "../co
 import { errorStatus } from "../errors.js";
 import { ASK, PROTOCOL, VERSION } from "../wire.js";
 import type { CallerProofs, ProvenCaller } from "./caller-proof.js";
+import type { Messaging } from "./messaging.js";
 import { agentNamed, decodeFactsOf, operationFor } from "./methods.js";
 
 const VIA = { protocol: PROTOCOL, version: VERSION, binding: "JSONRPC" } as const;
@@ -30,10 +31,12 @@ const NO_ID = null;
 export class RpcCalls {
   readonly #host: Host;
   readonly #proofs: CallerProofs;
+  readonly #messaging: Messaging;
 
-  constructor(host: Host, proofs: CallerProofs) {
+  constructor(host: Host, proofs: CallerProofs, messaging: Messaging) {
     this.#host = host;
     this.#proofs = proofs;
+    this.#messaging = messaging;
   }
 
   /** `agent` undefined: the default one. */
@@ -63,6 +66,10 @@ export class RpcCalls {
   ): Promise<HttpResponse> {
     const host = this.#host;
     const agent = agentNamed(host, name);
+    if (this.#messaging.has(method)) {
+      const result = await this.#messaging.answer(request, { id, method, params }, { caller, proved, head }, agent);
+      return jsonResponse(200, encodeRpcResult(id, result), head);
+    }
     const operation = operationFor(method, params, decodeFactsOf(host, caller, agent));
     const call = host.begin(request, { caller, agent: agent.name, via: VIA, proved, parameters: traceOf(request) });
     const reply = host.handler(operation, call);

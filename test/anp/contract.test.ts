@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { contractRequirements } from "../conformance/index.js";
-import { acp } from "../src/protocols/acp/index.js";
-import { agora } from "../src/protocols/agora/index.js";
-import { anp } from "../src/protocols/anp/index.js";
+import { contractRequirements } from "../../conformance/index.js";
+import { acp } from "../../src/protocols/acp/index.js";
+import { agora } from "../../src/protocols/agora/index.js";
+import { anp } from "../../src/protocols/anp/index.js";
 
-import { runMatrix } from "./gateway/pairs/matrix.js";
+import { runMatrix } from "../gateway/pairs/matrix.js";
 
 describe("the contract, kept by ANP", () => {
   for (const { id, behaviour, check } of contractRequirements)

@@ -1,0 +1,76 @@
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  isObject,
+  type Operation,
+  type OperationOf,
+  type Reply,
+} from "../../../envelope/index.js";
+import { blame } from "../../../transport/fields.js";
+import { encodeRpcRequest, parseRpcResponse } from "../../../transport/json-rpc.js";
+import type { Client, ClientContext } from "../../protocol.js";
+import { tlsProtection } from "../../tls-protection.js";
+import { writeOriginProof } from "../authentication/origin-proof.js";
+import { encodeDirect } from "../codec/direct.js";
+import { errorFromRpc } from "../errors.js";
+import { readSettings } from "../settings.js";
+import { MESSAGING, PROTOCOL } from "../wire.js";
+import { answerIn } from "./answers.js";
+import { SignedRequests } from "./signed-requests.js";
+
+/** Messages of P3: each is accepted or refused at once. An answer is another message, which reaches the inbox of this side. */
+export function connectDirect(context: ClientContext): Client {
+  const { peer, identity, inbox } = context;
+  if (identity === undefined) throw new AgentError("unauthenticated", "a direct message needs an identity", { sent: "no" });
+  const author = identity;
+  const requests = new SignedRequests(context, readSettings(context.settings(PROTOCOL)).authentication);
+  const targetDid = new URL(peer.url).searchParams.get("did") ?? "";
+
+  async function rpc(method: string, params: object, call: Call): Promise<unknown> {
+    const id = context.newId();
+    const response = await requests.send({ method: "POST", url: peer.url, body: encodeRpcRequest(id, method, params) }, call);
+    try {
+      const answer = parseRpcResponse(answerIn(response), id);
+      if (answer.kind === "error") throw errorFromRpc(answer.error, response.status, response.headers);
+      return answer.result;
+    } catch (thrown) {
+      throw blame(thrown, "bad_peer");
+    }
+  }
+
+  async function send({ envelope, delivery }: OperationOf<"send">, call: Call): Promise<AgentEvent> {
+    const { meta, body } = encodeDirect(envelope, { senderDid: author.did, targetDid });
+    // Whoever waits for the answer must wait before the message is sent.
+    const answer = delivery === "accepted" ? undefined : inbox.expect(envelope.id, call);
+    answer?.catch(() => undefined);
+    const auth = await writeOriginProof({ method: MESSAGING.direct, meta, body }, author, () => context.now());
+    const accepted = await rpc(MESSAGING.direct, { meta, auth, body }, call);
+    if (!isObject(accepted) || accepted["accepted"] !== true)
+      throw new AgentError("bad_peer", "the peer did not accept the message", { sent: "maybe" });
+    if (answer !== undefined) return { kind: "message", message: await answer };
+    const status = { state: "submitted" as const, at: context.now() };
+    const contextId = envelope.context.sessionId ?? envelope.id;
+    return { kind: "task", task: { id: envelope.id, contextId, status, artifacts: [], history: [] } };
+  }
+
+  function handler(operation: Operation, call: Call): Reply {
+    switch (operation.kind) {
+      case "send":
+        return send(operation, call);
+      case "ping":
+        return rpc(MESSAGING.capabilities, {}, call).then((): AgentEvent => ({ kind: "done" }));
+      case "card":
+        return Promise.resolve({ kind: "card", card: peer.card });
+      default:
+        return Promise.reject(new AgentError("unsupported_method", "direct messages have no such operation", { sent: "no" }));
+    }
+  }
+
+  return {
+    handler,
+    protection: () => tlsProtection(peer.url),
+    receive: (call) => inbox.receive(call),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,64 @@
+import { AgentError, type AgentEvent, type Call, type Operation, type OperationOf, type Reply } from "../../../envelope/index.js";
+import { blame, kindOf } from "../../../transport/fields.js";
+import { pollInbox } from "../../poll-inbox.js";
+import type { Client, ClientContext } from "../../protocol.js";
+import { tlsProtection } from "../../tls-protection.js";
+import { decodePlainAnswer, encodePlain } from "../codec/plain.js";
+import { MESSAGE_PATH, PROTOCOL } from "../wire.js";
+import { answerIn, factsOf } from "./answers.js";
+import { SignedRequests } from "./signed-requests.js";
+
+/** The seeds' plain form: `POST /anp/message`, one message and its answer, in clear unless the address has TLS. */
+export function connectPlain(context: ClientContext): Client {
+  const { peer } = context;
+  const requests = new SignedRequests({ ...context, identity: undefined }, "signature");
+  const base = peer.url.replace(/\/$/, "");
+
+  async function send({ envelope, delivery }: OperationOf<"send">, call: Call): Promise<AgentEvent> {
+    if (delivery === "accepted") throw new AgentError("unsupported", "the plain form has no tasks", { sent: "no" });
+    for (const [index, part] of envelope.content.entries())
+      if (part.kind === "raw" || part.kind === "url")
+        call.reportLoss({
+          protocol: PROTOCOL,
+          path: `message.parts[${index}]`,
+          valueKind: kindOf(part),
+          reason: "the plain form carries text and data only",
+        });
+    const body = JSON.stringify(encodePlain(envelope, undefined));
+    const response = await requests.send({ method: "POST", url: base + MESSAGE_PATH, body }, call);
+    try {
+      const content = decodePlainAnswer(answerIn(response), envelope.id);
+      const { ts, src, dst } = factsOf(context, call);
+      const own = { parentId: envelope.id, sessionId: envelope.context.sessionId };
+      const message = { id: context.newId(), ts, src, dst, intent: "", role: "agent" as const, content, context: own, meta: {} };
+      return { kind: "message", message };
+    } catch (thrown) {
+      throw blame(thrown, "bad_peer");
+    }
+  }
+
+  async function ping(call: Call): Promise<AgentEvent> {
+    answerIn(await requests.send({ method: "GET", url: `${base}/health` }, call));
+    return { kind: "done" };
+  }
+
+  function handler(operation: Operation, call: Call): Reply {
+    switch (operation.kind) {
+      case "send":
+        return send(operation, call);
+      case "ping":
+        return ping(call);
+      case "card":
+        return Promise.resolve({ kind: "card", card: peer.card });
+      default:
+        return Promise.reject(new AgentError("unsupported_method", "the plain form has no such operation", { sent: "no" }));
+    }
+  }
+
+  return {
+    handler,
+    protection: () => tlsProtection(peer.url),
+    receive: pollInbox(context),
+    close: async () => undefined,
+  };
+}

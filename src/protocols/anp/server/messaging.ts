@@ -1,0 +1,126 @@
+import { AgentError, type Card, type JsonObject } from "../../../envelope/index.js";
+import { SignatureError } from "../../../security/signatures/index.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
+import type { RpcId } from "../../../transport/json-rpc.js";
+import { writeTimestamp } from "../../../transport/timestamp.js";
+import type { Host } from "../../protocol.js";
+import { checkOriginProof } from "../authentication/origin-proof.js";
+import { decodeDirect, readMessagingParams } from "../codec/direct.js";
+import { MESSAGING } from "../wire.js";
+import type { ProvenCaller } from "./caller-proof.js";
+import type { ServedDocuments } from "./documents.js";
+import { decodeFactsOf } from "./methods.js";
+import { capabilities, negotiate } from "./negotiation.js";
+
+/** A request of messaging or of the meta-protocol. */
+export interface MessagingCall {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+const METHODS: ReadonlySet<string> = new Set(Object.values(MESSAGING));
+/** Answers to operations that may be sent again. */
+const MAX_OPERATIONS = 10_000;
+
+interface Accepted {
+  readonly digest: string;
+  readonly result: JsonObject;
+}
+
+/** Answers the methods of P1, P3 and ANP-06. Messages are delivered to the inbox; an answer to one is another message. */
+export class Messaging {
+  readonly #host: Host;
+  readonly #documents: ServedDocuments;
+  /** By sender, target and operation, oldest first. */
+  readonly #operations = new Map<string, Accepted>();
+
+  constructor(host: Host, documents: ServedDocuments) {
+    this.#host = host;
+    this.#documents = documents;
+  }
+
+  has(method: string): boolean {
+    return METHODS.has(method);
+  }
+
+  async answer(
+    request: HttpRequest,
+    { id, method, params }: MessagingCall,
+    proven: ProvenCaller,
+    agent: Card,
+  ): Promise<JsonObject> {
+    if (typeof id !== "string" || id === "")
+      throw new AgentError("invalid_message", "the id of a message must be a string that is not empty", { field: "id" });
+    if (method === MESSAGING.capabilities) return capabilities(this.#host.identity?.did, this.#host.limits.bodyBytes);
+    const { meta, auth, body } = readMessagingParams(params);
+    if (method === MESSAGING.negotiate)
+      return negotiate(body, {
+        at: this.#documents.addresses(this.#host.publicUrl(request), agent.name),
+        skills: agent.skills.map((skill) => skill.id),
+        nowMs: this.#host.now(),
+        newId: () => this.#host.newId(),
+      });
+    return this.#direct(request, { meta, auth, body }, proven, agent);
+  }
+
+  async #direct(
+    request: HttpRequest,
+    params: ReturnType<typeof readMessagingParams>,
+    { caller }: ProvenCaller,
+    agent: Card,
+  ): Promise<JsonObject> {
+    const host = this.#host;
+    const message = decodeDirect(params, decodeFactsOf(host, caller, agent));
+    const own = host.identity?.did;
+    if (message.targetDid !== own)
+      throw new AgentError("not_found", "the target of the message is not this agent", { field: "params.meta.target.did" });
+    await this.#checkOrigin(request, params, message.senderDid);
+    const key = JSON.stringify([message.senderDid, message.targetDid, message.operationId]);
+    const digest = JSON.stringify([params.meta["message_id"], params.body]);
+    const known = this.#operations.get(key);
+    if (known !== undefined && known.digest !== digest)
+      throw new AgentError("conflict", "another message was sent with this operation_id", { field: "params.meta.operation_id" });
+    if (known !== undefined) return known.result;
+    if (!host.inbox.deliver(message.envelope, caller, message.replyTo)) throw new AgentError("overloaded", "the inbox is full");
+    const result: JsonObject = {
+      accepted: true,
+      message_id: message.messageId,
+      operation_id: message.operationId,
+      target_did: message.targetDid,
+      accepted_at: `${writeTimestamp(host.now()).slice(0, 19)}Z`,
+    };
+    this.#keep(key, { digest, result });
+    return result;
+  }
+
+  /** The author is who signed the message, not who carries it. */
+  async #checkOrigin(request: HttpRequest, params: ReturnType<typeof readMessagingParams>, senderDid: string): Promise<void> {
+    const { resolver } = this.#host;
+    const { meta, auth, body } = params;
+    if (auth === undefined) throw refused("the message has no origin proof", "missing");
+    const source = {
+      resolver: resolver.forCaller?.(request.connection.remote) ?? resolver,
+      now: () => this.#host.now(),
+      cancel: request.cancel,
+    };
+    try {
+      const origin = await checkOriginProof({ method: MESSAGING.direct, meta, body }, auth, source);
+      if (origin.did !== senderDid) throw new SignatureError("unknown_key", "the origin proof is of another DID than sender_did");
+      // Relays may send a message again with its proof: not the nonce but operation_id says whether it is the same.
+    } catch (thrown) {
+      if (thrown instanceof SignatureError) throw refused(thrown.message, thrown.problem);
+      throw thrown;
+    }
+  }
+
+  #keep(key: string, accepted: Accepted): void {
+    this.#operations.set(key, accepted);
+    const [oldest] = this.#operations.keys();
+    if (this.#operations.size > MAX_OPERATIONS && oldest !== undefined) this.#operations.delete(oldest);
+  }
+}
+
+function refused(message: string, problem: string): AgentError {
+  return new AgentError("bad_signature", message, { field: "params.auth", detail: { reason: problem } });
+}
