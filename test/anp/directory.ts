@@ -26,8 +26,11 @@ export class DidDirectory {
   readonly #documents = new Map<string, string>();
   /** Paths that were asked for. */
   readonly asked: string[] = [];
-  readonly #server = createServer((request, response) => {
+  /** Nothing is answered before this. */
+  ready: Promise<void> = Promise.resolve();
+  readonly #server = createServer(async (request, response) => {
     this.asked.push(request.url ?? "");
+    await this.ready;
     const document = this.#documents.get(request.url ?? "");
     response.writeHead(document === undefined ? 404 : 200, { "content-type": "application/json" }).end(document);
   });

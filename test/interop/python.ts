@@ -7,7 +7,14 @@ import { exited } from "../child-process.js";
 import type { OfficialServer } from "../peers/official.js";
 
 /** The name of an environment in environments.json. */
-export type Environment = "a2a-0.3.3" | "a2a-1.3.0" | "acp-1.0.3" | "agora-0.2.0" | "google-adk-2.13.0" | "pydantic-ai-2.66.0";
+export type Environment =
+  | "a2a-0.3.3"
+  | "a2a-1.3.0"
+  | "acp-1.0.3"
+  | "agora-0.2.0"
+  | "anp-1.0.7"
+  | "google-adk-2.13.0"
+  | "pydantic-ai-2.66.0";
 
 /** A script in python/ and the environment it runs in. */
 export interface Script {

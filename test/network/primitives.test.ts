@@ -78,6 +78,11 @@ const grpcCalls =
   (each: Seen): boolean =>
     each.path.endsWith(`A2AService/${method}`) && !isPing(each);
 
+const anpCalls =
+  (method: string, more = "") =>
+  (each: Seen): boolean =>
+    each.path === "/anp/rpc" && each.body.includes(`"method":"${method}"`) && each.body.includes(more);
+
 const INTERFACES: readonly InterfaceEvidence[] = [
   {
     pin: "a2a@1.0/JSONRPC",
@@ -147,6 +152,23 @@ const INTERFACES: readonly InterfaceEvidence[] = [
         expect(log).toContain("first page");
       },
       identity: (seen) => authorized(seen, ({ method, path }) => method === "POST" && path === "/runs"),
+    },
+  },
+  {
+    pin: "anp@1.2/JSONRPC",
+    proofs: {
+      streaming: (seen) => streams(find(seen, anpCalls("koine.send", '"delivery":"stream"')), "koine.event"),
+      "long-job": (seen) => {
+        expect(find(seen, anpCalls("koine.send", '"delivery":"accepted"')).answer).toMatch(/"state":"(working|submitted)"/);
+        expect(find(seen, anpCalls("koine.task.get")).answer).toContain('"status":{');
+      },
+      artifact: (seen) =>
+        expect(find(seen, anpCalls("koine.send", '"delivery":"stream"')).answer).toMatch(/"artifact":\{.*first page/),
+      "state-sync": (seen) => {
+        expect(requestsWith(seen, `"sessionId":"${SESSION}"`)).toHaveLength(2);
+        streams(find(seen, anpCalls("koine.task.subscribe")), '"event":{"task"');
+      },
+      identity: (seen) => authorized(seen, anpCalls("koine.send")),
     },
   },
   {

@@ -1,8 +1,11 @@
-import type { Call, Card, Interface, Maybe } from "../../envelope/index.js";
+import { type Call, type Card, type Interface, isObject, type Maybe } from "../../envelope/index.js";
 import type { HttpResponse } from "../../transport/exchange.js";
+import { DecodeProblem, readObject } from "../../transport/fields.js";
 import { jsonBody } from "../../transport/peer-answer.js";
 import { httpAddress, makeRequest } from "../../transport/request.js";
 import type { DiscoveryContext, Finding, Peer, Search } from "../protocol.js";
+import { SignedRequests } from "./client/signed-requests.js";
+import { decodeCard } from "./codec/card.js";
 import {
   type DescribedInterface,
   type Description,
@@ -11,29 +14,76 @@ import {
   isKoine,
   SESSION_PROTOCOL,
 } from "./codec/description.js";
-import { BASE, type Binding, DESCRIPTION, INTERFACE, PROTOCOL, RPC, VERSION } from "./wire.js";
+import { readSettings } from "./settings.js";
+import { BASE, type Binding, DESCRIPTION, DISCOVERY_PATH, INTERFACE, PROTOCOL, RPC, VERSION } from "./wire.js";
 
 /** Finds the description of an agent: at the address itself if it names a document, else at `/anp/ad.json` below it. */
-export async function discover(
+export async function discover(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
+  return describedAt(context, descriptionUrl(url), call, search);
+}
+
+/** Items of a page of descriptions that are looked at. */
+const MAX_ITEMS = 16;
+
+/**
+ * Looks where agents of other implementations are: at `/ad.json`, in the list of the host (ANP-08), and at the card of the seeds'
+ * plain form.
+ */
+export async function probe(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
+  const { origin, pathname } = new URL(httpAddress(url));
+  const base = origin + pathname.replace(/\/$/, "");
+  const found = await describedAt(context, `${base}/${DESCRIPTION}`, call, search);
+  if (found !== undefined) return found;
+  const page = read(await fetched(context, origin + DISCOVERY_PATH, call), (value) => readObject(value, ""));
+  const items = Array.isArray(page?.["items"]) ? (page["items"] as readonly unknown[]).slice(0, MAX_ITEMS) : [];
+  for (const item of items.filter(isObject)) {
+    const at = typeof item["@id"] === "string" ? resolved(item["@id"], origin) : undefined;
+    // What a list names is looked at only where the list is: another host is not the one that the user named.
+    if (at === undefined || new URL(at).origin !== origin) continue;
+    const listed = await describedAt(context, at, call, search);
+    if (listed !== undefined) return { ...listed, evidence: [...listed.evidence, `listed at ${origin}${DISCOVERY_PATH}`] };
+  }
+  return plainAt(context, origin, call, search);
+}
+
+async function describedAt(
   context: DiscoveryContext,
-  url: string,
+  where: string,
   call: Call,
-  { known, check }: Search = {},
+  { known, check }: Search,
 ): Promise<Maybe<Finding>> {
-  const where = descriptionUrl(url);
   const response = await fetched(context, where, call, known?.etag);
   if (response.status === 304 && known !== undefined) return known;
   const description = read(response, decodeDescription);
   if (description === undefined) return undefined;
   const peers = await peersOf(context, where, description, call);
-  if (peers.length === 0) return undefined;
   const [first] = peers;
-  await check?.(first?.card ?? description.card);
+  if (first === undefined) return undefined;
+  await check?.(first.card);
   return {
     peers,
     evidence: [`an agent description at ${where} (${description.card.name})`],
     proved: true,
     etag: response.headers["etag"],
+  };
+}
+
+/** The card of the seeds' servers, which says `"protocol": "ANP"`. */
+async function plainAt(context: DiscoveryContext, origin: string, call: Call, { check }: Search): Promise<Maybe<Finding>> {
+  const where = `${origin}/.well-known/agent.json`;
+  const card = read(await fetched(context, where, call), (value) => {
+    const wire = readObject(value, "");
+    if (wire["protocol"] !== "ANP") throw new DecodeProblem("protocol", "is not ANP");
+    return decodeCard({ name: wire["name"], description: wire["description"] }, "");
+  });
+  if (card === undefined) return undefined;
+  const via = { protocol: PROTOCOL, version: VERSION, binding: "PLAIN", url: origin };
+  const plain: Card = { ...card, capabilities: { ...card.capabilities, streaming: false }, interfaces: [via] };
+  await check?.(plain);
+  return {
+    peers: [{ url: origin, card: plain, version: VERSION, binding: "PLAIN" }],
+    evidence: [`a card of the plain form at ${where} (${card.name})`],
+    proved: false,
   };
 }
 
@@ -56,6 +106,12 @@ function fetched(
 ): HttpResponse | Promise<HttpResponse> {
   const headers = { accept: "application/json", ...(etag === undefined ? undefined : { "if-none-match": etag }) };
   return link.exchange(makeRequest({ method: "GET", url, headers, call }));
+}
+
+/** Interfaces of OpenANP are shown only to callers that prove who they are. */
+function signed(context: DiscoveryContext, url: string, call: Call): Promise<HttpResponse> {
+  const { authentication } = readSettings(context.settings(PROTOCOL));
+  return new SignedRequests(context, authentication).send({ method: "GET", url }, call);
 }
 
 /** Undefined unless the response is such a document: the peer uses another protocol. */
@@ -93,7 +149,7 @@ async function rpcOf(
 ): Promise<Maybe<[Binding, string]>> {
   const at = url === undefined ? undefined : resolved(url, where);
   const inline = content === undefined ? undefined : safely(() => decodeInterface(content));
-  const described = inline ?? (at === undefined ? undefined : read(await fetched(context, at, call), decodeInterface));
+  const described = inline ?? (at === undefined ? undefined : read(await signed(context, at, call), decodeInterface));
   if (described === undefined) return undefined;
   const endpoint = described.url === undefined ? undefined : resolved(described.url, at ?? where);
   if (endpoint === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { CARRIED } from "./codec.js";
 import { deployments } from "./deployments.js";
-import { discover } from "./discover.js";
+import { discover, probe } from "./discover.js";
 import { features } from "./features.js";
 import { didWba } from "./identity/did-wba.js";
 import { primitives } from "./primitives.js";
@@ -32,12 +32,16 @@ export const anp: Protocol = {
   deployments,
   losses: [
     { version: VERSION, path: "operation.push", reason: "ANP has no push notifications" },
+    { version: VERSION, path: "message.parts[]", reason: "methods of other peers and the plain form take text and data" },
+    { version: VERSION, path: "message.metadata", reason: "methods of other peers have no metadata" },
+    ...CARRIED.map((name) => ({ version: VERSION, path: `context.${name}`, reason: "methods of other peers have no context" })),
     { version: VERSION, path: "operation.session.close", reason: "ANP cannot close a conversation" },
   ],
   routes,
   serve,
   connect,
   discover,
+  probe,
   didMethods: (settings) => [didWba(readSettings(settings))],
   usesIdentity: true,
   // A server that has just started answers the first signature with a challenge.
@@ -45,4 +49,5 @@ export const anp: Protocol = {
   codec: sendCodec,
   settings: SETTINGS,
   samples: async (text, agent) => (await import("./samples.js")).samples(text, agent),
+  requirements: async () => (await import("./requirements.js")).requirements,
 };

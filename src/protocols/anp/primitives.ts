@@ -6,6 +6,5 @@ export const primitives: Primitives = {
   "long-job": "koine.send with delivery accepted answers with the task; koine.task.get returns its status",
   artifact: "artifacts of a task, as parts",
   "state-sync": "sessionId of a message continues a conversation; koine.task.subscribe repeats the events after a cursor",
-  identity: "did:wba; every request is signed (RFC 9421), and the peer's document has its keys",
-  "end-to-end": "an encrypted session between the two DIDs",
+  identity: "a did:wba that signs every request (RFC 9421), or the Authorization header",
 };

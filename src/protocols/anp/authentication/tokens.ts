@@ -1,11 +1,13 @@
 import { isObject, type Maybe } from "../../../envelope/index.js";
 import type { ProvenPeer } from "../../../security/admission.js";
 import { TextMac } from "../../../security/hashes.js";
+import { readJson } from "../../../transport/json.js";
 import { TIMES } from "../wire.js";
 
 const HEADER = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
 const MAX_TOKEN_CHARS = 2_048;
 const CLOCK_TOLERANCE_MS = 5_000;
+const CLAIM_LIMITS = { jsonDepth: 2, jsonValues: 16 } as const;
 
 /** Access tokens for peers that proved their DID: a JWT of this process. Another process refuses it, and the peer signs again. */
 export class AccessTokens {
@@ -28,7 +30,7 @@ export class AccessTokens {
     if (token.length > MAX_TOKEN_CHARS || !token.startsWith(`${HEADER}.`)) return undefined;
     const end = token.lastIndexOf(".");
     if (!this.#mac.matches(token.slice(0, end), token.slice(end + 1))) return undefined;
-    const claims: unknown = JSON.parse(Buffer.from(token.slice(HEADER.length + 1, end), "base64url").toString());
+    const claims = readJson(Buffer.from(token.slice(HEADER.length + 1, end), "base64url"), CLAIM_LIMITS);
     if (!isObject(claims)) return undefined;
     const { sub, kid, exp } = claims;
     if (typeof sub !== "string" || typeof kid !== "string" || typeof exp !== "number") return undefined;

@@ -8,6 +8,8 @@ import {
   type PublicKey,
   readDidDocument,
 } from "../../../security/identity/index.js";
+import { readObject } from "../../../transport/fields.js";
+import { readJson } from "../../../transport/json.js";
 import { checkProof } from "./document-proof.js";
 
 const PREFIX = "did:wba:";
@@ -106,7 +108,7 @@ function didKind({ kind }: PublicKey): Maybe<Binding["kind"]> {
   return kind === "Ed25519" ? "e1" : kind === "secp256k1" ? "k1" : undefined;
 }
 
-/** `readDidDocument` has parsed these bytes before. */
+/** With all members: the proof covers them. */
 function documentIn({ bytes }: DidDocument): JsonObject {
-  return JSON.parse(new TextDecoder().decode(bytes)) as JsonObject;
+  return readObject(readJson(bytes, DID_DOCUMENT_LIMITS), "");
 }

@@ -1,0 +1,8 @@
+import type { Requirement } from "../requirement.js";
+import { callRequirements } from "./requirements/calls.js";
+import { documentRequirements } from "./requirements/documents.js";
+import { onAnp } from "./requirements/probe.js";
+import { refusalRequirements } from "./requirements/refusals.js";
+
+/** The requirements for ANP servers, cheap ones first. */
+export const requirements: readonly Requirement[] = onAnp([...documentRequirements, ...callRequirements, ...refusalRequirements]);
