@@ -1,6 +1,6 @@
 import type { Report, RunOptions, Subject } from "../../conformance/index.js";
 import { AgentError, type Credentials, connect, type Json } from "../../src/index.js";
-import { credentialHeaders } from "../../src/internal.js";
+import { credentialHeaders, parseDid } from "../../src/internal.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -8,6 +8,7 @@ import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress } from "./peer.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
+import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 
 interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly output: Format;
@@ -18,12 +19,14 @@ interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   /** Where the gateway is. */
   readonly through?: string;
   readonly throughTokenEnv?: string;
+  /** Settings of protocols, for the DID of an agent. */
+  readonly set?: SettingPairs;
 }
 
 export async function conform(url: string, options: ConformOptions): Promise<void> {
-  const address = checkedAddress(url);
-  const output = createOutput(options.output);
   const credentials = await checkCredentials(options);
+  const address = parseDid(url) === undefined ? checkedAddress(url) : await addressOf(url, credentials, options.set);
+  const output = createOutput(options.output);
   if (options.through !== undefined)
     return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
   if (options.throughTokenEnv !== undefined) throw usageError("--through-token-env needs --through", "Give --through <gateway>.");
@@ -50,6 +53,13 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
     throw new CliError(EXIT.failure, "the endpoint does not conform: something that must hold does not", {
       code: "not_conforming",
     });
+}
+
+/** Where the agent of a DID is, as a client finds it. */
+async function addressOf(did: string, credentials: Credentials, set: SettingPairs | undefined): Promise<string> {
+  const peer = await connect(did, { credentials, as: "koine", ...(set === undefined ? {} : { settings: checkedSettings(set) }) });
+  await peer.close();
+  return peer.url;
 }
 
 function runOptionsOf(

@@ -39,7 +39,7 @@ export interface PeerSession {
 
 /** Connects, runs, and always closes. */
 export async function withPeer<T>(url: string, options: PeerOptions, run: (withPeer: PeerSession) => Promise<T>): Promise<T> {
-  const address = parseDid(url) === undefined ? checkedAddress(url) : url;
+  const address = checkedPeer(url);
   const output = createOutput(options.output);
   const { timeout } = options;
   const connectOptions = {
@@ -115,6 +115,11 @@ export async function connectOptionsOf(options: ConnectionOptions) {
     ...(identity === undefined ? {} : { identity }),
     ...(options.set === undefined ? {} : { settings: checkedSettings(options.set) }),
   } satisfies ConnectOptions;
+}
+
+/** A DID, or the address of an agent. */
+export function checkedPeer(url: string): string {
+  return parseDid(url) === undefined ? checkedAddress(url) : url;
 }
 
 /** Rejects `localhost:8080`, which parses as a URL of the scheme `localhost`. */

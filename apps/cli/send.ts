@@ -4,7 +4,7 @@ import { AnswerPrinter } from "./answer-printer.js";
 import { foldAnswer, StreamPosition } from "./answer-stream.js";
 import { attachFiles } from "./attached-file.js";
 import { type ContentOptions, readContent } from "./message-content.js";
-import { checkedAddress, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
+import { checkedPeer, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
 
@@ -28,7 +28,7 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
 
 export async function send(url: string, text: string | undefined, options: SendCommandOptions): Promise<void> {
   // Check the address before waiting for stdin.
-  checkedAddress(url);
+  checkedPeer(url);
   const items = await readContent(text, options, process.stdin);
   await withPeer(url, options, async (at) => {
     const { output, interrupt } = at;

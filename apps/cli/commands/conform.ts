@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { collect, parseSeconds } from "../option-values.js";
+import { collect, collectPairs, parseSeconds } from "../option-values.js";
 import { addCredentialOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const EXAMPLES = `
@@ -20,11 +20,12 @@ export function addConform(program: Command): void {
   const command = program
     .command("conform")
     .description("check any endpoint against its protocol, requirement by requirement")
-    .argument("<url>", "where the agent is")
+    .argument("<url>", "where the agent is, or its DID")
     .addOption(outputOption())
     .option("--only <id>", "requirements whose id begins so; may be given several times", collect)
     .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
     .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
+    .option("--set <protocol.key=value>", "a setting of one protocol, to find an agent by its DID", collectPairs)
     .option("--through <gateway>", "report what the gateway at this address breaks that holds without it")
     .option("--through-token-env <name>", "the environment variable with the bearer token for the gateway");
   addCredentialOptions(command)

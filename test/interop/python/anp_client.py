@@ -1,6 +1,6 @@
 """The official ANP client in Python against a server: discovery, calls, tokens, and requests that were changed on the way.
 
-Arguments: the address of the agent description, the DID document and the private key of the caller. Prints one JSON object.
+Arguments: the address of the agent description, the DID document and the private key of the caller. Prints what it saw in each check.
 """
 
 import asyncio
@@ -53,7 +53,8 @@ async def main(ad_url, document, key):
     agent = await RemoteAgent.discover(ad_url, DIDWbaAuthHeader(document, key))
     seen['discovered'] = {'name': agent.name, 'methods': list(agent.method_names)}
     seen['called'] = await agent.ask(text='who')
-    print(json.dumps(seen))
+    for check, got in seen.items():
+        print(json.dumps({'check': check, 'got': got}))
 
 
 if __name__ == '__main__':

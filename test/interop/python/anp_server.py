@@ -39,7 +39,8 @@ def config():
 
 
 def open_anp(port):
-    from anp.openanp import AgentConfig, anp_agent, create_auth_middleware, interface
+    from anp.openanp import AgentConfig, anp_agent, interface
+    from anp.openanp.middleware import create_auth_middleware
 
     @anp_agent(AgentConfig(name='Greeter', did=f'did:wba:localhost%3A{port}:greeter', description='Greets people'))
     class Greeter:
@@ -86,6 +87,7 @@ def main(kind, documents):
     use_documents_at(documents)
     listener = socket.socket()
     listener.bind(('127.0.0.1', 0))
+    listener.listen(64)
     port = listener.getsockname()[1]
     app = open_anp(port) if kind == 'openanp' else fast_anp(port)
     server = uvicorn.Server(uvicorn.Config(app, log_level='warning'))
