@@ -24,11 +24,20 @@ const rowNamed = (name: string, rows: readonly Features[] = featureRows()): Feat
 };
 
 describe("featureRow()", () => {
-  for (const protocol of [...protocols, toy])
+  for (const protocol of [...protocols, toy].filter(({ features }) => features?.complete !== true))
     for (const [capability, has] of BY_TRAIT)
       it(`${protocol.id}: ${capability} is native exactly if its traits say so`, () => {
         expect(featureRow(protocol).support[capability] === "native").toBe(has(protocol.traits));
       });
+
+  it("leaves the row of a protocol alone whose claims are complete", () => {
+    const { support } = rowNamed("ANP");
+    expect([support["job-lifecycle"], support.idempotency, support["verified-identity"]]).toEqual([
+      "composed",
+      "composed",
+      "native",
+    ]);
+  });
 
   it("derives the row of a protocol without claims from its traits", () => {
     const row = featureRow({ id: "new", traits: { ...toy.traits, streaming: true, sealed: "end-to-end" } });

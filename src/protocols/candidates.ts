@@ -34,7 +34,8 @@ export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "trai
     support: {},
     facts: [],
   };
-  return { ...claims, id, support: { ...claims.support, ...supportByTraits(traits) } };
+  const support = claims.complete === true ? claims.support : { ...claims.support, ...supportByTraits(traits) };
+  return { ...claims, id, support };
 }
 
 /** The rows of the registered protocols. */

@@ -194,6 +194,8 @@ export interface FeatureClaims {
   readonly support: { readonly [id in CapabilityId]?: Support };
   /** Facts for a reader who does not know the protocol, one sentence each, without figures. */
   readonly facts: readonly string[];
+  /** `support` is all: traits that Koine adds to the protocol do not count. Default: traits count as native support. */
+  readonly complete?: Maybe<boolean>;
 }
 
 /** One row of the canonical feature model. */

@@ -31,7 +31,7 @@ async function served() {
     name: "desk",
     description: "takes messages",
     handle(message) {
-      heard.push(`${message.envelope.src} ${message.text}`);
+      heard.push(`${message.src} ${message.text}`);
       return `noted: ${message.text}`;
     },
   });

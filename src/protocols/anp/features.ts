@@ -34,6 +34,8 @@ export const features: FeatureClaims = {
     "cross-boundary": "native",
     "audit-trail": "composed",
   },
+  // Tasks and idempotency keys are Koine's own methods on the described interface.
+  complete: true,
   facts: [
     "three layers: identity with end-to-end encryption, a meta-protocol, application protocols",
     "decentralized identifiers; keys are agreed per session and encrypt from end to end",

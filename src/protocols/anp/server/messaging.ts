@@ -75,14 +75,16 @@ export class Messaging {
     const own = host.identity?.did;
     if (message.targetDid !== own)
       throw new AgentError("not_found", "the target of the message is not this agent", { field: "params.meta.target.did" });
-    await this.#checkOrigin(request, params, message.senderDid);
+    const keyId = await this.#checkOrigin(request, params, message.senderDid);
     const key = JSON.stringify([message.senderDid, message.targetDid, message.operationId]);
     const digest = JSON.stringify([params.meta["message_id"], params.body]);
     const known = this.#operations.get(key);
     if (known !== undefined && known.digest !== digest)
       throw new AgentError("conflict", "another message was sent with this operation_id", { field: "params.meta.operation_id" });
     if (known !== undefined) return known.result;
-    if (!host.inbox.deliver(message.envelope, caller, message.replyTo)) throw new AgentError("overloaded", "the inbox is full");
+    // Who carried it may be a relay: the message is its author's.
+    const author = await host.identify(request, { did: message.senderDid, keyId });
+    if (!host.inbox.deliver(message.envelope, author, message.replyTo)) throw new AgentError("overloaded", "the inbox is full");
     const result: JsonObject = {
       accepted: true,
       message_id: message.messageId,
@@ -94,8 +96,8 @@ export class Messaging {
     return result;
   }
 
-  /** The author is who signed the message, not who carries it. */
-  async #checkOrigin(request: HttpRequest, params: ReturnType<typeof readMessagingParams>, senderDid: string): Promise<void> {
+  /** The key of the author: who signed the message, not who carries it. */
+  async #checkOrigin(request: HttpRequest, params: ReturnType<typeof readMessagingParams>, senderDid: string): Promise<string> {
     const { resolver } = this.#host;
     const { meta, auth, body } = params;
     if (auth === undefined) throw refused("the message has no origin proof", "missing");
@@ -108,6 +110,7 @@ export class Messaging {
       const origin = await checkOriginProof({ method: MESSAGING.direct, meta, body }, auth, source);
       if (origin.did !== senderDid) throw new SignatureError("unknown_key", "the origin proof is of another DID than sender_did");
       // Relays may send a message again with its proof: not the nonce but operation_id says whether it is the same.
+      return origin.keyId;
     } catch (thrown) {
       if (thrown instanceof SignatureError) throw refused(thrown.message, thrown.problem);
       throw thrown;
