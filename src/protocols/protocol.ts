@@ -1,5 +1,4 @@
 import type {
-  AgentEvent,
   Awaitable,
   Call,
   Card,
@@ -31,6 +30,7 @@ import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
+import type { Notice, ReadNotice } from "./notice.js";
 import type { Requirement } from "./requirement.js";
 import type { DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
@@ -43,7 +43,9 @@ export type {
   FetchUrl,
   IdSource,
   Inbox,
+  Notice,
   ProtocolCommand,
+  ReadNotice,
   SampleCall,
   SettingInfo,
   Traits,
@@ -230,20 +232,6 @@ export interface Finding {
   readonly wider?: Maybe<boolean>;
   /** The ETag of the card document. */
   readonly etag?: Maybe<string>;
-}
-
-/** An encoded push notification. The sender adds the address, the outbound guard and retries. */
-export interface Notice {
-  readonly headers: { readonly [name: string]: string };
-  readonly body: string;
-}
-
-/** A received push notification whose sender is not verified yet. */
-export interface ReadNotice {
-  /** Decodes the event. Throws AgentError if it is malformed. */
-  event(): AgentEvent;
-  /** The token with which the webhook was registered. */
-  readonly token: Maybe<string>;
 }
 
 /** A protocol plugin. Its server side turns requests into operations for a handler, its client side operations into requests. */

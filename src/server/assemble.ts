@@ -183,11 +183,8 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     ]),
   );
   const notes = options.notes ?? telemetry.policies("caller");
-  const push = openPush(options.push, {
-    ...webhookSecurity(options, notes, ids),
-    atOnce: taskLimits.pushesAtOnce,
-    notify: () => listener.notify,
-  });
+  const pushing = { ...webhookSecurity(options, notes, ids), notify: () => listener.notify };
+  const push = openPush(options.push, { ...pushing, atOnce: taskLimits.pushesAtOnce });
   const fetchPart: FetchPart = (part, signal) => followLinks(reach.class, options.followTo)(part, signal);
   const readPart: ReadPart = (part, signal) => streamLinks(reach.class, options.followTo)(part, signal);
   const runtime: Runtime = createRuntime({
