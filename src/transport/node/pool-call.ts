@@ -6,6 +6,9 @@ import type { JsonLimits } from "../json.js";
 import { ByteStream } from "./byte-stream.js";
 import { bodyTimedOut, connectionProblem, headersTimedOut, type Progress } from "./connection-problem.js";
 
+/** Errors of a connection that was open. */
+const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
 export interface CallOptions {
   readonly host: string;
   readonly secure: boolean;
@@ -23,12 +26,15 @@ export interface CallOptions {
  */
 export class PoolCall implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
+  /** Gives the call to a connection. Set by the link. */
+  dispatch: () => unknown = () => undefined;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: AgentError) => void;
   readonly #off: () => void;
   #abort: ((error: Error) => void) | undefined;
   #progress: Progress = "waiting";
   #ended = false;
+  #dispatchedAgain = false;
   #abortReason: AgentError | undefined;
   #status = 0;
   #rawHeaders: Buffer[] = [];
@@ -102,6 +108,12 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   onError(error: NodeJS.ErrnoException): void {
     if (this.#ended) return;
     const { host, secure, headersTimeoutMs, bodyIdleMs } = this.#options;
+    // The peer closed an idle connection in this moment, before anything was written to it: another one is opened.
+    if (this.#progress === "waiting" && !this.#dispatchedAgain && CLOSED_CODES.has(error.code ?? "")) {
+      this.#dispatchedAgain = true;
+      this.dispatch();
+      return;
+    }
     if (error.code === "UND_ERR_HEADERS_TIMEOUT") this.#fail(headersTimedOut(host, headersTimeoutMs, error));
     else if (error.code === "UND_ERR_BODY_TIMEOUT") this.#fail(bodyTimedOut(host, bodyIdleMs, error));
     else this.#fail(connectionProblem(error, { host, secure, progress: this.#progress }));

@@ -372,3 +372,18 @@ describe("poolLink: bounds and end", () => {
     expect((await waiting).code).toBe("interrupted");
   });
 });
+
+test("a kept-alive connection that the peer closes in the moment of a send is replaced, and nothing is sent twice", async () => {
+  const sockets: Socket[] = [];
+  const { url, requests } = await scripted((socket) => {
+    sockets.push(socket);
+    socket.write(OK);
+  });
+  const link = linkWith();
+  expect((await link.exchange(ask(url))).status).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  // At once; the client reads that in a later turn of the event loop.
+  sockets[0]?.resetAndDestroy();
+  expect((await link.exchange(ask(url))).status).toBe(200);
+  expect([requests(), sockets.length]).toEqual([2, 2]);
+});

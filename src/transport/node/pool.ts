@@ -63,7 +63,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 300_000;
 const BODY_IDLE_MS = 300_000;
 
-/** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 otherwise. Never retries or follows redirects, and reports what may have been sent. */
+/** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 otherwise. Never sends twice or follows redirects, and reports what may have been sent. */
 export function poolLink(options: PoolOptions = {}): Required<Link> {
   return new PooledLink(options);
 }
@@ -134,7 +134,8 @@ class PooledLink implements Link {
         return;
       }
       const call = new PoolCall(request, entry.options, resolve, reject);
-      entry.pool.dispatch(dispatched(request, query === "" ? path : `${path}?${query}`), call);
+      call.dispatch = () => entry.pool.dispatch(dispatched(request, query === "" ? path : `${path}?${query}`), call);
+      call.dispatch();
     });
   }
 
