@@ -17,6 +17,7 @@ const PROCESS = [
   "test/conformance/official-servers.test.ts",
   "apps/cli/{audit,main,mcp,task}.test.ts",
   "apps/up/child.test.ts",
+  "src/artifacts/uploads.test.ts",
   "src/security/audit-file.test.ts",
   "src/tasks/stores/redis.test.ts",
   "src/tasks/stores/redis/*.test.ts",

@@ -85,7 +85,7 @@ async function openDownload(
       const head = await requestRange(0);
       const location = head.headers["location"];
       if (!REDIRECTS.has(head.status) || location === undefined) {
-        const chunks = verified(head, requestRange, reference, limits, () => link.close());
+        const chunks = verified(head, requestRange, { reference, limits, close: () => link.close() });
         return { mediaType: head.headers["content-type"], chunks };
       }
       await discard(head);
@@ -114,13 +114,18 @@ function rangeRequester(
   };
 }
 
+interface DownloadRules {
+  readonly reference: Maybe<Reference>;
+  readonly limits: FetchLimits;
+  /** Called when the last chunk was read, or the reader stopped. */
+  close(): Promise<void>;
+}
+
 /** The ranges one after the other, and last the digest: that of the reference, or the one the server declares. */
 async function* verified(
   head: HttpResponse,
   requestRange: RequestRange,
-  reference: Maybe<Reference>,
-  limits: FetchLimits,
-  close: () => Promise<void>,
+  { reference, limits, close }: DownloadRules,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   let size = reference?.bytes;
