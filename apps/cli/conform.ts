@@ -18,6 +18,7 @@ interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly timeout?: number;
   /** Where the gateway is. */
   readonly through?: string;
+  readonly load?: boolean;
   readonly throughTokenEnv?: string;
   /** Settings of protocols, for the DID of an agent. */
   readonly set?: SettingPairs;
@@ -30,6 +31,7 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
   if (options.through !== undefined)
     return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
   if (options.throughTokenEnv !== undefined) throw usageError("--through-token-env needs --through", "Give --through <gateway>.");
+  if (options.load === true) return measureLoad(address, options, credentials, output);
   const chosen = await protocolsAt(address, options.protocol, credentials);
   // Loaded on demand: hundreds of requirements.
   const { formatDetails, formatGrid, runConformance, toGrid } = await import("../../conformance/index.js");
@@ -60,6 +62,22 @@ async function addressOf(did: string, credentials: Credentials, set: SettingPair
   const peer = await connect(did, { credentials, as: "koine", ...(set === undefined ? {} : { settings: checkedSettings(set) }) });
   await peer.close();
   return peer.url;
+}
+
+/** Only measures: how fast an agent has to be is no requirement. */
+async function measureLoad(address: string, options: ConformOptions, credentials: Credentials, output: Output): Promise<void> {
+  const { runLoad } = await import("../../conformance/load.js");
+  const pin = options.protocol === undefined ? {} : { pin: options.protocol };
+  const peer = await connect(address, { credentials, ...pin });
+  try {
+    const report = await runLoad(peer, "ping", () => performance.now());
+    if (output.format === "json") return await output.document({ load: { ...report } });
+    const { protocol, messages, concurrency, failed, p50Ms, p95Ms, p99Ms, jitter } = report;
+    const times = `P50 ${p50Ms.toFixed(2)} ms  P95 ${p95Ms.toFixed(2)} ms  P99 ${p99Ms.toFixed(2)} ms  jitter ${jitter.toFixed(3)}`;
+    await output.text(`${protocol}: ${messages} messages, ${concurrency} at a time, ${failed} failed\n${times}\n`);
+  } finally {
+    await peer.close();
+  }
 }
 
 function runOptionsOf(

@@ -24,6 +24,7 @@ export function addConform(program: Command): void {
     .addOption(outputOption())
     .option("--only <id>", "requirements whose id begins so; may be given several times", collect)
     .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
+    .option("--load", "send 500 messages, 8 at a time, and print P50, P95, P99 and jitter (standard deviation over mean) instead")
     .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
     .option("--set <protocol.key=value>", "a setting of one protocol, to find an agent by its DID", collectPairs)
     .option("--through <gateway>", "report what the gateway at this address breaks that holds without it")
