@@ -63,7 +63,7 @@ const STEPS: readonly Step[] = [
   {
     what: "an agent that throws",
     run: async (remote) => remote.send("conform: throw").then(shown, codeOf),
-    gives: "internal",
+    gives: { state: "failed", said: "the agent failed unexpectedly", artifacts: [] },
   },
   {
     what: "a stream",

@@ -1,4 +1,4 @@
-import { type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
+import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
 import { type LossSink, NoProtocolError, parseDid } from "../../src/internal.js";
 import { openIdentity } from "../../src/public/identity.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
@@ -54,12 +54,24 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     peer = await interrupt.race(connectTo(address, connectOptions));
     if (options.verbose === true) printEvidence(peer, output);
     return await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
+  } catch (thrown) {
+    throw Object.keys(connectOptions.credentials ?? {}).length > 0 || connectOptions.identity !== undefined
+      ? asRejected(thrown)
+      : thrown;
   } finally {
     interrupt.stop();
     // The default signal handler is restored first, so that a second interrupt can end a hanging close.
     if (interrupt.signal.aborted) void peer?.close();
     else await peer?.close();
   }
+}
+
+/** Credentials were sent: without this the error reads as if there were none. */
+function asRejected(thrown: unknown): unknown {
+  if (!(thrown instanceof AgentError) || thrown.code !== "unauthenticated" || thrown.facts.sent === "no") return thrown;
+  const { message, facts } = thrown;
+  const detail = { ...facts.detail, credentials: "rejected" };
+  return new AgentError(thrown.code, `the agent rejected the credentials: ${message}`, { ...facts, detail, cause: thrown });
 }
 
 /** Options that name files, addresses and variables. Secrets are never options, so none is among them. */

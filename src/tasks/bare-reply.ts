@@ -68,7 +68,7 @@ export class BareReply implements PendingReply {
       if (result instanceof Ending || result instanceof Relayed) await this.#join((run) => run.endWith(result));
       else this.#answer(result);
     } catch (thrown) {
-      this.#fail(AgentError.from(thrown));
+      await this.#failed(thrown);
     } finally {
       if (this.#abandoned) this.#context.abandoned.leave(this.#request.call.caller.owner);
     }
@@ -116,6 +116,18 @@ export class BareReply implements PendingReply {
     if (this.#run !== undefined) void this.#run.stop("failed", reason);
     else if (this.#phase === "joining") this.#expired = reason;
     else this.end(reason);
+  }
+
+  /** What an agent refuses is an error; work that broke is a failed task, as where every message has a task. */
+  async #failed(thrown: unknown): Promise<void> {
+    const reason = AgentError.from(thrown);
+    if (thrown === reason || this.#phase !== "bare") return this.#fail(reason);
+    try {
+      await this.#join((run) => void run.stop("failed", reason));
+    } catch {
+      // Without room for a task the caller gets the error itself.
+      this.#fail(reason);
+    }
   }
 
   #fail(reason: AgentError): void {

@@ -50,9 +50,10 @@ describe("send, a bare reply", () => {
       },
     });
     await expect(at.send("x")).rejects.toMatchObject({ code: "unsupported_content", message: "no pictures" });
-    await expect(at.send("x", { call: { agent: "theirs" } })).rejects.toMatchObject({
-      code: "internal",
-      message: "the agent failed unexpectedly",
+    // Work that broke is a failed task, as in protocols where every message has one.
+    await expect(at.send("x", { call: { agent: "theirs" } })).resolves.toMatchObject({
+      kind: "task",
+      task: { status: { state: "failed", error: { code: "internal", message: "the agent failed unexpectedly" } } },
     });
   });
 

@@ -13,13 +13,15 @@ type ArtifactEvent = Extract<AgentEvent, { readonly kind: "artifact" }>;
 
 export function readTask(form: Form, value: unknown, path: string, facts: DecodeFacts): Task {
   const object = readObject(value, path);
+  const status = readStatus(form, object.status, `${path}.status`, facts);
   return {
     id: readText(object.id, `${path}.id`),
     // Required before 1.0.0, a plain field since: some servers omit it.
     contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
-    status: readStatus(form, object.status, `${path}.status`, facts),
+    status,
     artifacts: readList(object.artifacts, `${path}.artifacts`, (item, at) => readArtifact(form, item, at, facts)),
-    history: readHistory(form, object.history, `${path}.history`, facts),
+    // Messages without a time of their own were written at the latest with the status, not when they are read.
+    history: readHistory(form, object.history, `${path}.history`, { ...facts, now: Math.min(facts.now, status.at) }),
     metadata: decorativeMetadata(object.metadata, `${path}.metadata`, facts.reportLoss),
   };
 }
