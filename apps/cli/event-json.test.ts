@@ -57,7 +57,7 @@ test("a task", () => {
       state: "failed",
       at: 1_700_000_000.5,
       status_message: envelope,
-      error: { code: "internal", message: "why" },
+      error: { code: "internal", face: "E_PROTOCOL", message: "why" },
       artifacts: [
         { id: "a", name: "one", parts: [{ text: "x" }, { text: "y" }] },
         { id: "b", parts: [{ raw: "/wA=", media_type: "image/png", name: "p.png" }] },

@@ -4,6 +4,7 @@ import {
   answerText,
   artifactText,
   type Envelope,
+  ERRORS,
   type Json,
   type JsonObject,
   type Part,
@@ -81,7 +82,7 @@ function statusJson(status: Status): JsonObject {
     state: status.state,
     at: status.at / 1000,
     status_message: status.message === undefined ? undefined : messageJson(status.message),
-    error: error === undefined ? undefined : { code: error.code, message: error.message },
+    error: error === undefined ? undefined : { code: error.code, face: ERRORS[error.code].face, message: error.message },
   };
 }
 

@@ -139,7 +139,7 @@ describe("exit codes and errors", () => {
     const { code, stdout, stderr } = await koine(["send", "http://127.0.0.1:9", "hi", "-o", "json"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: "unavailable", hint: "Is the agent running, and is the address right?" },
+      error: { code: "unavailable", face: "E_CONN", hint: "Is the agent running, and is the address right?" },
     });
   });
 

@@ -118,7 +118,12 @@ export class MessagePrinter {
     const { green, red, yellow, dim } = this.#colors;
     const time = endedAt === undefined ? "" : dim(` ${endedAt - at} ms`);
     if (status === "ok") return green("ok") + time;
-    if (status === "failed") return red(`failed${error === undefined ? "" : ` ${error.code}`}`) + time + why(error?.message);
+    if (status === "failed")
+      return (
+        red(`failed${error === undefined ? "" : ` ${error.face === undefined ? "" : `${error.face} `}${error.code}`}`) +
+        time +
+        why(error?.message)
+      );
     return yellow(status) + time;
   }
 

@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode } from "../../src/index.js";
+import { AgentError, type ErrorCode, ERRORS as FACES } from "../../src/index.js";
 import { CliError, EXIT, type ExitCode, type Problem } from "./exit.js";
 
 const GIVE_CA = "If you know who made it, give the certificate of that authority with --ca FILE.";
@@ -28,6 +28,8 @@ const NOT_NOW = "The agent answers, but cannot do this now. Try again later.";
 /** A hint more specific than that of the error code, if there is one. */
 export function hintFor(error: AgentError): string | undefined {
   const system = systemCode(error);
+  if (error.facts.detail?.["credentials"] === "rejected")
+    return "They were sent and not accepted: are they current, and for this agent?";
   if (error.code === "unauthenticated") {
     const hints = CREDENTIALS.filter(([name]) => error.message.includes(name)).map(([, hint]) => hint);
     return hints.length === 0 ? undefined : `To show it, ${hints.join(", or ")}.`;
@@ -102,13 +104,17 @@ const ERRORS = {
 
 /** Anything thrown, as a message with a hint and an exit code. */
 export function problemOf(thrown: unknown): Problem {
-  if (thrown instanceof CliError) return { code: thrown.code, message: thrown.message, hint: thrown.hint, exit: thrown.exit };
+  if (thrown instanceof CliError) {
+    const { code, message, hint, exit } = thrown;
+    return { code, face: code in FACES ? FACES[code as ErrorCode].face : undefined, message, hint, exit };
+  }
   if (thrown instanceof AgentError) {
     const entry: { readonly exit: ExitCode; readonly hint?: string } = ERRORS[thrown.code];
-    return { code: thrown.code, message: thrown.message, hint: hintFor(thrown) ?? entry.hint, exit: entry.exit };
+    const { code, face, message } = thrown;
+    return { code, face, message, hint: hintFor(thrown) ?? entry.hint, exit: entry.exit };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return { code: "failure", message, hint: undefined, exit: EXIT.failure };
+  return { code: "failure", face: undefined, message, hint: undefined, exit: EXIT.failure };
 }
 
 /** The listen address, and the options that change it. */

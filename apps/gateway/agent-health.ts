@@ -1,4 +1,4 @@
-import type { AgentHealth, Maybe } from "../../src/index.js";
+import type { AgentError, AgentHealth, Maybe } from "../../src/index.js";
 import type { PolicySink } from "../../src/public/policies.js";
 import type { LogSink } from "../../src/public/telemetry.js";
 import { GATEWAY } from "./upstream-gauges.js";
@@ -58,7 +58,7 @@ export class HealthChanges {
     for (const { id, health, problem, remote } of supervisor.upstreams) {
       if (health === (this.#upstreams.get(id) ?? "starting")) continue;
       this.#upstreams.set(id, health);
-      this.#log(id, { health, protocol: remote?.protocol, code: problem?.code });
+      this.#log(id, { health, protocol: remote?.protocol, problem });
     }
     const { name, health } = supervisor;
     if (health === this.#agent) return;
@@ -71,7 +71,11 @@ export class HealthChanges {
 
   #log(
     id: string,
-    { health, protocol, code }: { readonly health: Health; readonly protocol: Maybe<string>; readonly code: Maybe<string> },
+    {
+      health,
+      protocol,
+      problem,
+    }: { readonly health: Health; readonly protocol: Maybe<string>; readonly problem: Maybe<AgentError> },
   ): void {
     this.#sinks.log?.({
       time: new Date(this.#sinks.now()).toISOString(),
@@ -83,8 +87,9 @@ export class HealthChanges {
       dst_id: id,
       protocol: protocol ?? "other",
       health,
-      // The code only: the text may come from a peer.
-      error: code,
+      // The codes only: the text may come from a peer.
+      error: problem?.code,
+      face: problem?.face,
     });
   }
 }

@@ -99,7 +99,7 @@ function mayContinue(state: State, { code }: AgentError): boolean {
 }
 
 function errorOf(failure: AgentError, hint: Maybe<string>): { readonly [name: string]: string } {
-  const facts = { code: failure.code, message: plainLine(failure.message, LIMITS.lineChars) };
+  const facts = { code: failure.code, face: failure.face, message: plainLine(failure.message, LIMITS.lineChars) };
   return hint === undefined ? facts : { ...facts, hint };
 }
 

@@ -28,6 +28,8 @@ export interface AuditEntry {
   /** Method and path, or another subject. */
   readonly what: string;
   readonly code?: Maybe<string>;
+  /** The class of the error: `E_HTTP`. */
+  readonly face?: Maybe<string>;
   readonly reason?: Maybe<string>;
   readonly traceId?: Maybe<string>;
   /** The remote socket address. */
@@ -41,7 +43,17 @@ export interface AuditEntry {
 export const CHAIN_START = "0".repeat(64);
 
 /** Maximum length per member: caller input must not fill the log. */
-const MAX_CHARS = { who: 512, scheme: 32, what: 512, code: 64, reason: 1_024, traceId: 64, remote: 64, agent: 128 } as const;
+const MAX_CHARS = {
+  who: 512,
+  scheme: 32,
+  what: 512,
+  code: 64,
+  face: 16,
+  reason: 1_024,
+  traceId: 64,
+  remote: 64,
+  agent: 128,
+} as const;
 
 /** Characters that JSON leaves unescaped but terminals or line readers interpret: DEL, C1, line separators, bidi controls. */
 const CONTROL_CHARACTERS = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

@@ -1,4 +1,4 @@
-import { AgentError, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
+import { AgentError, ERRORS, isErrorCode, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
 import { isProbe } from "../transport/call-headers.js";
 import type { Exchange, HttpResponse, RequestHead } from "../transport/exchange.js";
 import { networkOf } from "./address.js";
@@ -84,7 +84,15 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     const summarised = countRefusal(`${event} ${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
     if (summarised === 0) return;
     const calls = summarised === 1 ? undefined : summarised;
-    note(event, { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message, calls });
+    note(event, {
+      ...requestFacts(request),
+      who: caller?.id,
+      scheme: caller?.scheme,
+      code,
+      face: faceOf(code),
+      reason: message,
+      calls,
+    });
   }
 
   /** How many refusals a line written now summarises; 0 if none is to be written. */
@@ -181,6 +189,11 @@ export function auditKeys(sink: AuditSink, issuer: string, ids: { now(): number 
 
 function isRefusal({ status, headers }: HttpResponse): boolean {
   return status === 401 || status === 403 || headers["grpc-status"] === "16" || headers["grpc-status"] === "7";
+}
+
+/** A refusal without a code of ours was only an HTTP status. */
+function faceOf(code: string): string {
+  return isErrorCode(code) ? ERRORS[code].face : "E_HTTP";
 }
 
 function codeOf({ status, headers }: HttpResponse): string {

@@ -37,9 +37,10 @@ export function describeNote(note: PolicyNote): PolicyText {
         attempt: note.attempt,
         wait_ms: note.waitMs,
         error: note.error.code,
+        face: note.error.face,
       });
     case "retry":
-      return info(`attempt ${note.attempt} started`, { attempt: note.attempt, error: note.error.code });
+      return info(`attempt ${note.attempt} started`, { attempt: note.attempt, error: note.error.code, face: note.error.face });
     case "floor":
       return {
         level: "warn",

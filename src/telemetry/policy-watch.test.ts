@@ -107,8 +107,17 @@ describe("policyWatch", () => {
         attempt: 1,
         wait_ms: 12.6,
         error: "unavailable",
+        face: "E_CONN",
       },
-      { ...same, level: "info", event: "koine.retry", message: "attempt 1 started", attempt: 1, error: "unavailable" },
+      {
+        ...same,
+        level: "info",
+        event: "koine.retry",
+        message: "attempt 1 started",
+        attempt: 1,
+        error: "unavailable",
+        face: "E_CONN",
+      },
       {
         ...same,
         level: "warn",

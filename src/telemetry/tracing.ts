@@ -101,6 +101,7 @@ function open(tracer: Tracer, { name, kind, attributes }: SpanStart, parent: Con
 function close(span: Span, outcome: Outcome): void {
   if (outcome.kind === "failed") {
     span.setAttribute("error.type", outcome.error.code);
+    span.setAttribute("koine.error.face", outcome.error.face);
     span.setStatus({ code: openTelemetry().SpanStatusCode.ERROR });
   } else {
     const state = stateIn(outcome.last);

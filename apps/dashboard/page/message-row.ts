@@ -34,11 +34,16 @@ export function drawMessageRow(row: HTMLElement, message: CapturedMessageSummary
   attribute(protocol, "class", `cell-protocol hue-${hueOf(`${message.via.protocol}@${message.via.version}`)}`);
   attribute(protocol, "title", message.via.binding);
   setText(operation, message.operation);
-  setText(text, message.error === undefined ? message.text : `${message.error.code}: ${message.error.message}`);
+  setText(text, message.error === undefined ? message.text : errorText(message.error));
   attribute(text, "class", `cell-text${message.error === undefined ? "" : " is-error"}`);
   setText(size, bytes(message.requestBytes + message.responseBytes));
   setText(took, message.endedAt === undefined ? "…" : duration(message.endedAt - message.at));
   drawStatus(status, message);
+}
+
+/** Both codes of an error, and its words. */
+export function errorText({ face, code, message }: NonNullable<CapturedMessageSummary["error"]>): string {
+  return `${face === undefined ? "" : `${face} `}${code}: ${message}`;
 }
 
 function drawStatus(cell: Element, { status, losses, eventCount }: CapturedMessageSummary): void {

@@ -139,8 +139,8 @@ function statusOf(outcome: Outcome): CapturedMessage["status"] {
   return complete ? "ok" : "stopped";
 }
 
-function errorIn({ code, message }: AgentError): NonNullable<CapturedMessage["error"]> {
-  return { code, message: preview(message) };
+function errorIn({ code, face, message }: AgentError): NonNullable<CapturedMessage["error"]> {
+  return { code, face, message: preview(message) };
 }
 
 function taskOf(operation: Operation): Maybe<string> {

@@ -1,4 +1,4 @@
-import type { ErrorCode, JsonObject, Loss, Maybe, OperationKind, Via } from "../../envelope/index.js";
+import type { ErrorCode, ErrorFace, JsonObject, Loss, Maybe, OperationKind, Via } from "../../envelope/index.js";
 
 /** Captured bytes of one direction, up to the limit. Header fields with credentials are never included. */
 export interface WireBytes {
@@ -58,7 +58,7 @@ export interface CapturedMessage {
   readonly answer?: Maybe<JsonObject>;
   readonly losses: readonly Loss[];
   readonly status: "open" | "ok" | "failed" | "stopped";
-  readonly error?: Maybe<{ readonly code: ErrorCode; readonly message: string }>;
+  readonly error?: Maybe<{ readonly code: ErrorCode; readonly face?: Maybe<ErrorFace>; readonly message: string }>;
 }
 
 /** A captured message without bodies and documents, as lists and live feeds carry it. */
