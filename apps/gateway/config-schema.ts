@@ -5,7 +5,7 @@ import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
-import { ADMIN, LOG, METRIC_NAMES, METRICS } from "./operator-schema.js";
+import { ADMIN, LOG, LOG_FORMAT, LOG_LEVEL, METRIC_NAMES, METRICS } from "./operator-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
 /** A token as RFC 9110 §5.6.2 has it. */
@@ -271,7 +271,9 @@ export const CONFIG_SCHEMA = z.strictObject({
   admin: switched(ADMIN)
     .optional()
     .describe("The operator's listener: page, inspector, metrics and health details, always with a token. Default: true."),
-  log: LOG.optional().describe("Policy events as JSON lines. Default: none."),
+  log: LOG.optional().describe("Policy events and changes of health. Default: none."),
+  logLevel: LOG_LEVEL.optional().describe("warn: only what needs attention. Default: info."),
+  logFormat: LOG_FORMAT.optional().describe("One JSON object per line, or text for people. Default: json."),
   limits: limitsOf(DEFAULT_LIMITS).optional(),
   taskLimits: limitsOf(DEFAULT_TASK_LIMITS).optional(),
 });

@@ -20,6 +20,8 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["secret"], ({ secret }) => secret],
   [["audit"], ({ audit }) => audit],
   [["log"], ({ log }) => log],
+  [["logLevel"], ({ logLevel }) => logLevel],
+  [["logFormat"], ({ logFormat }) => logFormat],
   [["metrics"], ({ metrics = false }) => metrics !== false],
   [["metricNames"], ({ metricNames }) => metricNames],
   [["inspect"], ({ inspect }) => inspect],

@@ -29,3 +29,6 @@ export const METRICS = z.union([z.boolean(), z.literal("admitted")], {
 export const METRIC_NAMES = z.enum(["upper", "both"]);
 
 export const LOG = z.union([z.enum(["stderr", "none"]), z.strictObject({ file: FILE })]);
+
+export const LOG_LEVEL = z.enum(["info", "warn"]);
+export const LOG_FORMAT = z.enum(["json", "text"]);

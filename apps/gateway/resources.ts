@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   AgentError,
@@ -12,10 +12,11 @@ import {
   type Store,
 } from "../../src/index.js";
 import { type AuditFile, openAuditFile } from "../../src/public/auth.js";
-import { jsonLines, type LogSink } from "../../src/public/telemetry.js";
+import type { LogSink } from "../../src/public/telemetry.js";
 import type { MemberPath } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
+import { openLog } from "./open-log.js";
 
 /** Stores and files that stay open while the gateway runs. */
 export interface GatewayResources {
@@ -28,8 +29,6 @@ export interface GatewayResources {
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 const TASKS_FILE = "tasks.db";
-/** Limit of buffered log lines. */
-const LOG_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Opens stores and files. On failure it closes what is open and throws ConfigError with the member's position. */
 export async function openResources(config: GatewayConfig, notify: (line: string) => void): Promise<GatewayResources> {
@@ -97,16 +96,4 @@ async function openArtifacts({ document, folder }: GatewayConfig): Promise<Artif
   // Beside the tasks, so that every replica has them.
   if (typeof store === "object" && "redis" in store) return openRedisArtifacts({ ...IDS, url: store.redis });
   return createMemoryArtifacts(IDS);
-}
-
-async function openLog({ document: { log = "none" }, folder }: GatewayConfig) {
-  if (log === "none") return undefined;
-  if (log === "stderr") return { sink: jsonLines((text) => void process.stderr.write(text)), close: () => undefined };
-  const file = await open(resolve(folder, log.file), "a", 0o600);
-  const stream = file.createWriteStream();
-  // A full or slow disk must not stop calls: log lines are dropped.
-  stream.on("error", () => undefined);
-  const write = (text: string): void => void (stream.writableLength < LOG_WAITING_BYTES && stream.write(text));
-  const close = (): Promise<void> => new Promise((done) => stream.end(() => done()));
-  return { sink: jsonLines(write), close };
 }

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
@@ -27,6 +27,8 @@ export function addGateway(program: Command): void {
     .option("--check", "read the file and everything that it names; start nothing")
     .option("--connect", "with --check: connect to the agents too")
     .option("--require-upstreams", "an agent that cannot be reached at the start is an error")
+    .addOption(new Option("--log-level <level>", "log to stderr, if the file names no log").choices(["info", "warn"]))
+    .addOption(new Option("--log-format <format>", "one JSON object per line, or text (default: json)").choices(["json", "text"]))
     .option("--no-watch", "reload a changed file on SIGHUP only")
     .addOption(outputOption())
     .addHelpText("after", EXAMPLES)
