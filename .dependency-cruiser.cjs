@@ -8,7 +8,7 @@ const DOORS = [
 ];
 const CORE = ["src/envelope", "src/policies", "src/transport"];
 const CONTRACT =
-  "src/protocols/(protocol|client-context|did-methods|features|candidates|front|host|keep-protection|all|index)\\.ts";
+  "src/protocols/(protocol|client-context|did-methods|features|candidates|front|health|host|keep-protection|traits|all|index)\\.ts";
 
 const MAY_IMPORT = {
   "src/envelope": [],

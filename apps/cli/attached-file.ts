@@ -6,7 +6,6 @@ import { AgentError, type Part, type RemoteAgent, type Requirement, type UploadS
 import { CliError, EXIT, usageError } from "./exit.js";
 import { formatBytes } from "./format-bytes.js";
 import { mediaTypeOf } from "./media-type.js";
-import type { ContentItem } from "./message-content.js";
 
 /** Files of this size and more are uploaded, if the peer has an artifact store. The same for all files together. */
 const INLINE_BYTES = 1_000_000;
@@ -42,6 +41,9 @@ export interface AttachContext {
   readonly signal: AbortSignal;
   show(state: string, text: string): void;
 }
+
+/** A part, or a file whose content is not read yet. */
+export type ContentItem = Part | AttachedFile;
 
 /**
  * The message with its files: small ones inline, large ones uploaded before the message is sent. A peer without an artifact store gets

@@ -66,7 +66,7 @@ async function addressOf(did: string, credentials: Credentials, set: SettingPair
 
 /** Only measures: how fast an agent has to be is no requirement. */
 async function measureLoad(address: string, options: ConformOptions, credentials: Credentials, output: Output): Promise<void> {
-  const { runLoad } = await import("../../conformance/load.js");
+  const { runLoad } = await import("../../conformance/index.js");
   const pin = options.protocol === undefined ? {} : { pin: options.protocol };
   const peer = await connect(address, { credentials, ...pin });
   try {

@@ -1,5 +1,5 @@
-import { type Json, type Part, textPart } from "../../src/index.js";
-import { type AttachedFile, openFile } from "./attached-file.js";
+import { type Json, textPart } from "../../src/index.js";
+import { type ContentItem, openFile } from "./attached-file.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 
 /** Limit of text from stdin. */
@@ -11,9 +11,6 @@ export interface ContentOptions {
 }
 
 type Stdin = AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
-
-/** A part, or a file whose content is not read yet. */
-export type ContentItem = Part | AttachedFile;
 
 /** Text, files and data of one message. Without text, or with `-`, the text is read from stdin. Of files only the facts are read. */
 export async function readContent(

@@ -1,8 +1,8 @@
 import type { AgentError, AgentHealth, Maybe } from "../../src/index.js";
 import type { PolicySink } from "../../src/public/policies.js";
 import type { LogSink } from "../../src/public/telemetry.js";
-import { GATEWAY } from "./upstream-gauges.js";
 import type { Health, UpstreamMonitor } from "./upstream-monitor.js";
+import { GATEWAY } from "./upstream-monitor.js";
 
 /** An agent of the gateway with its upstreams. */
 interface Supervised {

@@ -19,7 +19,7 @@ import { assertReachable, combineSinks, reloadSummary, reportOf } from "./reload
 import { type GatewayResources, openResources } from "./resources.js";
 import { adminOptions, changingOptions, fixedOptions, type ServingParts } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
-import { GATEWAY } from "./upstream-gauges.js";
+import { GATEWAY } from "./upstream-monitor.js";
 
 /** Starts a gateway: connects to its upstreams and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {

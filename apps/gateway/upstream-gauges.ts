@@ -1,10 +1,8 @@
 import type { Maybe } from "../../src/index.js";
 import type { CircuitState } from "../../src/public/policies.js";
 import type { Metrics } from "../../src/public/telemetry.js";
-import type { UpstreamMonitor } from "./upstream-monitor.js";
+import { GATEWAY, type UpstreamMonitor } from "./upstream-monitor.js";
 
-/** The name of the gateway in labels and log lines. */
-export const GATEWAY = "gateway";
 /** The protocol of an upstream that was never reached. */
 const UNKNOWN_PROTOCOL = "other";
 

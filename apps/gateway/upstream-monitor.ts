@@ -16,7 +16,9 @@ import type { Telemetry } from "../../src/public/telemetry.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
-import { GATEWAY } from "./upstream-gauges.js";
+
+/** The name of the gateway in labels and log lines. */
+export const GATEWAY = "gateway";
 
 /** Health check interval and timeout. */
 const PING_EVERY_MS = 5_000;

@@ -1,16 +1,15 @@
 import type { Maybe } from "../envelope/index.js";
-import type { Family } from "./metrics.js";
 
 /** `upper`: REQUEST_LATENCY. `both`: also koine_request_latency_seconds. */
 export type MetricNames = "upper" | "both";
 
-interface OpenName {
+interface Named {
   readonly name: string;
   readonly unit?: Maybe<string>;
 }
 
 /** The names of our metrics by the rules of OpenMetrics: a namespace, the base unit, and `_total` for counters. */
-const OPEN_NAMES: { readonly [name: string]: OpenName } = {
+const OPEN_NAMES: { readonly [name: string]: Named } = {
   REQUEST_LATENCY: { name: "koine_request_latency_seconds", unit: "seconds" },
   REQUEST_FAILURES: { name: "koine_request_failures_total" },
   REQUEST_RETRIES: { name: "koine_request_retries_total" },
@@ -30,7 +29,7 @@ const OPEN_NAMES: { readonly [name: string]: OpenName } = {
 };
 
 /** The metrics, and ours again under their other names. Metrics that the user registered have the user's name only. */
-export function withOpenNames(families: readonly Family[]): readonly Family[] {
+export function withOpenNames<Family extends Named>(families: readonly Family[]): readonly Family[] {
   const again = families.flatMap((family): readonly Family[] => {
     const other = OPEN_NAMES[family.name];
     return other === undefined ? [] : [{ ...family, ...other }];

@@ -10,7 +10,7 @@ let served: Serving;
 let did: string;
 beforeAll(async () => {
   workspace = await createWorkspace();
-  const agent = await workspace.write("agent.mjs", "export const handle = (message, task) => `${task.owner}: ${message.text}`;");
+  const agent = await workspace.write("agent.mjs", 'export const handle = (message, task) => task.owner + ": " + message.text;');
   const port = await freePort();
   const file = workspace.path("desk.json");
   const made = await koine([

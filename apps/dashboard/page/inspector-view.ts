@@ -5,7 +5,7 @@ import { eventList, exchangeView } from "./exchange-view.js";
 import { clock, duration } from "./format.js";
 import { rovingFocus } from "./keyboard.js";
 import { mark, signOf } from "./marks.js";
-import { errorText, statusWord } from "./message-row.js";
+import { failureText, statusWord } from "./message-row.js";
 import { hueOf, protocolChip } from "./protocol-hues.js";
 import { type TraceRow, traceExchangeOf, traceRows } from "./trace-tree.js";
 
@@ -133,7 +133,7 @@ function headline(message: CapturedMessage): HTMLElement {
       { class: `verdict tone-${signOf(word)[1]}` },
       mark(word),
       ` ${word}`,
-      message.error !== undefined && ` · ${errorText(message.error)}`,
+      message.error !== undefined && ` · ${failureText(message.error)}`,
     ),
     h(
       "dl",

@@ -34,7 +34,7 @@ export function drawMessageRow(row: HTMLElement, message: CapturedMessageSummary
   attribute(protocol, "class", `cell-protocol hue-${hueOf(`${message.via.protocol}@${message.via.version}`)}`);
   attribute(protocol, "title", message.via.binding);
   setText(operation, message.operation);
-  setText(text, message.error === undefined ? message.text : errorText(message.error));
+  setText(text, message.error === undefined ? message.text : failureText(message.error));
   attribute(text, "class", `cell-text${message.error === undefined ? "" : " is-error"}`);
   setText(size, bytes(message.requestBytes + message.responseBytes));
   setText(took, message.endedAt === undefined ? "…" : duration(message.endedAt - message.at));
@@ -42,7 +42,7 @@ export function drawMessageRow(row: HTMLElement, message: CapturedMessageSummary
 }
 
 /** Both codes of an error, and its words. */
-export function errorText({ face, code, message }: NonNullable<CapturedMessageSummary["error"]>): string {
+export function failureText({ face, code, message }: NonNullable<CapturedMessageSummary["error"]>): string {
   return `${face === undefined ? "" : `${face} `}${code}: ${message}`;
 }
 

@@ -85,12 +85,21 @@ export function readParts(
   return parts;
 }
 
-/** A message that an agent returns: its own, or one that it received. */
-export function writeReturned(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
-  return writeMessage(form, envelope, path, reportLoss, true);
+interface WriteFacts {
+  readonly reportLoss: LossSink;
+  readonly returned: boolean;
 }
 
-export function writeMessage(form: Form, envelope: Envelope, path: string, reportLoss: LossSink, returned = false): JsonObject {
+/** A message that an agent returns: its own, or one that it received. */
+export function writeReturned(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
+  return writeMembers(form, envelope, path, { reportLoss, returned: true });
+}
+
+export function writeMessage(form: Form, envelope: Envelope, path: string, reportLoss: LossSink): JsonObject {
+  return writeMembers(form, envelope, path, { reportLoss, returned: false });
+}
+
+function writeMembers(form: Form, envelope: Envelope, path: string, { reportLoss, returned }: WriteFacts): JsonObject {
   const messageId = envelope.id;
   const contextId = someText(envelope.context.sessionId);
   const taskId = someText(envelope.context.taskId);

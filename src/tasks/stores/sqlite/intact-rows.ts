@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import type { Value } from "./library.js";
+
+/** The value of a column. */
+export type Value = string | number | null;
 
 /** A row that is not what was written: the file was damaged outside of this process. */
 export class DamagedRow extends Error {

@@ -1,8 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
-import { blobQuery, type Column, DamagedRow, readRow } from "./intact-rows.js";
-
-/** The value of a column. */
-export type Value = string | number | null;
+import { blobQuery, type Column, DamagedRow, readRow, type Value } from "./intact-rows.js";
 
 /** One prepared statement; its rows are tuples of the columns it names. */
 export interface Statement<Row extends readonly Value[]> {

@@ -2,7 +2,8 @@ import type { EventOf, OperationOf } from "../../../envelope/index.js";
 import { pageEndOf, pageTokenOf } from "../../page-token.js";
 import { columnText, nameFrom } from "./column-text.js";
 import { isDamage } from "./failures.js";
-import type { Connection, Statement, Value } from "./library.js";
+import type { Value } from "./intact-rows.js";
+import type { Connection, Statement } from "./library.js";
 import type { Snapshots } from "./snapshots.js";
 import type { TaskTable } from "./task-table.js";
 
