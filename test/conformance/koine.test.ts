@@ -14,7 +14,7 @@ const failures = ({ verdicts }: Report): readonly string[] =>
     .map(({ id, outcome, detail }) => `${outcome} ${id}: ${detail}`);
 
 describe("the requirements, against our own server", () => {
-  test("open on loopback: everything is met", { timeout: 60_000 }, async () => {
+  test("open on loopback: everything is met", { timeout: 120_000 }, async () => {
     const server = await startKoine({ push });
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
     const report = await runConformance(subject, protocols);
@@ -23,7 +23,7 @@ describe("the requirements, against our own server", () => {
     expect(report.counts.met).toBeGreaterThan(700);
   });
 
-  test("with bearer tokens, signed cards and an extended card: everything is met", { timeout: 60_000 }, async () => {
+  test("with bearer tokens, signed cards and an extended card: everything is met", { timeout: 120_000 }, async () => {
     const cardKeys = [cardSigner({ key: newCardKey("ES256", "conform-1").privateJwk })];
     const server = await startGuardedKoine({ push, cardKeys });
     const headers = { authorization: `Bearer ${ALICE}` };
@@ -36,7 +36,7 @@ describe("the requirements, against our own server", () => {
   });
 
   test("without push on loopback: requirements that need a webhook are skipped, with the reason", {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const server = await startKoine({});
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
