@@ -10,7 +10,7 @@ let served: Serving;
 let did: string;
 beforeAll(async () => {
   workspace = await createWorkspace();
-  const agent = await workspace.write("agent.mjs", 'export const handle = (message, task) => task.owner + ": " + message.text;');
+  const agent = await workspace.write("agent.mjs", "export const handle = (message, task) => task.owner + ': ' + message.text;");
   const port = await freePort();
   const file = workspace.path("desk.json");
   const made = await koine([
@@ -53,6 +53,23 @@ describe("koine with the DID of an agent", () => {
     expect([card.code, card.stdout]).toEqual([0, expect.stringContaining('"anp"')]);
     const unknown = await koine(["send", `${did.slice(0, -3)}xyz`, "hello", ...SET]);
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("could not be resolved")]);
+  }, 60_000);
+
+  test("prints the document of a DID with a successor, and refuses one at another subject", async () => {
+    const next = did.replace(/e1_.*/, `e1_${"A".repeat(43)}`);
+    const retired = await koine(["anp", "retire", workspace.path("desk.json"), next]);
+    expect(JSON.parse(retired.stdout)).toMatchObject({
+      id: did,
+      deactivated: true,
+      successorDid: next,
+      proof: { verificationMethod: `${did}#key-1` },
+    });
+    const other = await koine(["anp", "retire", workspace.path("desk.json"), "did:wba:elsewhere.example:desk:e1_x"]);
+    expect([other.code, other.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining("the successor must be at did:wba:localhost"),
+    ]);
+    expect(other.code).not.toBe(0);
   }, 60_000);
 
   test("checks it in six groups, and nothing is unmet", async () => {

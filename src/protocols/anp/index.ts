@@ -1,6 +1,7 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { CARRIED } from "./codec.js";
+import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
 import { features } from "./features.js";
@@ -49,5 +50,6 @@ export const anp: Protocol = {
   codec: sendCodec,
   settings: SETTINGS,
   samples: async (text, agent) => (await import("./samples.js")).samples(text, agent),
+  commands,
   requirements: async () => (await import("./requirements.js")).requirements,
 };
