@@ -7,7 +7,6 @@
  *   server              decodeOperation(name, params, facts) → Operation              encodeEvent(event) → JsonObject
  *   both                encodeMessage(envelope), decodeMessage(wire, path, facts): what `say` carries
  */
-export { decodeCard, encodeCard } from "./codec/card.js";
 export { decodeEvent, encodeEvent } from "./codec/event.js";
 export { CARRIED, decodeMessage, encodeMessage } from "./codec/message.js";
 export { decodeOperation, type EncodedCall, encodeOperation, operationOf, streams } from "./codec/operation.js";
@@ -19,7 +18,6 @@ export {
   readCalleeMessage,
   readCallerMessage,
   readCallFacts,
-  readCount,
   writeCallFacts,
   writeCancel,
   writeError,
