@@ -1,11 +1,12 @@
-import { AgentError, type Envelope, type Maybe, type Principal } from "../../src/envelope/index.js";
+import { AgentError, type Maybe, type Principal } from "../../src/envelope/index.js";
 import { callerError } from "../../src/protocols/host.js";
 import type { Host, Route, Served } from "../../src/protocols/index.js";
+import { ServedSessions } from "../../src/protocols/served-session.js";
+import type { CalleeWire, CallerMessage } from "../../src/protocols/session-wire.js";
 import type { Chunk, HttpRequest, HttpResponse, Session } from "../../src/transport/exchange.js";
 import { errorResponse, jsonResponse } from "../../src/transport/response.js";
-import { agentUrl, encodeCard, sessionUrl } from "./codec.js";
+import { agentUrl, decodeMessage, decodeOperation, encodeCard, encodeEvent, encodeMessage, isOp, sessionUrl } from "./codec.js";
 import { encodeError } from "./errors.js";
-import { ServedSession } from "./server/served-session.js";
 import { CLOSE, PATH, readClientMessage, SUBPROTOCOL, VIA } from "./wire.js";
 
 export const routes: readonly Route[] = [
@@ -19,8 +20,8 @@ export const provingRoutes: readonly Route[] = routes.map((route) =>
 );
 
 export function serve(host: Host): Served {
-  /** By owner, oldest first. */
-  const sessions = new Map<string, Set<ServedSession>>();
+  const sessions = new ServedSessions();
+  const wire = calleeWire(host);
 
   function exchange(request: HttpRequest): HttpResponse {
     if (!host.sessions) return errorResponse(404, new AgentError("not_found", "this host has no sessions"));
@@ -37,16 +38,7 @@ export function serve(host: Host): Served {
   async function accept(session: Session): Promise<void> {
     const frames = session.frames[Symbol.asyncIterator]();
     const caller = await admitted(session, frames);
-    if (caller === undefined) return;
-    const served = new ServedSession(host, session, caller);
-    const own = sessions.get(caller.owner) ?? new Set();
-    sessions.set(caller.owner, own.add(served));
-    try {
-      await served.run(frames);
-    } finally {
-      own.delete(served);
-      if (own.size === 0) sessions.delete(caller.owner);
-    }
+    if (caller !== undefined) await sessions.run({ host, wire, session, caller }, frames);
   }
 
   /** The caller: admitted with the upgrade request, or named by the first message. Undefined if it is refused. */
@@ -73,13 +65,38 @@ export function serve(host: Host): Served {
     exchange,
     accept,
     interfaces: (agent, url) => (host.sessions ? [{ ...VIA, url: agentUrl(sessionUrl(url), agent) }] : []),
-    async say(owner: string, envelope: Envelope) {
-      const newest = [...(sessions.get(owner) ?? [])].at(-1);
-      if (newest === undefined) throw new AgentError("unavailable", "this caller has no open session", { sent: "no" });
-      await newest.say(envelope);
+    say: (owner, envelope) => sessions.say(owner, envelope),
+    close: () => sessions.close(),
+  };
+}
+
+function calleeWire({ limits }: Host): CalleeWire {
+  return {
+    via: VIA,
+    read(frame): CallerMessage {
+      const message = readClientMessage(frame, limits);
+      if (message.kind === "cancel") return message;
+      if (message.kind === "say") return { kind: "say", message: () => decodeMessage(message.message, "say", limits) };
+      if (message.kind === "hello") throw new AgentError("conflict", "the caller of this session is already known");
+      const { id, op, agent, hops, trace, args } = message.request;
+      const request = {
+        id,
+        agent,
+        hops,
+        parameters: trace && {
+          traceparent: trace.traceparent,
+          ...(trace.tracestate === undefined ? undefined : { tracestate: trace.tracestate }),
+        },
+        operation() {
+          if (!isOp(op)) throw new AgentError("unsupported_method", `the session toy has no operation ${op.slice(0, 100)}`);
+          return decodeOperation(op, args, limits);
+        },
+      };
+      return { kind: "request", request };
     },
-    async close() {
-      await Promise.all([...sessions.values()].flatMap((own) => [...own].map((each) => each.goAway())));
-    },
+    event: (id, event, reportLoss) => JSON.stringify({ id, event: encodeEvent(event, reportLoss) }),
+    end: (id, event, reportLoss) => JSON.stringify({ id, end: event === undefined ? null : encodeEvent(event, reportLoss) }),
+    error: (id, error) => JSON.stringify({ id, error: encodeError(error) }),
+    say: (envelope, reportLoss) => JSON.stringify({ say: encodeMessage(envelope, "message", reportLoss) }),
   };
 }

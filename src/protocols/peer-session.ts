@@ -1,10 +1,18 @@
-import { AgentError, type AgentEvent, type Call, type JsonObject, type Maybe } from "../../../src/envelope/index.js";
-import type { ClientContext } from "../../../src/protocols/index.js";
-import { type RunningCall, SharedSession } from "./shared-session.js";
+import { AgentError, type AgentEvent, type Call, CancelSource, type Maybe, type Operation } from "../envelope/index.js";
+import type { Client, ClientContext } from "./protocol.js";
+import type { CallerWire } from "./session-wire.js";
+import { type OpenedSession, type RunningCall, SharedSession } from "./shared-session.js";
+
+export interface PeerSessionParts {
+  readonly context: ClientContext;
+  readonly wire: CallerWire;
+  /** Opens a session for all calls: the cancel of the first one does not end it. */
+  open(call: Call): Promise<OpenedSession>;
+}
 
 /** The one session with a peer, shared by all calls: opened by the first, reopened when it has ended. Never repeats a call. */
 export class PeerSession {
-  readonly #context: ClientContext;
+  readonly #parts: PeerSessionParts;
   #session: Maybe<SharedSession>;
   #opening: Maybe<Promise<SharedSession>>;
   /** Calls that wait for the session or run in it. */
@@ -12,17 +20,32 @@ export class PeerSession {
   #isClosed = false;
   #drained: Maybe<() => void>;
 
-  constructor(context: ClientContext) {
-    this.#context = context;
+  constructor(parts: PeerSessionParts) {
+    this.#parts = parts;
   }
 
-  /** The events of a call. Nothing is sent before the first is pulled. */
-  call(encode: () => JsonObject, call: Call): AsyncIterableIterator<AgentEvent, undefined> {
-    return new CallEvents(() => this.#start(encode, call), call);
+  readonly handler: Client["handler"] = (operation, call) => {
+    const streams = operation.kind === "task.subscribe" || (operation.kind === "send" && operation.delivery === "stream");
+    const events = new CallEvents(() => this.#start(operation, call), call);
+    return streams ? events : onlyEvent(events, operation);
+  };
+
+  /** The peer can start messages only in an open session: what is received ends with it. */
+  async *receive(call: Call): ReturnType<NonNullable<Client["receive"]>> {
+    const session = await this.#opened(call);
+    const cancel = new CancelSource();
+    const off = call.cancel.onCancel((reason) => cancel.cancel(reason));
+    void session.ended.then(() => cancel.cancel(new AgentError("interrupted", "the session ended", { sent: "no" })));
+    try {
+      yield* this.#parts.context.inbox.receive(call.derive({ cancel }));
+    } finally {
+      off();
+    }
+    if (cancel.reason?.code === "interrupted") throw cancel.reason;
   }
 
   /** An open session. Throws with `sent: "no"`. */
-  async opened(call: Call): Promise<SharedSession> {
+  async #opened(call: Call): Promise<SharedSession> {
     if (this.#isClosed) throw new AgentError("unavailable", "the connection is closed", { sent: "no" });
     if (this.#session?.isOpen === true) return this.#session;
     this.#opening ??= this.#open(call).finally(() => {
@@ -32,10 +55,13 @@ export class PeerSession {
   }
 
   async #open(call: Call): Promise<SharedSession> {
+    const { context, wire, open } = this.#parts;
     try {
-      const session = await SharedSession.open(this.#context, call);
-      this.#session = session;
-      return session;
+      const opened = await open(call.derive({ cancel: new CancelSource() }));
+      // One that takes no further calls closes after those that run in it.
+      this.#session?.closeWhenDone();
+      this.#session = new SharedSession({ ...opened, context, wire });
+      return this.#session;
     } catch (thrown) {
       const { code, message, facts } = AgentError.from(thrown);
       // Whatever happened to the session, nothing of the call was written.
@@ -43,19 +69,20 @@ export class PeerSession {
     }
   }
 
-  async #start(encode: () => JsonObject, call: Call): Promise<Started> {
+  async #start(operation: Operation, call: Call): Promise<Started> {
     if (call.cancel.reason !== undefined) throw call.cancel.reason;
-    const { sessionCalls } = this.#context.limits;
+    const { context, wire } = this.#parts;
+    const { sessionCalls } = context.limits;
     if (this.#calls >= sessionCalls)
       throw new AgentError("overloaded", `${sessionCalls} calls of this session are running, which is the limit`, { sent: "no" });
-    const request = encode();
+    const request = wire.request(operation, call);
     this.#calls++;
     const done = (): void => {
       if (--this.#calls === 0) this.#drained?.();
     };
     let session: SharedSession;
     try {
-      session = await this.opened(call);
+      session = await this.#opened(call);
     } catch (thrown) {
       done();
       throw thrown;
@@ -73,13 +100,22 @@ export class PeerSession {
 
   #drain(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#context.limits.drainMs);
+      const timer = setTimeout(resolve, this.#parts.context.limits.drainMs);
       this.#drained = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
+}
+
+async function onlyEvent(events: CallEvents, { kind }: Operation): Promise<AgentEvent> {
+  const first = await events.next();
+  if (first.done === true) throw new AgentError("bad_peer", `the peer answered ${kind} with nothing`);
+  const more = await events.next();
+  if (more.done === true) return first.value;
+  await events.return();
+  throw new AgentError("bad_peer", `the peer answered ${kind} with a stream`);
 }
 
 interface Started {

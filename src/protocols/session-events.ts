@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Maybe } from "../../../src/envelope/index.js";
+import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
 
 interface Queued {
   readonly event: AgentEvent;
@@ -6,7 +6,7 @@ interface Queued {
 }
 
 /** What a call has received and its caller has not read. Bounded: one slow reader must not stop the calls it shares a session with. */
-export class EventQueue {
+export class SessionEvents {
   readonly #maxBytes: number;
   readonly #queued: Queued[] = [];
   #bytes = 0;
