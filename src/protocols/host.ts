@@ -124,6 +124,7 @@ export function createHost(parts: HostParts): FrontHost {
     contributions: parts.contributions ?? [],
     admit: (from) => admission.admit(headOf(from)),
     identify: (from, peer) => admission.identify(headOf(from), peer),
+    refused: (from, error) => admission.onUnidentified?.(headOf(from), error),
     begin: (from, start) => begin(parts, from, start),
     publicUrl: (request) => publicUrl ?? ownUrl(request),
     now,

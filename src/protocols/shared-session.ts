@@ -144,24 +144,28 @@ export class SharedSession {
     if (running !== undefined) this.#parts.session.assign(frame, running.call);
     switch (message.kind) {
       case "say":
-        return this.#deliver(message);
+        this.#deliver(message);
+        break;
       case "pong":
-        return;
+        break;
       case "error":
         if (message.id === undefined) this.#parts.context.fault(message.error);
         running?.events.fail(message.error);
-        return running?.ended();
+        running?.ended();
+        break;
       case "receipt":
         if (running !== undefined) running.hasReceipt = true;
-        return;
+        break;
       case "event":
-        return this.#event(running, message.event, frame);
+        this.#event(running, message.event, frame);
+        break;
       case "end":
         if (message.event !== undefined) this.#event(running, message.event, frame);
         running?.events.end();
-        return running?.ended();
+        running?.ended();
+        break;
       default:
-        return message satisfies never;
+        message satisfies never;
     }
   }
 
