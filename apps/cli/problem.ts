@@ -87,6 +87,10 @@ const ERRORS = {
   bad_signature: { exit: EXIT.auth },
   replayed: { exit: EXIT.auth },
   identity_unresolved: { exit: EXIT.auth },
+  handshake_failed: {
+    exit: EXIT.auth,
+    hint: "The agent could not prove its identity, or refused yours; `details.reason` says why.",
+  },
   session_expired: { exit: EXIT.auth },
   overloaded: { exit: EXIT.failure, hint: "The agent is overloaded. Try again later." },
   unavailable: { exit: EXIT.unreachable, hint: "Is the agent running, and is the address right?" },

@@ -28,6 +28,7 @@ export const ERRORS = {
   bad_signature: { face: "E_PROTOCOL", again: "never" },
   replayed: { face: "E_PROTOCOL", again: "never" },
   identity_unresolved: { face: "E_CONN", again: "never" },
+  handshake_failed: { face: "E_CONN", again: "never" },
   session_expired: { face: "E_PROTOCOL", again: "once" },
   overloaded: { face: "E_HTTP", again: "later" },
   unavailable: { face: "E_CONN", again: "later" },

@@ -51,6 +51,7 @@ const GENERIC = [
   ["unauthenticated", -32000, "UNAUTHENTICATED", 401],
   ["bad_signature", -32000, "UNAUTHENTICATED", 401],
   ["identity_unresolved", -32000, "UNAUTHENTICATED", 401],
+  ["handshake_failed", -32000, "UNAVAILABLE", 502],
   ["forbidden", -32000, "PERMISSION_DENIED", 403],
   ["overloaded", -32000, "RESOURCE_EXHAUSTED", 429],
   ["unavailable", -32000, "UNAVAILABLE", 503],
@@ -83,6 +84,6 @@ describe("ERROR_TABLE", () => {
 
   test("has every Koine error code", () => {
     expect(Object.keys(ERROR_TABLE).sort()).toEqual(Object.keys(ERRORS).sort());
-    expect(Object.keys(ERROR_TABLE)).toHaveLength(33);
+    expect(Object.keys(ERROR_TABLE)).toHaveLength(34);
   });
 });

@@ -143,6 +143,7 @@ export const ERROR_TABLE = {
   unauthenticated: generic("UNAUTHENTICATED", SERVER_ERROR, "UNAUTHENTICATED", 401),
   bad_signature: generic("BAD_SIGNATURE", SERVER_ERROR, "UNAUTHENTICATED", 401),
   identity_unresolved: generic("IDENTITY_UNRESOLVED", SERVER_ERROR, "UNAUTHENTICATED", 401),
+  handshake_failed: generic("HANDSHAKE_FAILED", SERVER_ERROR, "UNAVAILABLE", 502),
   forbidden: generic("PERMISSION_DENIED", SERVER_ERROR, "PERMISSION_DENIED", 403),
   overloaded: generic("RESOURCE_EXHAUSTED", SERVER_ERROR, "RESOURCE_EXHAUSTED", 429),
   unavailable: generic("UNAVAILABLE", SERVER_ERROR, "UNAVAILABLE", 503),

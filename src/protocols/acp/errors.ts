@@ -52,6 +52,7 @@ export const ERROR_TABLE = {
   unavailable: row(503, "server_error"),
   interrupted: row(502, "server_error"),
   bad_peer: row(502, "server_error"),
+  handshake_failed: row(502, "server_error"),
   deadline: row(504, "server_error"),
   cancelled: row(499, "server_error"),
   lost_place: row(500, "server_error"),

@@ -44,6 +44,7 @@ export const HTTP_STATUS = {
   internal: 500,
   lost_place: 500,
   bad_peer: 502,
+  handshake_failed: 502,
   interrupted: 502,
   unavailable: 503,
   deadline: 504,
