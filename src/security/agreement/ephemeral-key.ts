@@ -1,0 +1,38 @@
+import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { AgentError, type Maybe } from "../../envelope/index.js";
+
+/** A key for one handshake. Its private half is forgotten with it: what was agreed cannot be had again. */
+export interface EphemeralKey {
+  /** X25519, 32 bytes. */
+  readonly publicBytes: Uint8Array;
+  /** The secret shared with another public key, 32 bytes. Throws `bad_peer` for one that is no key, or has small order. */
+  agree(peer: Uint8Array): Uint8Array;
+}
+
+/** The DER forms of RFC 8410 §7 and §4 before the 32 bytes of an X25519 key. */
+const PRIVATE_HEAD = Buffer.from("302e020100300506032b656e04220420", "hex");
+const PUBLIC_HEAD = Buffer.from("302a300506032b656e032100", "hex");
+const KEY_BYTES = 32;
+
+/** A new X25519 key. `privateBytes`: for test vectors. */
+export function ephemeralKey(privateBytes?: Maybe<Uint8Array>): EphemeralKey {
+  const privateKey = privateBytes === undefined ? generateKeyPairSync("x25519").privateKey : importPrivate(privateBytes);
+  const publicBytes = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(PUBLIC_HEAD.length);
+  return {
+    publicBytes,
+    agree(peer) {
+      if (peer.length !== KEY_BYTES)
+        throw new AgentError("bad_peer", "the peer's ephemeral key is not an X25519 key of 32 bytes");
+      const key = Buffer.concat([PUBLIC_HEAD, peer]);
+      try {
+        return diffieHellman({ privateKey, publicKey: createPublicKey({ key, format: "der", type: "spki" }) });
+      } catch {
+        throw new AgentError("bad_peer", "the peer's ephemeral key has small order"); // RFC 7748 §6.1
+      }
+    },
+  };
+}
+
+function importPrivate(bytes: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PRIVATE_HEAD, bytes]), format: "der", type: "pkcs8" });
+}
