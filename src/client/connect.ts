@@ -86,7 +86,7 @@ export async function connectRewriting(
 ): Promise<RemoteAgent> {
   // The user chose the DID, so its document may be anywhere.
   const resolver = options.resolver ?? resolverFor("loopback", options);
-  const target = peerTargetOf(await peerAddress(url, resolver), options, rewrite);
+  const target = peerTargetOf(await peerAddress(url, resolver), options, rewrite, url.startsWith("did:") ? url : undefined);
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {

@@ -126,7 +126,13 @@ export interface ResolvedPeer {
 /** Maps an address that the peer names to the address that is dialled. */
 export type RewriteAddress = (target: string) => string;
 
-export function peerTargetOf(address: string, options: ConnectOptions, rewrite?: Maybe<RewriteAddress>): PeerTarget {
+/** `calledDid`: the address is that of a service of this DID, which the user called. */
+export function peerTargetOf(
+  address: string,
+  options: ConnectOptions,
+  rewrite?: Maybe<RewriteAddress>,
+  calledDid?: Maybe<string>,
+): PeerTarget {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { clock = systemClock } = options;
   const own = ownCredentials(options);
@@ -141,6 +147,7 @@ export function peerTargetOf(address: string, options: ConnectOptions, rewrite?:
     link,
     context: createClientContext({
       link,
+      calledDid,
       ids,
       limits,
       identity: options.identity,

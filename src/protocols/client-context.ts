@@ -10,6 +10,8 @@ import type { ClientInbox, DiscoveryContext, IdSource } from "./protocol.js";
 /** The parts of a client's environment. Everything optional has a default that is safe for tests. */
 export interface ClientParts {
   readonly link: Link;
+  /** Default: the peer was called by its address. */
+  readonly calledDid?: Maybe<string>;
   /** The id source. */
   readonly ids: IdSource;
   /** Size and time limits. Default: `DEFAULT_LIMITS`. */
@@ -37,6 +39,7 @@ export function createClientContext(parts: ClientParts): DiscoveryContext {
   const limits = parts.limits ?? DEFAULT_LIMITS;
   return {
     link: parts.link,
+    calledDid: parts.calledDid,
     limits,
     inbox: parts.inbox ?? new MessageInbox({ limit: limits.inboxMessages }),
     fault: (thrown) => parts.onFault?.(thrown),

@@ -199,6 +199,8 @@ export interface Peer {
 /** The environment of discovery. */
 export interface DiscoveryContext extends ProtocolContext {
   readonly link: Link;
+  /** The DID that the user called, which the peer must prove. Undefined: an address was called. */
+  readonly calledDid: Maybe<string>;
   readonly inbox: ClientInbox;
 }
 
