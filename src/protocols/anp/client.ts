@@ -9,7 +9,8 @@ import { connectDirect } from "./client/direct-messages.js";
 import { connectPlain } from "./client/plain-messages.js";
 import { SignedRequests } from "./client/signed-requests.js";
 import { type DecodeFacts, encodeOperation, streams, writeRequest } from "./codec.js";
-import { sessions } from "./sessions.js";
+import { identityOf } from "./identity/own-identity.js";
+import { sessions } from "./session/index.js";
 import { readSettings } from "./settings.js";
 import { type Binding, PROTOCOL } from "./wire.js";
 
@@ -33,10 +34,8 @@ export function connect(context: ClientContext): Client {
 }
 
 function connectSession(context: ClientContext): Client {
-  const { identity, peer } = context;
-  if (sessions === undefined || identity === undefined)
-    throw new AgentError("unsupported", "a session needs an identity", { sent: "no" });
-  return sessions.connect(context, identity, new URL(peer.url.replace(/^ws/, "http")).searchParams.get("did") ?? undefined);
+  const did = new URL(context.peer.url.replace(/^ws/, "http")).searchParams.get("did") ?? undefined;
+  return sessions.connect(context, identityOf(context), did);
 }
 
 const EVENTS = "text/event-stream, application/json;q=0.9";

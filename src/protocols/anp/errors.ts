@@ -64,6 +64,7 @@ export const ERROR_TABLE = {
   deadline: row(1012, "temporarily_unavailable"),
   cancelled: row(1012, "temporarily_unavailable"),
   bad_peer: row(1010, "delivery_rejected"),
+  handshake_failed: row(1013, "invalid_security_binding", 502),
   internal: row(INTERNAL_ERROR, "internal"),
 } as const satisfies Record<ErrorCode, ErrorRow>;
 

@@ -7,6 +7,7 @@ import type { Host, Route, Served } from "../protocol.js";
 import { SIGNATURES } from "./authentication/signatures.js";
 import { writeError } from "./codec.js";
 import { errorStatus } from "./errors.js";
+import { identityOf } from "./identity/own-identity.js";
 import { CallerProofs } from "./server/caller-proof.js";
 import { ServedDocuments } from "./server/documents.js";
 import { Messaging } from "./server/messaging.js";
@@ -14,21 +15,20 @@ import { agentNamed } from "./server/methods.js";
 import { type Named, readPath } from "./server/paths.js";
 import { answerPlain } from "./server/plain.js";
 import { RpcCalls } from "./server/rpc-calls.js";
-import { sessions } from "./sessions.js";
+import { sessions } from "./session/index.js";
 import { BASE, PROTOCOL, VERSION } from "./wire.js";
 
 /** All methods, so that an unsupported one is refused in the form of ANP. */
 export const routes: readonly Route[] = [
   { method: "*", path: `${BASE}/*`, proves: true, signatures: SIGNATURES },
-  ...(sessions?.routes ?? []),
+  ...sessions.routes,
 ];
 
 export function serve(host: Host): Served {
   const documents = new ServedDocuments(host);
   const proofs = new CallerProofs(host);
   const calls = new RpcCalls(host, proofs, new Messaging(host, documents));
-  const { identity } = host;
-  const session = identity === undefined ? undefined : sessions?.serve(host, identity);
+  const session = sessions.serve(host, identityOf(host));
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
     const named = readPath(request.path);
@@ -74,7 +74,9 @@ export function serve(host: Host): Served {
     exchange,
     interfaces,
     contributions: documents.contributions(),
-    ...(session === undefined ? undefined : { accept: session.accept, say: session.say, close: session.close }),
+    accept: session.accept,
+    say: session.say,
+    close: session.close,
   };
 }
 

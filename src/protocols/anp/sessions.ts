@@ -23,12 +23,9 @@ export interface SessionServer {
 
 export type ServeSessions = (host: Host, identity: Identity) => SessionServer;
 
-/** How `session/` joins the protocol: without it the protocol has HTTP only. */
+/** How `session/` joins the protocol. */
 export interface Sessions {
   readonly routes: readonly Route[];
   readonly connect: ConnectSession;
   readonly serve: ServeSessions;
 }
-
-/** Undefined as long as `session/` is not there. */
-export const sessions: Maybe<Sessions> = undefined as Maybe<Sessions>;

@@ -1,4 +1,5 @@
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
+import { parseDid } from "../../security/identity/index.js";
 import type { SettingInfo } from "../protocol.js";
 
 /** How a client proves its DID: by a signature over each request, a `DIDWba` header of either version, or a token after the first. */
@@ -11,6 +12,8 @@ export interface AnpSettings {
   readonly loopbackHttp: boolean;
   /** The method of a peer's interface that gets messages, if it has none of Koine's. */
   readonly method: Maybe<string>;
+  /** The DID that a called agent must prove. */
+  readonly peer: Maybe<string>;
 }
 
 /** The settings, for help texts. */
@@ -33,17 +36,24 @@ export const SETTINGS: readonly SettingInfo[] = [
     example: "translate",
     about: "the method that gets messages, of peers with methods of their own; by default the one that takes a text",
   },
+  {
+    name: "peer",
+    kind: "text",
+    example: "did:wba:agents.example:user:alice",
+    about: "the DID that the called agent must prove; by default the one that is called, or that its description names",
+  },
 ];
 
 /** The settings of the user, validated. */
 export function readSettings(given: Maybe<JsonObject>): AnpSettings {
-  const { authentication = "signature", loopbackHttp = false, method } = given ?? {};
+  const { authentication = "signature", loopbackHttp = false, method, peer } = given ?? {};
   const known = AUTHENTICATIONS.find((each) => each === authentication);
   if (known === undefined) throw invalid("authentication", `must be one of ${AUTHENTICATIONS.join(", ")}`);
   if (typeof loopbackHttp !== "boolean") throw invalid("loopbackHttp", "must be true or false");
   if (method !== undefined && (typeof method !== "string" || method === ""))
     throw invalid("method", "must be the name of a method");
-  return { authentication: known, loopbackHttp, method };
+  if (peer !== undefined && (typeof peer !== "string" || parseDid(peer) === undefined)) throw invalid("peer", "must be a DID");
+  return { authentication: known, loopbackHttp, method, peer };
 }
 
 function invalid(field: string, problem: string): AgentError {

@@ -1,8 +1,25 @@
 import { AgentError, type Cancel, type Maybe } from "../../../envelope/index.js";
-import { didOfUrl, type Identity, type KeyKind, type PublicKey, type Resolver } from "../../../security/identity/index.js";
+import {
+  createIdentity,
+  didOfUrl,
+  type Identity,
+  type KeyKind,
+  type PublicKey,
+  type Resolver,
+} from "../../../security/identity/index.js";
 import type { MessageSigningKey, VerificationKey } from "../../../security/signatures/index.js";
 
 const ALGORITHMS = { Ed25519: "ed25519", "P-256": "ecdsa-p256-sha256", secp256k1: "es256k" } as const;
+
+const made = new WeakMap<object, Identity>();
+
+/** The configured identity of a side, or one made for it alone: that one seals sessions, and proves nothing about who it is. */
+export function identityOf(side: { readonly identity: Maybe<Identity> }): Identity {
+  if (side.identity !== undefined) return side.identity;
+  const known = made.get(side) ?? createIdentity({ name: "anp", did: "key" });
+  made.set(side, known);
+  return known;
+}
 
 /** The key that an identity signs with now: rotation changes it. Undefined if it has none. */
 export function signingKeyOf(identity: Identity): PublicKey {

@@ -5,7 +5,7 @@ import type { Contribution, Host } from "../../protocol.js";
 import { type Addresses, encodeDescription, encodeInterface } from "../codec/description.js";
 import { documentPath, hostOf, isDidWba } from "../identity/did-wba.js";
 import { wbaDocument } from "../identity/document.js";
-import { sessions } from "../sessions.js";
+import { identityOf } from "../identity/own-identity.js";
 import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
 import { agentBase } from "./paths.js";
 
@@ -24,12 +24,11 @@ export class ServedDocuments {
     const base = agentBase(publicUrl, isDefault ? undefined : agent);
     const rpc = `${base}/${RPC}`;
     const did = this.#host.identity?.did;
-    const offers = sessions !== undefined && this.#host.sessions;
     return {
       description: `${base}/${DESCRIPTION}`,
       interface: `${base}/${INTERFACE}`,
       rpc,
-      session: offers ? sessionUrl(rpc, did) : undefined,
+      session: this.#host.sessions ? sessionUrl(rpc, identityOf(this.#host).did) : undefined,
       did,
     };
   }
