@@ -1,4 +1,4 @@
-import type { RewriteAddress } from "../client/resolve-peer.js";
+import type { RewriteAddress } from "../client/peer-link.js";
 import { httpAddress } from "../transport/request.js";
 
 /**

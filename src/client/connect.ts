@@ -15,16 +15,10 @@ import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/
 import { resolverFor } from "./did-resolvers.js";
 import { followLinks, streamLinks } from "./follow-links.js";
 import { peerAddress } from "./peer-address.js";
+import type { RewriteAddress } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { type AgentClient, agentClient } from "./remote-agent.js";
-import {
-  type ConnectOptions,
-  type PeerTarget,
-  peerTargetOf,
-  type ResolvedPeer,
-  type RewriteAddress,
-  resolvePeer,
-} from "./resolve-peer.js";
+import { type ConnectOptions, type PeerTarget, peerTargetOf, type ResolvedPeer, resolvePeer } from "./resolve-peer.js";
 import { type UploadOptions, uploadTo } from "./upload.js";
 
 /** A connected peer: the interface in use, the evidence for it, and the calls it takes. */

@@ -4,9 +4,9 @@ import { DialledExposure, type Exposure, guardedDial, isWithin, literalExposure,
 import { isTlsAddress } from "../transport/address-parts.js";
 import type { HttpRequest, Link } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
-import { openSession } from "../transport/links.js";
+import { changeRequests, openSession } from "../transport/links.js";
 import { type PoolOptions, poolLink } from "../transport/node/index.js";
-import { httpAddress } from "../transport/request.js";
+import { changeRequest, httpAddress } from "../transport/request.js";
 import { clearTextLimit } from "./clear-text.js";
 import { type Credentials, isAtOrigin } from "./credentials.js";
 
@@ -80,4 +80,16 @@ function hostOf(target: string): string {
   const address = httpAddress(target);
   if (!URL.canParse(address)) throw new AgentError("invalid_message", `${JSON.stringify(target)} is not a URL`, { sent: "no" });
   return new URL(address).hostname;
+}
+
+/** Maps an address that the peer names to the address that is dialled. */
+export type RewriteAddress = (target: string) => string;
+
+/** Outside all other links: credentials go to the peer's own origin only, and telemetry shows the address that is dialled. */
+export function rewriting(link: Link, rewrite: Maybe<RewriteAddress>): Link {
+  if (rewrite === undefined) return link;
+  return changeRequests(link, (request) => {
+    const url = rewrite(request.target);
+    return url === request.target ? request : changeRequest(request, { url });
+  });
 }

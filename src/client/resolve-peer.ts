@@ -19,8 +19,6 @@ import { createMemoryStore } from "../tasks/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
-import { changeRequests } from "../transport/links.js";
-import { changeRequest } from "../transport/request.js";
 import { type CheckCard, type CheckedCard, cardChecker, trustedInterfaces } from "./card-trust.js";
 import { chosenFirst, feasibleInterfaces, learningBy, type ProtocolChooser } from "./choose-protocol.js";
 import { Connection } from "./connection.js";
@@ -30,7 +28,7 @@ import { reachOf, resolverFor } from "./did-resolvers.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
-import { type ConnectionLimits, peerLink, poolLimits } from "./peer-link.js";
+import { type ConnectionLimits, peerLink, poolLimits, type RewriteAddress, rewriting } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { isVerified } from "./verified-interface.js";
 
@@ -123,9 +121,6 @@ export interface ResolvedPeer {
   readonly cardTrust: CheckedCard["trust"];
 }
 
-/** Maps an address that the peer names to the address that is dialled. */
-export type RewriteAddress = (target: string) => string;
-
 /** `calledDid`: the address is that of a service of this DID, which the user called. */
 export function peerTargetOf(
   address: string,
@@ -181,15 +176,6 @@ function recordsOf({ records, clock = systemClock }: ConnectOptions): () => Reco
     own ??= createMemoryStore({ now: () => clock.now() }).records;
     return own;
   };
-}
-
-/** Outside all other links: credentials go to the peer's own origin only, and telemetry shows the address that is dialled. */
-function rewriting(link: Link, rewrite: Maybe<RewriteAddress>): Link {
-  if (rewrite === undefined) return link;
-  return changeRequests(link, (request) => {
-    const url = rewrite(request.target);
-    return url === request.target ? request : changeRequest(request, { url });
-  });
 }
 
 /** Uses the cached discovery result while it is fresh, unless `rediscover` is set. */
