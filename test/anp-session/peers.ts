@@ -40,7 +40,8 @@ const worker = agent({
 export async function served(options: ServeOptions = {}, served = worker): Promise<string> {
   const server = await serve(served, { protocols: registry, identity: host, resolver: directory.resolver(), ...options });
   closing.push(() => server.close());
-  return server.url;
+  // Where it listens: its public address may be that of a proxy.
+  return `http://127.0.0.1:${server.port}`;
 }
 
 export async function called(url: string, identity: LocalIdentity, options: ConnectOptions = {}): Promise<RemoteAgent> {

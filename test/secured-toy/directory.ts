@@ -21,6 +21,11 @@ export class Directory {
     return identity;
   }
 
+  /** One whose document nobody finds. */
+  createUnpublished(name: string): LocalIdentity {
+    return createIdentity({ name, did: `did:memo:${name}` });
+  }
+
   publish(identity: LocalIdentity, deactivated = false): void {
     const { did } = identity;
     const document = writeDidDocument({ did, keys: publishedKeysOf(identity), deactivated });

@@ -2,12 +2,12 @@ import type { Protocol } from "../../src/public/protocols.js";
 import type { Session } from "../../src/transport/exchange.js";
 import { sessionToy } from "./index.js";
 
-/** The toy, with the sessions that its servers have accepted. */
-export function recordSessions(accepted: Session[]): Protocol {
+/** A protocol, by default the toy, with the sessions that its servers have accepted. */
+export function recordSessions(accepted: Session[], protocol: Protocol = sessionToy): Protocol {
   return {
-    ...sessionToy,
+    ...protocol,
     serve(host) {
-      const served = sessionToy.serve(host);
+      const served = protocol.serve(host);
       return {
         ...served,
         async accept(session) {

@@ -119,9 +119,9 @@ export async function respond(messages: HandshakeMessages, side: HandshakeSide, 
   await messages.send(writeSignedHello(serverText, signature));
   const finish = readFinish(openRecord(channel, await messages.next()));
   await verify(client, signedBytes(LABELS.clientSignature, transcript), finish, side);
-  // The nonce of the server makes every handshake a new one; the guard also refuses a client that repeats its own.
+  // The nonce of the server makes every handshake a new one, as young as its hello. The guard refuses a client that repeats its own.
   const { skewMs } = SESSION_LIMITS;
-  if (!(await context.replay.add(client.did, client.nonce, client.at + 2 * skewMs, client.at)))
+  if (!(await context.replay.add(client.did, client.nonce, Math.max(client.at, hello.at) + 2 * skewMs, hello.at)))
     throw handshakeError("replayed", "this hello was used before");
   await rules.admit({ did: client.did, keyId: client.keyId });
   await messages.send(sealHandshakeRecord(channel, writeAccepted()));

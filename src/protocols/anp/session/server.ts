@@ -96,9 +96,10 @@ export const serveSessions: ServeSessions = (host, identity) => {
   }
 
   function refuse(outer: Session, error: AgentError): void {
-    host.refused(outer, error);
+    const reason = error.facts.detail?.["reason"] ?? error.code;
+    host.refused(outer, new AgentError(error.code, `handshake refused (${reason}): ${error.message}`));
     outer.send(writeError(undefined, error))?.catch(() => undefined);
-    outer.close(error.code === "overloaded" ? TRY_LATER : REFUSED, error.facts.detail?.["reason"] ?? error.code);
+    outer.close(error.code === "overloaded" ? TRY_LATER : REFUSED, reason);
   }
 
   return { accept, say: (owner, envelope) => sessions.say(owner, envelope), close: () => sessions.close() };
