@@ -115,6 +115,8 @@ const WAYS: readonly Way[] = [
   // A gateway opens sealed sessions, not sealed messages.
   { pin: "secured-toy@1/WS", mode: "adopt" },
   { pin: "secured-toy@1/WS", mode: "relay" },
+  { pin: "anp@1.2/WS", mode: "adopt" },
+  { pin: "anp@1.2/WS", mode: "relay" },
 ];
 
 describe.each(WAYS)("a gateway for $pin that is to $mode", (way) => {
