@@ -1,6 +1,5 @@
 import { AgentError, type Floor, floorOf, type Maybe, type Principal } from "../../../envelope/index.js";
 import type { ProvenPeer } from "../../../security/admission.js";
-import { FailedAttempts } from "../../../security/failed-attempts.js";
 import type { Session } from "../../../transport/exchange.js";
 import { callerError } from "../../host.js";
 import type { Host, Route } from "../../protocol.js";
@@ -11,7 +10,7 @@ import type { ServeSessions } from "../sessions.js";
 import { AGENTS_BASE, BASE, RPC } from "../wire.js";
 import { CALL_TIMES, calleeWire } from "./call-messages.js";
 import { respond } from "./handshake.js";
-import { handshakeError } from "./handshake-error.js";
+import { HelloRate } from "./hello-rate.js";
 import { IncompleteBytes } from "./incomplete-bytes.js";
 import { withinTime } from "./messages.js";
 import { SESSION_LIMITS, SUBPROTOCOL } from "./profile.js";
@@ -35,7 +34,7 @@ export const sessionRoutes: readonly Route[] = [`${BASE}/${RPC}`, `${AGENTS_BASE
 export const serveSessions: ServeSessions = (host, identity) => {
   const sessions = new ServedSessions();
   const incomplete = new IncompleteBytes(SESSION_LIMITS.incompleteBytes);
-  const hellos = new FailedAttempts(SESSION_LIMITS.failedHellos, () => host.now());
+  const hellos = new HelloRate(() => host.now());
 
   async function accept(session: Session): Promise<void> {
     const shaken = await handshaken(session);
@@ -59,7 +58,7 @@ export const serveSessions: ServeSessions = (host, identity) => {
     const { remote } = request.connection;
     const frames = outer.frames[Symbol.asyncIterator]();
     try {
-      checkRate(remote);
+      hellos.check(remote);
       let caller: Maybe<Principal>;
       const { resolver } = host;
       const context = { resolver: resolver.forCaller?.(remote) ?? resolver, replay: host.replay, now: () => host.now() };
@@ -78,20 +77,9 @@ export const serveSessions: ServeSessions = (host, identity) => {
       const sealed = new SealedSession({ outer, frames, channel, incomplete, onRefused }, () => host.now());
       return { sealed, caller };
     } catch (thrown) {
-      hellos.add(remote);
+      hellos.failed(remote);
       refuse(outer, callerError(host, thrown));
       return undefined;
-    }
-  }
-
-  /** Before anything of the hello is read. */
-  function checkRate(remote: string): void {
-    try {
-      hellos.check(remote);
-    } catch (thrown) {
-      const { message, facts } = AgentError.from(thrown);
-      const error = handshakeError("too_many_hellos", message);
-      throw new AgentError(error.code, message, { ...facts, ...error.facts });
     }
   }
 
