@@ -326,6 +326,7 @@ describe("what is too large or too much", () => {
     const long = JSON.stringify({ type: "clientHello", version: "1", padding: "x".repeat(8 * 1024) });
     expect(await refusalOf(await guarded(), long)).toBe("1008 unauthenticated malformed");
     expect(refusals()).toEqual(["unauthenticated malformed"]);
+    expect(log.at(-1)?.reason).toContain("a message of a handshake has at most 8192 bytes");
   });
 
   test("a flood of hellos is refused before any of them is read, and no DID is resolved for it", async () => {
