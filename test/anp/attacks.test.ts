@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { agent, type ServeOptions, serve } from "../../src/index.js";
 import { SIGNATURES } from "../../src/protocols/anp/authentication/signatures.js";
+import { didWba } from "../../src/protocols/anp/identity/did-wba.js";
 import { messageKeyOf } from "../../src/protocols/anp/identity/own-identity.js";
 import { anp } from "../../src/protocols/anp/index.js";
-import { createIdentity, type Identity, type LocalIdentity } from "../../src/security/identity/index.js";
+import { createIdentity, createResolver, type Identity, type LocalIdentity } from "../../src/security/identity/index.js";
 import { createReplayGuard } from "../../src/security/replay/index.js";
 import { MessageSigner, type SignatureProfile } from "../../src/security/signatures/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
@@ -219,6 +220,29 @@ describe("a token", () => {
     expect(await post(url, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200, text: `did:${ann.did}` });
     expect(await post(await served(), { authorization: `Bearer ${token}` })).toMatchObject(refused("invalid_access_token"));
     expect(await post(url, { authorization: `Bearer ${token.slice(0, -2)}xx` })).toMatchObject(refused("invalid_access_token"));
+  });
+});
+
+describe("a token of a key that is out of use", () => {
+  test("is refused once the document says so", async () => {
+    let ahead = 0;
+    const resolver = createResolver({
+      methods: [didWba({ loopbackHttp: true })],
+      from: "loopback",
+      now: () => Date.now() + ahead,
+    });
+    const at = await served({ resolver });
+    const left = await directory.create("left");
+    const response = await fetch(at, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(await signedHeaders(at, { identity: left })) },
+      body: BODY,
+    });
+    const token = /access_token="([^"]+)"/.exec(response.headers.get("authentication-info") ?? "")?.[1] ?? "";
+    expect(await post(at, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200, text: `did:${left.did}` });
+    await directory.publish(left, (await directory.create("right")).did);
+    ahead = 24 * 3_600_000; // the cache of the resolver has ended
+    expect(await post(at, { authorization: `Bearer ${token}` })).toMatchObject(refused("invalid_access_token"));
   });
 });
 

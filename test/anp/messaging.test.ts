@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startCall } from "../../src/envelope/index.js";
-import { agent, connect, DiscoveryCache, serve } from "../../src/index.js";
+import { agent, connect, DiscoveryCache, type ServeOptions, serve } from "../../src/index.js";
 import { writeOriginProof } from "../../src/protocols/anp/authentication/origin-proof.js";
 import { connect as connectClient } from "../../src/protocols/anp/client.js";
 import { didWba } from "../../src/protocols/anp/identity/did-wba.js";
@@ -8,6 +8,8 @@ import { anp } from "../../src/protocols/anp/index.js";
 import { createClientContext } from "../../src/protocols/client-context.js";
 import { MessageInbox } from "../../src/protocols/inbox.js";
 import { createResolver, type LocalIdentity } from "../../src/security/identity/index.js";
+import { createReplayGuard } from "../../src/security/replay/index.js";
+import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { boundIdentity, DidDirectory, freePort, LOOPBACK } from "./directory.js";
 
@@ -23,9 +25,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function served() {
+async function served(options: ServeOptions = {}) {
   const port = await freePort();
-  const identity = boundIdentity(port, "desk");
+  const identity = options.identity ?? boundIdentity(port, "desk");
   const heard: string[] = [];
   const desk = agent({
     name: "desk",
@@ -35,9 +37,9 @@ async function served() {
       return `noted: ${message.text}`;
     },
   });
-  const server = await serve(desk, { protocols: [anp], port, identity, settings: LOOPBACK });
+  const server = await serve(desk, { protocols: [anp], port, settings: LOOPBACK, ...options, identity });
   closing.push(() => server.close());
-  return { url: server.url, did: identity.did, heard };
+  return { url: `http://127.0.0.1:${port}`, did: identity.did, heard };
 }
 
 async function rpc(
@@ -76,6 +78,17 @@ describe("direct.send", () => {
     await expect.poll(() => heard).toEqual([`${ann.did} hello`]);
     const other = await rpc(url, "direct.send", await direct(ann, did, "bye"));
     expect(other.error).toMatchObject({ code: 1008, data: { anp_code: "anp.idempotency_conflict" } });
+  });
+
+  test("is delivered by one of two replicas over the same guard", async () => {
+    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 });
+    const shared = { replay, publicUrl: "http://localhost:1", identity: boundIdentity(1, "desk") };
+    const [one, two] = [await served(shared), await served(shared)];
+    const message = await direct(await directory.create("ann"), one.did, "hello");
+    expect((await rpc(one.url, "direct.send", message)).result).toMatchObject({ accepted: true });
+    expect((await rpc(two.url, "direct.send", message)).result).toMatchObject({ accepted: true, operation_id: "o-1" });
+    await rpc(two.url, "direct.send", await direct(await directory.create("bob"), one.did, "last"));
+    await expect.poll(() => [one.heard.length, two.heard.map((each) => each.split(" ")[1])]).toEqual([1, ["last"]]);
   });
 
   test("is refused if it was changed, is of another author, has no proof, or is for somebody else", async () => {

@@ -245,7 +245,9 @@ class PooledLink implements Link {
     for (const { http2, options } of origins) {
       http2?.destroy(new AgentError("unavailable", `the connections to ${options.host} were closed`, { sent: "no" }));
     }
-    await Promise.allSettled(origins.flatMap(({ pool, spare }) => [pool.destroy(), spare?.destroy()]));
+    await Promise.allSettled(
+      origins.flatMap(({ pool, spare }) => [pool, ...(spare === undefined ? [] : [spare])].map((each) => each.destroy())),
+    );
   }
 
   #ended(origin: Origin): void {

@@ -96,11 +96,23 @@ export class CallerProofs {
     if (isDidHeader(authorization)) return { peer: await this.#headerOf(request, authorization), signed: false, isNew: true };
     const token = bearerIn(authorization);
     const holder = token === undefined ? undefined : this.#tokens.holderOf(token);
-    if (holder !== undefined) return { peer: holder, signed: false, isNew: false };
+    if (holder !== undefined) return { peer: await this.#stillKnown(request, holder), signed: false, isNew: false };
     // A token of another process, or of before a restart: the client drops it and signs. Other tokens are the host's to judge.
-    if (token !== undefined && isAccessToken(token))
-      throw refusal(this.#realm(request), { code: "invalid_access_token", description: "the access token is not valid here" });
+    if (token !== undefined && isAccessToken(token)) throw this.#tokenRefused(request, "the access token is not valid here");
     return undefined;
+  }
+
+  /** A token lives longer than a key that was revoked. The document is in the resolver's cache. */
+  async #stillKnown(request: HttpRequest, holder: ProvenPeer): Promise<ProvenPeer> {
+    const key = await this.#keyOf(holder.keyId, request).catch((thrown: unknown) => {
+      throw this.#refused(request, thrown);
+    });
+    if (key === undefined) throw this.#tokenRefused(request, "the key that the access token was issued for is no longer valid");
+    return holder;
+  }
+
+  #tokenRefused(request: HttpRequest, description: string): AgentError {
+    return refusal(this.#realm(request), { code: "invalid_access_token", description });
   }
 
   async #signerOf(request: HttpRequest): Promise<ProvenPeer> {

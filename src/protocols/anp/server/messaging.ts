@@ -1,10 +1,12 @@
-import { AgentError, type Card, type JsonObject } from "../../../envelope/index.js";
+import { AgentError, type Card, type Json, type JsonObject } from "../../../envelope/index.js";
+import { sha256 } from "../../../security/hashes.js";
+import { canonicalJson } from "../../../security/json-canonical.js";
 import { SignatureError } from "../../../security/signatures/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
 import type { RpcId } from "../../../transport/json-rpc.js";
 import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Host } from "../../protocol.js";
-import { checkOriginProof } from "../authentication/origin-proof.js";
+import { checkOriginProof, type Origin } from "../authentication/origin-proof.js";
 import { decodeDirect, readMessagingParams } from "../codec/direct.js";
 import { MESSAGING } from "../wire.js";
 import type { ProvenCaller } from "./caller-proof.js";
@@ -75,16 +77,18 @@ export class Messaging {
     const own = host.identity?.did;
     if (message.targetDid !== own)
       throw new AgentError("not_found", "the target of the message is not this agent", { field: "params.meta.target.did" });
-    const keyId = await this.#checkOrigin(request, params, message.senderDid);
-    const key = JSON.stringify([message.senderDid, message.targetDid, message.operationId]);
-    const digest = JSON.stringify([params.meta["message_id"], params.body]);
+    const origin = await this.#checkOrigin(request, params, message.senderDid);
+    const key = hashOf([message.senderDid, message.targetDid, message.operationId]);
+    const digest = hashOf([message.messageId, params.body]);
     const known = this.#operations.get(key);
     if (known !== undefined && known.digest !== digest)
       throw new AgentError("conflict", "another message was sent with this operation_id", { field: "params.meta.operation_id" });
     if (known !== undefined) return known.result;
     // Who carried it may be a relay: the message is its author's.
-    const author = await host.identify(request, { did: message.senderDid, keyId });
-    if (!host.inbox.deliver(message.envelope, author, message.replyTo)) throw new AgentError("overloaded", "the inbox is full");
+    const author = await host.identify(request, origin);
+    const isNew = await this.#isNew(origin, `${key} ${digest}`);
+    if (isNew && !host.inbox.deliver(message.envelope, author, message.replyTo))
+      throw new AgentError("overloaded", "the inbox is full");
     const result: JsonObject = {
       accepted: true,
       message_id: message.messageId,
@@ -96,8 +100,21 @@ export class Messaging {
     return result;
   }
 
-  /** The key of the author: who signed the message, not who carries it. */
-  async #checkOrigin(request: HttpRequest, params: ReturnType<typeof readMessagingParams>, senderDid: string): Promise<string> {
+  /**
+   * Whether no replica has accepted the message. Relays may send it again with its proof, so not the nonce counts but the operation.
+   * A guard that has just started cannot know, and the message is taken as new.
+   */
+  async #isNew({ did, untilMs, fromMs }: Origin, operation: string): Promise<boolean> {
+    try {
+      return await this.#host.replay.add(did, `direct.send ${operation}`, untilMs, fromMs);
+    } catch (thrown) {
+      if (AgentError.from(thrown).code === "unavailable") return true;
+      throw thrown;
+    }
+  }
+
+  /** Who signed the message, not who carries it. */
+  async #checkOrigin(request: HttpRequest, params: ReturnType<typeof readMessagingParams>, senderDid: string): Promise<Origin> {
     const { resolver } = this.#host;
     const { meta, auth, body } = params;
     if (auth === undefined) throw refused("the message has no origin proof", "missing");
@@ -109,8 +126,7 @@ export class Messaging {
     try {
       const origin = await checkOriginProof({ method: MESSAGING.direct, meta, body }, auth, source);
       if (origin.did !== senderDid) throw new SignatureError("unknown_key", "the origin proof is of another DID than sender_did");
-      // Relays may send a message again with its proof: not the nonce but operation_id says whether it is the same.
-      return origin.keyId;
+      return origin;
     } catch (thrown) {
       if (thrown instanceof SignatureError) throw refused(thrown.message, thrown.problem);
       throw thrown;
@@ -122,6 +138,11 @@ export class Messaging {
     const [oldest] = this.#operations.keys();
     if (this.#operations.size > MAX_OPERATIONS && oldest !== undefined) this.#operations.delete(oldest);
   }
+}
+
+/** Of a fixed size, however long the names and the content are. */
+function hashOf(value: Json): string {
+  return Buffer.from(sha256(canonicalJson(value))).toString("base64url");
 }
 
 function refused(message: string, problem: string): AgentError {
