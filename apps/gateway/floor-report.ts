@@ -39,16 +39,16 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
   return (await Promise.all(links)).flat();
 }
 
-/** What an upstream can provide at most: by TLS, or by one of the protocols that it may be called with. */
+/** What an upstream is sure to provide: by TLS, or by every protocol that it may be called with. */
 function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requirement[] {
   const [wanted] = (pin ?? "").split("@", 1);
   const traits = protocols.filter(({ id }) => pin === undefined || id === wanted).map((each) => each.traits);
   const isTls = url.startsWith("https:");
-  const signs = traits.some(({ signed }) => signed !== "none");
+  const signs = traits.every(({ signed }) => signed !== "none");
   const provided: { readonly [name in Requirement]: boolean } = {
-    encrypted: isTls || traits.some(({ sealed }) => sealed !== "none"),
+    encrypted: isTls || traits.every(({ sealed }) => sealed !== "none"),
     signed: signs || identity !== undefined,
-    "end-to-end": traits.some(({ sealed, signed }) => sealed === "end-to-end" && signed === "end-to-end"),
+    "end-to-end": traits.every(({ sealed, signed }) => sealed === "end-to-end" && signed === "end-to-end"),
     identity: isTls || signs,
   };
   return (Object.keys(provided) as Requirement[]).filter((name) => provided[name]); // its keys are requirements

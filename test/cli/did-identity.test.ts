@@ -157,7 +157,7 @@ describe("an identity on the wire", () => {
   });
 
   test("koine serve refuses an identity that it cannot publish", async () => {
-    const outcome = await koine(["serve", agent, "--port", "0", "--identity", file()]);
+    const outcome = await koine(["serve", agent, "--port", "0", "--as", "a2a", "--identity", file()]);
     expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining("no protocol of this server uses an identity")]);
   });
 });

@@ -146,6 +146,7 @@ defaults: { identity: keys/open.json }
 agents:
   - { name: one, upstream: "http://127.0.0.1:9" }
   - { name: two, upstream: "http://127.0.0.1:9" }
+as: [a2a]
 `;
     const noDid = await koine(["gateway", await workspace.write("no-did.yaml", lines("auth: { dids: [ann] }")), "--check"]);
     expect([noDid.code, noDid.stderr]).toEqual([2, expect.stringContaining("no-did.yaml:3:16: auth.dids[0] must be a DID")]);
@@ -186,7 +187,7 @@ describe("koine bridge with identities", () => {
     const flags = ["bridge", upstream.url, "--identity", bridge.file, "--port", "0", "--ca", workspace.path("ca.pem")];
     const [wrong, unpublished] = await Promise.all([
       outcomeOf(startKoine([...flags, "--allow-did", "ann"])),
-      outcomeOf(startKoine([...flags, "--listener-identity", bridge.file])),
+      outcomeOf(startKoine([...flags, "--as", "a2a", "--listener-identity", bridge.file])),
     ]);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--allow-did ann is not a DID")]);
     expect([unpublished.code, unpublished.stderr]).toEqual([2, expect.stringContaining("identity cannot be used: no protocol")]);

@@ -73,7 +73,12 @@ describe("the identity of a gateway", () => {
     closing.push(() => upstream.close());
     const config = (more: object) =>
       configFrom(
-        { listen: { port, publicUrl: `http://localhost:${port}` }, agents: [{ name: "who", upstream: upstream.url }], ...more },
+        {
+          as: ["a2a"],
+          listen: { port, publicUrl: `http://localhost:${port}` },
+          agents: [{ name: "who", upstream: upstream.url }],
+          ...more,
+        },
         { folder, env: {} },
       );
     const gateway = await openGateway(config({ identity: "gateway.json" }));

@@ -153,6 +153,6 @@ describe("a mixed network", () => {
     expect(pids).toHaveLength(6);
     await launched.stop();
     expect(pids.filter(isAlive)).toEqual([]);
-    expect(launched.nodes().map(({ state }) => state)).toEqual([...Array(4).fill("stopped"), "unspoken", "stopped", "stopped"]);
+    expect(launched.nodes().map(({ state }) => state)).toEqual(Array(7).fill("stopped"));
   });
 });

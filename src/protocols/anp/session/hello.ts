@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { AgentError, isObject, type Json, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { parseDid } from "../../../security/identity/index.js";
 import { bytesOf } from "../../../transport/body.js";
 import type { Chunk } from "../../../transport/exchange.js";
@@ -121,6 +121,8 @@ function refusalIn(error: JsonObject): Error {
   const details = isObject(data["details"]) ? data["details"] : {};
   const reason = [details["reason"], data["code"]].find((each) => typeof each === "string") ?? "no reason given";
   const message = typeof error["message"] === "string" ? error["message"].slice(0, MAX_CHARS) : "no message";
+  // It may succeed later, whoever asks.
+  if (data["code"] === "unavailable" || data["code"] === "overloaded") return new AgentError(data["code"], message);
   return handshakeError("refused_by_peer", `the peer refused the handshake (${String(reason).slice(0, 100)}): ${message}`);
 }
 
