@@ -80,7 +80,7 @@ describe("a server with an identity", () => {
     ["no address", undefined, "no publicUrl"],
   ])("refuses an identity that it cannot use, with %s", (_, publicUrl, reason) => {
     const identity = createIdentity({ name: "echo", did: "did:web:agent.example" });
-    expect(() => mount(echo, { identity, ...(publicUrl === undefined ? {} : { publicUrl }) })).toThrow(
+    expect(() => mount(echo, { protocols: [toy], identity, ...(publicUrl === undefined ? {} : { publicUrl }) })).toThrow(
       expect.objectContaining({
         code: "invalid_message",
         message: expect.stringContaining(reason),

@@ -5,7 +5,6 @@ import type { Contribution, Host } from "../../protocol.js";
 import { type Addresses, encodeDescription, encodeInterface } from "../codec/description.js";
 import { documentPath, hostOf, isDidWba } from "../identity/did-wba.js";
 import { wbaDocument } from "../identity/document.js";
-import { identityOf } from "../identity/own-identity.js";
 import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
 import { agentBase } from "./paths.js";
 
@@ -28,7 +27,8 @@ export class ServedDocuments {
       description: `${base}/${DESCRIPTION}`,
       interface: `${base}/${INTERFACE}`,
       rpc,
-      session: this.#host.sessions ? sessionUrl(rpc, identityOf(this.#host).did) : undefined,
+      // Offered only with an identity that outlives the process: a client insists on the DID that it was told.
+      session: this.#host.sessions && did !== undefined ? sessionUrl(rpc, did) : undefined,
       did,
     };
   }
