@@ -14,6 +14,7 @@ const PARSES: { readonly [file: string]: string } = {
   "src/security/client-certificates.ts": "one string literal",
   "src/telemetry/capture/secrets.ts": "one string literal",
   "src/protocols/a2a/client/raw-result.ts": "one string literal",
+  "src/protocols/anp/session/hello.ts": "helloBytes of a handshake",
   "src/security/card-signature.ts": "a document of our own",
   "src/security/signing-key.ts": "a key that the operator configured",
   "src/security/audit-entry.ts": "our own audit log",

@@ -248,6 +248,7 @@ describe("a tenant", () => {
         scheme: "bearer",
         what: `GET /a2a/other/tasks/${id}`,
         code: "forbidden",
+        face: "E_HTTP",
         reason: "refused after admission",
         traceId: "0af7651916cd43dd8448eb211c80319c",
         remote: "127.0.0.1",

@@ -39,7 +39,7 @@ describe("the log of a gateway", () => {
     const lines = await logged({ logLevel: "warn", logFormat: "text" });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN koine\.health gone is down dst_id=gone protocol=other health=down error=\w+$/,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN koine\.health gone is down dst_id=gone protocol=other health=down error=\w+ face=E_CONN$/,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agent, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { AgentError, agent, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/index.js";
 import { createMetrics, createTelemetry, type Metrics } from "../../src/telemetry/index.js";
 import type { Link, Session } from "../../src/transport/exchange.js";
@@ -31,7 +31,7 @@ beforeAll(async () => {
     name: "words",
     description: "says two words",
     async *handle(message, task) {
-      if (message.text === "fail") throw new Error("it fails");
+      if (message.text === "fail") throw new AgentError("internal", "it fails");
       yield task.working("on it");
       yield "one ";
       yield message.text;

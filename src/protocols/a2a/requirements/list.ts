@@ -196,7 +196,8 @@ export const listRequirements: readonly WireRequirement[] = [
       demand(tasks.length === 0, `found ${tasks.length} tasks`);
     },
   },
-  refused("page-size-zero", "a page size of 0", { pageSize: 0 }),
+  // Clients of gRPC write 0 where they mean no size (a2a-go 2.4.0), so it is not refused there.
+  refused("page-size-zero", "a page size of 0", { pageSize: 0 }, JSON_BINDINGS),
   refused("page-size-large", "a page size of 101", { pageSize: 101 }),
   refused("page-size-negative", "a negative page size", { pageSize: -1 }),
   refused("page-token", "an unknown page token", { pageToken: "no such token" }),
