@@ -46,7 +46,7 @@ const JSON_TYPE = { "content-type": "application/json", "a2a-version": "1.0" };
 
 describe("a caller without credentials", () => {
   const head = (port: number, path: string, more = "") =>
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 16777216\r\n${more}\r\n`;
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 4194304\r\n${more}\r\n`;
 
   test.each(["/", "/a2a", "/a2a/message:send", "/message", "/runs", "/acp/message", "/agora"])(
     "is refused before it sends a body to %s",

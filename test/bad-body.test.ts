@@ -1,6 +1,7 @@
 import { connect as openSocket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Server } from "../src/index.js";
+import { createMemoryArtifacts, type Server } from "../src/index.js";
+import { protocols } from "../src/public/protocols.js";
 import { startKoine } from "./peers/koine.js";
 import { ACP_PLAIN, ACP_REST } from "./wires/acp.js";
 import { AGORA, agoraBody, agoraWire, postAgora } from "./wires/agora.js";
@@ -103,7 +104,7 @@ describe.each(WIRES)("$name: an unreadable body", ({ wire, codes }) => {
     expect(status).toBe(413);
     expect(wire.refused(status, body)).toEqual({
       code: codes.tooMuch,
-      message: `the request body is longer than ${BODY_BYTES} bytes`,
+      message: `the request body is longer than ${BODY_BYTES} bytes (limit bodyBytes)`,
     });
     await expectStillServing(wire);
   });
@@ -134,6 +135,68 @@ describe.each(WIRES.filter(({ wire }) => wire.stream !== undefined))("$name: a s
     await response.body?.getReader().read();
     leaving.abort();
     await expectStillServing(wire);
+  });
+});
+
+/** The default: small beside that of other bodies, because parsing blocks the event loop. */
+const JSON_BYTES = 4 * 1024 * 1024;
+/** Not JSON, so that an answer about its length was given before it was parsed. */
+const LONG_BODY = `{"a":"${"x".repeat(5 * 1024 * 1024)}`;
+
+describe("JSON of five megabytes, with the default limits", () => {
+  let plain: Server;
+  let storing: Server;
+  beforeAll(async () => {
+    plain = await startKoine();
+    storing = await startKoine({ artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => "artifact" }) } });
+  });
+  afterAll(async () => {
+    await plain?.close();
+    await storing?.close();
+  });
+  const NAMED = `the request body is longer than ${JSON_BYTES} bytes (limit jsonBytes`;
+
+  test.each(WIRES.filter(({ wire }) => wire !== AGORA_CONVERSATION))("$name: is refused unread", async ({ wire, codes }) => {
+    const { status, body } = await ask(plain.url, { ...wire.send({}), body: LONG_BODY });
+    expect([status, wire.refused(status, body)]).toEqual([413, { code: codes.tooMuch, message: `${NAMED})` }]);
+  });
+
+  test.each(WIRES.filter(({ wire }) => wire !== AGORA_CONVERSATION))(
+    "$name: the refusal says how to upload, where that is possible",
+    async ({ wire }) => {
+      const { status, body } = await ask(storing.url, { ...wire.send({}), body: LONG_BODY });
+      const { message } = wire.refused(status, body);
+      expect([status, message]).toEqual([
+        413,
+        `${NAMED}; upload large content first, by POST /artifacts, and send its reference)`,
+      ]);
+    },
+  );
+
+  test.each(protocols.map(({ id, samples }) => ({ id, samples })))("$id: every request of it", async ({ samples }) => {
+    const sent = (await samples?.("hi", { name: "conform" } as never)) ?? []; // samples use the name only
+    const bases = plain.interfaces("conform");
+    const statuses = await Promise.all(
+      sent.map(async ({ wire, path, headers }) => {
+        const url =
+          bases.find(({ version, binding }) => version === wire?.version && binding === wire?.binding)?.url ?? plain.url;
+        return (
+          await fetch(url + path, {
+            method: "POST",
+            headers: { "content-type": "application/json", ...headers },
+            body: LONG_BODY,
+          })
+        ).status;
+      }),
+    );
+    expect(statuses).toEqual(sent.map(() => 413));
+    expect(sent).not.toEqual([]);
+  });
+
+  test("without a content type, and in chunks", async () => {
+    const body = new Blob([LONG_BODY]).stream();
+    const sent = { method: "POST", headers: { "a2a-version": "1.0" }, body, duplex: "half" } as RequestInit; // `duplex` is not in its type
+    expect((await fetch(`${plain.url}/a2a`, sent)).status).toBe(413);
   });
 });
 

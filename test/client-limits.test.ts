@@ -49,3 +49,19 @@ test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@1.0/G
     await peer.close();
   },
 );
+
+test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "acp", "agora"])(
+  "an answer longer than jsonBytes is refused: %s",
+  async (pin) => {
+    const discoveryCache = new DiscoveryCache();
+    const first = await connect(server.url, { pin, discoveryCache });
+    await first.close();
+    const peer = await connect(server.url, { pin, discoveryCache, limits: { ...DEFAULT_LIMITS, jsonBytes: 20 } });
+    const refusal = peer.send("hi").then(
+      () => "answered",
+      ({ code, message }: AgentError) => `${code}: ${message}`,
+    );
+    expect(await refusal).toMatch(/^bad_peer: .*longer than 20 bytes \(limit jsonBytes\)/);
+    await peer.close();
+  },
+);

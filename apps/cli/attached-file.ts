@@ -9,8 +9,8 @@ import { mediaTypeOf } from "./media-type.js";
 
 /** Files of this size and more are uploaded, if the peer has an artifact store. The same for all files together. */
 const INLINE_BYTES = 1_000_000;
-/** What is sent inside a message to a peer without one. As base64 it fits into the body limit of Koine and of most others. */
-const INLINE_MOST_BYTES = 8 * 1024 * 1024;
+/** What is sent inside a message to a peer without one. As base64 it fits into Koine's limit of JSON bodies, with room for the rest. */
+const INLINE_MOST_BYTES = 3_000_000;
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file to be sent. Its content is read when it is known how. */

@@ -3,8 +3,7 @@ import { AgentError, type Cancel, type Json, type Maybe, type Part } from "../en
 import type { Guard, PinnedUrl } from "../security/outbound-guard.js";
 import { ByteCollector, wholeBody } from "../transport/body.js";
 import { type Exchange, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
-import { readJson } from "../transport/json.js";
-import { DEFAULT_LIMITS } from "../transport/limits.js";
+import { INNER_JSON_LIMITS, readJson } from "../transport/json.js";
 import { makeRequest } from "../transport/request.js";
 import { readContentRange } from "./byte-range.js";
 import { type Reference, readReference, withoutReference } from "./reference.js";
@@ -224,7 +223,7 @@ function textOf(bytes: Uint8Array): string {
 
 function dataOf(bytes: Uint8Array): Json {
   try {
-    return readJson(bytes, DEFAULT_LIMITS) as Json; // fresh out of JSON.parse
+    return readJson(bytes, INNER_JSON_LIMITS) as Json; // fresh out of JSON.parse
   } catch (thrown) {
     throw new AgentError("bad_peer", "the artifact is declared as data but is not JSON", { cause: thrown });
   }

@@ -72,6 +72,8 @@ const SECRET_KEY = "link-secret";
 /** The artifacts of a host: the routes that serve them, and how content is moved out of messages. */
 export class LargeParts {
   readonly routes: readonly ExtraRoute[];
+  /** For callers whose message is too large. */
+  readonly howToUpload = `upload large content first, by POST ${UPLOAD_PATH}, and send its reference`;
   /** Stops the removal of expired artifacts. */
   readonly close: () => void;
   readonly #store: ArtifactStore;

@@ -77,6 +77,8 @@ export interface HostParts {
   readonly follow?: Maybe<Host["follow"]>;
   /** Whether calls can be answered. Default: always. */
   readonly health?: Maybe<HealthSource>;
+  /** How callers send content that is too large for a body; added to the refusal. Default: they cannot. */
+  readonly largeContent?: Maybe<string>;
   /** Members of shared documents that belong to no protocol. Default: none. */
   readonly contributions?: Maybe<readonly Contribution[]>;
   /** Called for everything of a call that could not be carried between the caller and the agent. */
@@ -95,6 +97,8 @@ export interface HostParts {
 export interface FrontHost extends Host {
   readonly admission: RequestAdmission;
   readonly health: HealthSource;
+  /** How callers send content that is too large for a body. */
+  readonly largeContent: Maybe<string>;
   /** Members of shared documents that belong to no protocol. */
   readonly contributions: readonly Contribution[];
 }
@@ -121,6 +125,7 @@ export function createHost(parts: HostParts): FrontHost {
     signatures: parts.signatures ?? (() => []),
     admission,
     health: parts.health ?? ALWAYS_HEALTHY,
+    largeContent: parts.largeContent,
     contributions: parts.contributions ?? [],
     admit: (from) => admission.admit(headOf(from)),
     identify: (from, peer) => admission.identify(headOf(from), peer),

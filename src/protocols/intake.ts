@@ -1,5 +1,6 @@
 import { AgentError, type Awaitable, type Maybe } from "../envelope/index.js";
 import type { NeedsBody } from "../security/admission.js";
+import { type BodyLimit, bodyLimitOf } from "../transport/body-limit.js";
 import type { HttpRequest, HttpResponse, Intake, Taken, UnreadRequest } from "../transport/exchange.js";
 import { errorResponse } from "../transport/response.js";
 import { respondUnread } from "../transport/unread.js";
@@ -32,26 +33,32 @@ const STATUS: { readonly [code: string]: number } = { forbidden: 403, unavailabl
  */
 export function frontIntake({ host, table, answer, observer }: FrontIntakeParts): FrontIntake {
   const { admission, limits } = host;
-  const taken = new TakenByRoute(limits.bodyBytes, answer);
+  const taken = new TakenByRoute(host, answer);
 
   function take(request: UnreadRequest): Awaitable<Taken | HttpResponse> {
     const found = table.find(request);
     // Without a body there is nothing to protect: the protocol authenticates where it needs to know the caller.
-    if (!request.hasBody) return taken.of(found);
+    if (!request.hasBody) return taken.of(found, "bodyBytes");
     if (found.length === 0) return refuseUnrouted(request);
     if (found.every(({ route }) => route.proves === true) && !admission.decidesByHead(request))
-      return { bodyBytes: limits.unprovenBytes, unadmitted: true, exchange: (complete) => answer(found, complete) };
+      return {
+        bodyBytes: limits.unprovenBytes,
+        limit: "unprovenBytes",
+        unadmitted: true,
+        exchange: (complete) => answer(found, complete),
+      };
     let needs: Awaitable<Maybe<NeedsBody>>;
     try {
       needs = admission.decide(request, found[0]?.route.signatures);
     } catch (thrown) {
       return refuseUnread(found, request, thrown);
     }
-    if (!(needs instanceof Promise)) return needs === undefined ? taken.of(found) : completing(found, request, needs);
-    return needs.then(
-      (late) => (late === undefined ? taken.of(found) : completing(found, request, late)),
-      (thrown: unknown) => refuseUnread(found, request, thrown),
-    );
+    const decided = (needed: Maybe<NeedsBody>): Taken => {
+      const limit = bodyLimitOf(request, limits);
+      return needed === undefined ? taken.of(found, limit) : completing(found, request, needed, limit);
+    };
+    if (!(needs instanceof Promise)) return decided(needs);
+    return needs.then(decided, (thrown: unknown) => refuseUnread(found, request, thrown));
   }
 
   /** Nothing reads the body where no route matches. */
@@ -68,9 +75,11 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
   }
 
   /** The body decides: it is checked before anything parses it. */
-  function completing(found: readonly Claim[], head: UnreadRequest, needs: NeedsBody): Taken {
+  function completing(found: readonly Claim[], head: UnreadRequest, needs: NeedsBody, limit: BodyLimit): Taken {
+    const within = limits[limit];
     return {
-      bodyBytes: Math.min(needs.bodyBytes ?? limits.bodyBytes, limits.bodyBytes),
+      bodyBytes: Math.min(needs.bodyBytes ?? within, within),
+      ...((needs.bodyBytes ?? within) < within ? {} : { limit }),
       unadmitted: true,
       exchange(request) {
         const admitted = admission.complete(head, needs, request.body);
@@ -88,26 +97,31 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
 
 /** What happens with an admitted request, made once for each route. */
 class TakenByRoute {
-  readonly #bodyBytes: number;
+  readonly #host: FrontHost;
   readonly #answer: Answer;
-  readonly #taken = new WeakMap<readonly Claim[], Taken>();
+  readonly #taken = {
+    bodyBytes: new WeakMap<readonly Claim[], Taken>(),
+    jsonBytes: new WeakMap<readonly Claim[], Taken>(),
+  } satisfies { readonly [limit in BodyLimit]: unknown };
 
-  constructor(bodyBytes: number, answer: Answer) {
-    this.#bodyBytes = bodyBytes;
+  constructor(host: FrontHost, answer: Answer) {
+    this.#host = host;
     this.#answer = answer;
   }
 
-  of(found: readonly Claim[]): Taken {
-    const known = this.#taken.get(found);
+  of(found: readonly Claim[], limit: BodyLimit): Taken {
+    const known = this.#taken[limit].get(found);
     if (known !== undefined) return known;
+    const { limits, largeContent } = this.#host;
     const streamedBytes = found.length === 1 ? found[0]?.route.streamedBytes : undefined;
     const made: Taken = {
-      bodyBytes: Math.min(streamedBytes ?? this.#bodyBytes, this.#bodyBytes),
+      bodyBytes: Math.min(streamedBytes ?? limits[limit], limits[limit]),
+      limit: largeContent === undefined ? limit : `${limit}; ${largeContent}`,
       unadmitted: false,
       streamed: streamedBytes !== undefined,
       exchange: (request) => this.#answer(found, request),
     };
-    this.#taken.set(found, made);
+    this.#taken[limit].set(found, made);
     return made;
   }
 }

@@ -230,6 +230,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     onFault: options.onError,
     model: options.model,
     records: store.records,
+    largeContent: large?.howToUpload,
     replay: options.replay ?? store.replayGuard?.(limits, ids.now),
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),

@@ -102,6 +102,8 @@ export interface Intake {
 export interface Taken {
   /** The body limit. */
   readonly bodyBytes: number;
+  /** Names it in the refusal of a longer body, and says how large content is sent. */
+  readonly limit?: Maybe<string>;
   /** The caller is authenticated by the body: its bytes count in `unadmittedBytes` until then. */
   readonly unadmitted: boolean;
   /** The exchange runs before the body has arrived, and reads `arriving`. */

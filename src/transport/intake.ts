@@ -1,4 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
+import { type BodyLimit, bodyLimitOf } from "./body-limit.js";
 import { assignWhenAdmitted, bufferedBytesOf } from "./buffered-bytes.js";
 import type { Exchange, HttpResponse, Intake, Session, Taken, Upgraded } from "./exchange.js";
 import type { Limits } from "./limits.js";
@@ -7,10 +8,11 @@ import type { ServerRequest } from "./server-request.js";
 import { respondUnread } from "./unread.js";
 
 /** An exchange by itself takes every request and every body within the limit. */
-export function intakeOf(server: Exchange | Intake, { bodyBytes }: Limits): Intake {
+export function intakeOf(server: Exchange | Intake, limits: Limits): Intake {
   if (typeof server !== "function") return server;
-  const taken: Taken = { bodyBytes, unadmitted: false, exchange: server };
-  return { take: () => taken };
+  const takenWithin = (limit: BodyLimit): Taken => ({ bodyBytes: limits[limit], limit, unadmitted: false, exchange: server });
+  const taken = { bodyBytes: takenWithin("bodyBytes"), jsonBytes: takenWithin("jsonBytes") };
+  return { take: (request) => taken[bodyLimitOf(request, limits)] };
 }
 
 export function isRefusal(taken: Taken | Upgraded | HttpResponse): taken is HttpResponse {
@@ -31,8 +33,9 @@ export function runSession(upgraded: Upgraded, session: Session, onError: (throw
 }
 
 /** The response for a body above the limit, in the format of the addressed protocol. */
-export function respondTooLarge(request: ServerRequest, { exchange, bodyBytes }: Taken): Promise<HttpResponse> {
-  return respondUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes));
+export function respondTooLarge(request: ServerRequest, { exchange, bodyBytes, limit }: Taken): Promise<HttpResponse> {
+  const problem = bodyTooLarge(bodyBytes, limit);
+  return respondUnread(exchange, request, problem, refuseTooLarge(problem));
 }
 
 /** Answers one request, for transports that have no socket. `readBody` returns undefined for a body above the limit. */

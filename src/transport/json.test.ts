@@ -54,6 +54,13 @@ describe("readJson", () => {
     expect(codeOf(() => readJson(bytes("[{},{},{}]"), upTo(4, 5)))).toBe("too_large");
   });
 
+  test("measures the text before anything else", () => {
+    const limits = { ...upTo(4), jsonBytes: 5 };
+    expect(readJson(bytes("[123]"), limits)).toEqual([123]);
+    expect(() => readJson(bytes("[12345"), limits)).toThrow("the body is longer than 5 bytes (limit jsonBytes)");
+    expect(codeOf(() => readJson(bytes("[12345"), limits))).toBe("too_large");
+  });
+
   test("reads the same as JSON.parse, with and without non-ASCII characters", () => {
     expect(readJson(bytes('{"a":[1,"é€😀"]}'), upTo(4))).toEqual({ a: [1, "é€😀"] });
   });

@@ -1,5 +1,5 @@
 import { AgentError } from "../envelope/index.js";
-import type { Limits } from "./limits.js";
+import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -8,8 +8,11 @@ const COLON = 0x3a;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** What bounds the cost of parsing beside the size. */
-export type JsonLimits = Pick<Limits, "jsonDepth" | "jsonValues">;
+/** What bounds the cost of parsing. Without `jsonBytes` the source of the text limits its size. */
+export type JsonLimits = Pick<Limits, "jsonDepth" | "jsonValues"> & Partial<Pick<Limits, "jsonBytes">>;
+
+/** For texts inside something whose size is limited. */
+export const INNER_JSON_LIMITS: JsonLimits = { jsonDepth: DEFAULT_LIMITS.jsonDepth, jsonValues: DEFAULT_LIMITS.jsonValues };
 
 export interface JsonScan {
   readonly depth: number;
@@ -73,8 +76,11 @@ function skipString(bytes: Uint8Array, open: number): number {
 }
 
 /** Parses JSON within the limits. Reports what is invalid and where; assigns no blame. */
-export function readJson(bytes: Uint8Array, { jsonDepth, jsonValues }: JsonLimits, onLongNumber?: () => void): unknown {
+export function readJson(bytes: Uint8Array, limits: JsonLimits, onLongNumber?: () => void): unknown {
+  const { jsonBytes, jsonDepth, jsonValues } = limits;
   if (bytes.length === 0) throw new AgentError("decode", "the body is empty; expected a JSON value");
+  if (jsonBytes !== undefined && bytes.length > jsonBytes)
+    throw new AgentError("too_large", `the body is longer than ${jsonBytes} bytes (limit jsonBytes); send large data as a file`);
   const scan = scanJson(bytes, jsonValues);
   if (scan.depth > jsonDepth)
     throw new AgentError("too_large", `the body is nested ${scan.depth} levels deep; the limit is ${jsonDepth}`);

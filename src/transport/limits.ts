@@ -2,6 +2,8 @@
 export interface Limits {
   /** One request or response body, in bytes. */
   readonly bodyBytes: number;
+  /** One JSON text: a request body, a response, an event. Less than other bodies, because parsing blocks the process. */
+  readonly jsonBytes: number;
   readonly jsonDepth: number;
   /** Values in one JSON text or gRPC message, counted before it is parsed: commas, colons and opening brackets; fields and items. */
   readonly jsonValues: number;
@@ -68,6 +70,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 16 * 1024 * 1024,
+  jsonBytes: 4 * 1024 * 1024,
   jsonDepth: 64,
   jsonValues: 100_000,
   unprovenBytes: 64 * 1024,

@@ -1,16 +1,18 @@
-import { AgentError } from "../envelope/index.js";
+import { AgentError, type Maybe } from "../envelope/index.js";
 import type { HttpHeaders, HttpResponse } from "./exchange.js";
 import { errorResponse } from "./response.js";
 
 /** Responses that the server gives itself, before or instead of the exchange. */
 const CLOSE = { connection: "close" } as const;
 
-export function refuseTooLarge(maxBytes: number): HttpResponse {
-  return errorResponse(413, bodyTooLarge(maxBytes), CLOSE);
+export function refuseTooLarge(problem: AgentError): HttpResponse {
+  return errorResponse(413, problem, CLOSE);
 }
 
-export function bodyTooLarge(maxBytes: number): AgentError {
-  return new AgentError("too_large", `the request body is longer than ${maxBytes} bytes`);
+/** `limit`: its name, and how large content is sent instead. */
+export function bodyTooLarge(maxBytes: number, limit?: Maybe<string>): AgentError {
+  const named = limit === undefined ? "" : ` (limit ${limit})`;
+  return new AgentError("too_large", `the request body is longer than ${maxBytes} bytes${named}`);
 }
 
 export function refuseEncoding(encoding: string): HttpResponse {

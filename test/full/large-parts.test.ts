@@ -14,12 +14,15 @@ import {
   serve,
 } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
+import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { interfacesOf, type PinnedInterface } from "../gateway/pairs/interfaces.js";
 
 /** Ten megabytes to an agent through a gateway, and ten megabytes back. */
 
 const BYTES = 10 * 1024 * 1024;
 const TEST_MS = 60_000;
+/** As base64; the default is for messages, not for files. */
+const LIMITS = { ...DEFAULT_LIMITS, jsonBytes: DEFAULT_LIMITS.bodyBytes };
 const interfaces = await interfacesOf(protocols);
 /** The first interface of each protocol, and the one that is not JSON. */
 const some = interfaces.filter(
@@ -45,7 +48,7 @@ beforeAll(async () => {
       return part?.kind === "raw" ? digestOf(part.bytes) : "nothing was given";
     },
   });
-  upstream = await serve(depot);
+  upstream = await serve(depot, { limits: LIMITS });
 });
 afterAll(async () => {
   for (const each of opened.reverse()) await each.close();
@@ -56,11 +59,12 @@ async function callerThrough(listener: PinnedInterface, target: PinnedInterface,
   const bridged: Bridge = await bridge(upstream.url, {
     pin: target.pin,
     discoveryCache: new DiscoveryCache(),
+    limits: LIMITS,
     bridge: { name: "depot" },
   });
   const options = artifacts ? { artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => randomUUID() }) } } : {};
-  const gateway = await serve(bridged, { ...options, limits: { drainMs: 0 } });
-  const caller = await connect(gateway.url, { pin: listener.pin, discoveryCache: new DiscoveryCache() });
+  const gateway = await serve(bridged, { ...options, limits: { ...LIMITS, drainMs: 0 } });
+  const caller = await connect(gateway.url, { pin: listener.pin, discoveryCache: new DiscoveryCache(), limits: LIMITS });
   opened.push(bridged, gateway, caller);
   return caller;
 }

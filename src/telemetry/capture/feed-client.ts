@@ -2,8 +2,7 @@ import { AgentError, type Cancel, type Maybe } from "../../envelope/index.js";
 import { type Clock, systemClock } from "../../policies/index.js";
 import { bytesOf, wholeBody } from "../../transport/body.js";
 import { type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
-import { readJson } from "../../transport/json.js";
-import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import { INNER_JSON_LIMITS, readJson } from "../../transport/json.js";
 import { makeRequest } from "../../transport/request.js";
 import { type SseEvent, sseEvents } from "../../transport/sse.js";
 import type { CapturedMessage, CapturedMessageSummary, CaptureFilter } from "./captured-message.js";
@@ -30,7 +29,7 @@ export type FeedItem =
   | { readonly kind: "cut"; readonly error: AgentError; readonly waitMs: number };
 
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-const JSON_LIMITS = { ...DEFAULT_LIMITS, jsonDepth: 256 };
+const JSON_LIMITS = { ...INNER_JSON_LIMITS, jsonDepth: 256 };
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;

@@ -1,7 +1,6 @@
 import { AgentError, dataPart, type Json, type LossSink, type Part, partBytes, textPart } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
-import { readJson } from "../../../transport/json.js";
-import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { INNER_JSON_LIMITS, readJson } from "../../../transport/json.js";
 
 const encoder = new TextEncoder();
 
@@ -75,7 +74,7 @@ export function partsOfBody(body: string, json: boolean): readonly Part[] {
   if (!json) return [textPart(body)];
   // The request was scanned before it was parsed, but not inside its strings.
   try {
-    return [dataPart(readJson(encoder.encode(body), DEFAULT_LIMITS) as Json)]; // fresh out of JSON.parse
+    return [dataPart(readJson(encoder.encode(body), INNER_JSON_LIMITS) as Json)]; // fresh out of JSON.parse
   } catch (thrown) {
     const { code, message } = AgentError.from(thrown);
     if (code === "too_large") throw new DecodeProblem("body", `is too large: ${message}`, code);

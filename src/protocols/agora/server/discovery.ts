@@ -73,7 +73,7 @@ export function ownDocument(
     inputModes: card.inputModes,
     outputModes: card.outputModes,
     limits: {
-      bodyBytes: host.limits.bodyBytes,
+      bodyBytes: Math.min(host.limits.bodyBytes, host.limits.jsonBytes),
       documentBytes: DOCUMENT_BYTES,
       sources: MOST_SOURCES,
       conversationMs: settings.conversationMs,

@@ -1,6 +1,5 @@
 import { AgentError, type Card, type Maybe, type Skill } from "../../../envelope/index.js";
-import { readJson } from "../../../transport/json.js";
-import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { INNER_JSON_LIMITS, readJson } from "../../../transport/json.js";
 import type { Host } from "../../protocol.js";
 import { readFrontMatter } from "../documents/front-matter.js";
 import { fingerprintOf } from "../documents/hash.js";
@@ -102,7 +101,7 @@ export function holdsJson(json: JsonBodies, body: Maybe<string>): boolean {
   if (json !== "maybe") return json === "always";
   if (body === undefined || !/^\s*[[{]/.test(body)) return false;
   try {
-    readJson(new TextEncoder().encode(body), DEFAULT_LIMITS);
+    readJson(new TextEncoder().encode(body), INNER_JSON_LIMITS);
     return true;
   } catch (thrown) {
     // Its decoder refuses one that is too large.

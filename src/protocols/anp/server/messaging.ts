@@ -54,7 +54,8 @@ export class Messaging {
   ): Promise<JsonObject> {
     if (typeof id !== "string" || id === "")
       throw new AgentError("invalid_message", "the id of a message must be a string that is not empty", { field: "id" });
-    if (method === MESSAGING.capabilities) return capabilities(this.#host.identity?.did, this.#host.limits.bodyBytes);
+    if (method === MESSAGING.capabilities)
+      return capabilities(this.#host.identity?.did, Math.min(this.#host.limits.bodyBytes, this.#host.limits.jsonBytes));
     const { meta, auth, body } = readMessagingParams(params);
     if (method === MESSAGING.negotiate)
       return negotiate(body, {
