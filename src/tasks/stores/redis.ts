@@ -15,7 +15,10 @@ export interface RedisStoreOptions {
   readonly url: string;
   /** Prefix of every key, so that several stores can share one Redis. */
   readonly prefix?: Maybe<string>;
-  /** `keptTasks` holds for each owner. `keptBytes` and the sum of all owners' idempotency keys are left to Redis's own `maxmemory`. */
+  /**
+   * `keptTasks` holds for each subject, over all its tenants. `keptBytes` and the sum of all owners' idempotency keys are left to Redis's
+   * own `maxmemory`.
+   */
   readonly limits?: Maybe<Partial<TaskLimits>>;
   /** TLS options for `rediss:` URLs. Default: the system's CAs. */
   readonly tls?: Maybe<RedisTls>;

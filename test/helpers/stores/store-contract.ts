@@ -296,6 +296,39 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   {
+    name: "keptTasks counts a subject over all its tenants: the task that ended first goes, in whichever tenant",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({ keptTasks: 3, keptTasksMs: 100 });
+      const inTenant = (tenant: string): string => `bearer@1:${tenant}:ann`;
+      const make = async (tenant: string): Promise<boolean> =>
+        (await store.create({ ...start(`in-${tenant}`), owner: inTenant(tenant) })).made;
+      const end = (tenant: string, state: "completed" | "input-required") =>
+        store.append(`in-${tenant}`, batch(1, 1, [status(state)]));
+      const kept = async (): Promise<string> => {
+        const all = [..."abcdefghi"];
+        const found = await Promise.all(all.map((tenant) => store.facts(`in-${tenant}`, inTenant(tenant))));
+        return all.filter((_, index) => found[index] !== undefined).join("");
+      };
+      for (const tenant of "abc") await make(tenant);
+      await end("b", "completed");
+      await end("a", "completed");
+      same([await make("d"), await kept()], [true, "acd"]);
+      same([await make("e"), await kept()], [true, "cde"]);
+      // All of them run.
+      same([await make("f"), await kept()], [false, "cde"]);
+      await end("d", "input-required");
+      await end("c", "input-required");
+      same([await make("f"), await kept()], [true, "cef"]);
+      // One that runs again stays; one whose time is over leaves its place.
+      await store.resume("in-c", inTenant("c"), message("go on"), LEASE);
+      same([await make("g"), await kept()], [false, "cef"]);
+      await end("e", "completed");
+      await end("f", "completed");
+      advance(101);
+      same([await make("g"), await make("h"), await make("i"), await kept()], [true, true, false, "cgh"]);
+    },
+  },
+  {
     name: "a finished task is gone keptTasksMs after its end",
     async check(makeStore) {
       const { store, advance } = await makeStore({ keptTasksMs: 100 });

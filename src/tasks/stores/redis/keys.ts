@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
+import { subjectOf } from "../../../envelope/index.js";
 import type { IdempotencyKey } from "../../store.js";
 
-/** The keys of one task and of its owner's indexes, in the order the scripts know them by. */
+/** The keys of one task, of its owner's indexes and of its subject's, in the order the scripts know them by. */
 export interface TaskKeys {
   readonly id: string;
+  /** The digests of subject and owner: a subject has an owner in each of its tenants. */
   readonly tag: string;
   readonly all: readonly string[];
 }
 
-const TAG_LENGTH = 22;
+const DIGEST_LENGTH = 22;
 const KNOWN_OWNERS = 1_000;
 
 /**
- * Names of keys. All keys of one owner share a hash tag, a digest of the owner, so that each operation is one script on one
- * node of a cluster. Tasks of two owners never share a key: an owner cannot name another owner's task.
+ * Names of keys. All keys of one subject share a hash tag, a digest of the subject, so that each operation is one script on one
+ * node of a cluster and counts over all its tenants. Tasks of two owners never share a key: an owner cannot name another owner's task.
  */
 export class KeyNames {
   readonly leases: string;
@@ -38,20 +40,25 @@ export class KeyNames {
   }
 
   ofTag(tag: string, id: string): TaskKeys {
-    const own = `${this.#prefix}:{${tag}}`;
+    const own = this.#own(tag);
     const task = [`${own}:t:${id}`, `${own}:j:${id}`, `${own}:h:${id}`, `${own}:p:${id}`, `${own}:s:${id}`];
-    return { id, tag, all: [...task, ...this.indexes(tag)] };
+    return { id, tag, all: [...task, ...this.indexes(tag), `${this.#prefix}:{${subjectIn(tag)}}:kept`] };
   }
 
   /** The indexes of one owner: tasks by time, idle tasks, and the columns of filters. */
   indexes(tag: string): readonly string[] {
-    const own = `${this.#prefix}:{${tag}}`;
+    const own = this.#own(tag);
     return [`${own}:tasks`, `${own}:idle`, `${own}:rows`];
+  }
+
+  /** A task in the index of its subject: the digest of its owner, and its id. `tag`: of any owner of the subject. */
+  ofKept(tag: string, kept: string): TaskKeys {
+    return this.ofTag(subjectIn(tag) + kept.slice(0, DIGEST_LENGTH), kept.slice(DIGEST_LENGTH));
   }
 
   /** Of one idempotency key, and of the list of them. */
   ofKey(tag: string, agent: string, { key }: IdempotencyKey): readonly string[] {
-    const own = `${this.#prefix}:{${tag}}`;
+    const own = this.#own(tag);
     return [`${own}:k:${agent.length}:${agent}${key}`, `${own}:keys`];
   }
 
@@ -66,9 +73,22 @@ export class KeyNames {
   tagOf(owner: string): string {
     const known = this.#tags.get(owner);
     if (known !== undefined) return known;
-    const tag = createHash("sha256").update(owner).digest("base64url").slice(0, TAG_LENGTH);
+    const tag = digestOf(subjectOf(owner)) + digestOf(owner);
     if (this.#tags.size >= KNOWN_OWNERS) this.#tags.clear();
     this.#tags.set(owner, tag);
     return tag;
   }
+
+  #own(tag: string): string {
+    return `${this.#prefix}:{${subjectIn(tag)}}:${tag.slice(DIGEST_LENGTH)}`;
+  }
+}
+
+/** The hash tag. */
+export function subjectIn(tag: string): string {
+  return tag.slice(0, DIGEST_LENGTH);
+}
+
+function digestOf(name: string): string {
+  return createHash("sha256").update(name).digest("base64url").slice(0, DIGEST_LENGTH);
 }

@@ -22,7 +22,7 @@ import type {
 } from "../../store.js";
 import { eventFrom, storedText } from "../stored-form.js";
 import type { RedisConnection } from "./connection.js";
-import type { KeyNames, TaskKeys } from "./keys.js";
+import { type KeyNames, subjectIn, type TaskKeys } from "./keys.js";
 import { savedFrom, TaskLeases } from "./leases.js";
 import { listingOf } from "./listing.js";
 import { RedisRecords } from "./records.js";
@@ -271,10 +271,11 @@ export class RedisStore implements Store {
     await this.#redis.close();
   }
 
-  async #makeRoom(tag: string, ids: readonly string[]): Promise<void> {
-    const evict = () => Promise.all(ids.map((id) => this.#scripts.run("evict", this.#names.ofTag(tag, id), [])));
-    const making = this.#makingRoom.get(tag) ?? evict().finally(() => this.#makingRoom.delete(tag));
-    this.#makingRoom.set(tag, making);
+  async #makeRoom(tag: string, going: readonly string[]): Promise<void> {
+    const evict = () => Promise.all(going.map((kept) => this.#scripts.run("evict", this.#names.ofKept(tag, kept), [])));
+    const subject = subjectIn(tag);
+    const making = this.#makingRoom.get(subject) ?? evict().finally(() => this.#makingRoom.delete(subject));
+    this.#makingRoom.set(subject, making);
     await making;
   }
 

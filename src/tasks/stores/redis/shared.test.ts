@@ -168,6 +168,19 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect((await store.facts("old-30", OWNER))?.state).toBe("completed");
   });
 
+  test("a subject at its limit evicts finished tasks in any of its tenants, with any concurrency", async () => {
+    const store = await open({ limits: { keptTasks: 20 } });
+    const owners = Array.from({ length: 20 }, (_, tenant) => `bearer@${String(tenant).length}:${tenant}:ann`);
+    for (const [task, owner] of owners.entries()) {
+      await store.create({ ...start(`old-${task}`), owner });
+      await store.append(`old-${task}`, batch(1, 1, [status("completed")]));
+    }
+    const made = await Promise.all(owners.slice(5).map((owner, task) => store.create({ ...start(`new-${task}`), owner })));
+    expect(made.filter((created) => created.made).length).toBe(15);
+    const sizes = await Promise.all(owners.map(async (owner) => (await store.list(owner, { kind: "task.list" })).totalSize));
+    expect(sizes).toEqual(owners.map((_, tenant) => (tenant < 5 ? 0 : tenant < 15 ? 1 : 2)));
+  });
+
   test("lists by key, context and state at once, page by page", async () => {
     const store = await open();
     for (let task = 10; task < 40; task++) {

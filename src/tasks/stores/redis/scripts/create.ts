@@ -1,13 +1,13 @@
 import { IDLE, TASK } from "./fragments.js";
 
 /**
- * Creates a task, its key and its first webhook. `room`: these tasks have to be evicted first, and their keys are not known
- * here. `there`: the id is taken. Arguments: owner, agent, context, state, time of the state, bytes, holder, leaseMs, first
+ * Creates a task, its key and its first webhook. `room`: these tasks of the subject have to be evicted first, and their keys are not
+ * known here. `there`: the id is taken. Arguments: owner, agent, context, state, time of the state, bytes, holder, leaseMs, first
  * entry, idempotency key or "", digest, keepMs, expireMs of the key, webhook's id or "", webhook.
  */
 export const CREATE = `${TASK}${IDLE}
 -- The last two keys are given only with an idempotency key.
-local key_kept, keys = KEYS[9], KEYS[10]
+local key_kept, keys = KEYS[10], KEYS[11]
 local owner, agent, context, state, at, bytes, holder = unpack(ARGV, 4, 10)
 local lease, first, key, digest, keep, key_expire, push_id, push = unpack(ARGV, 11, 18)
 
@@ -40,9 +40,11 @@ local function forget()
   redis.call('ZREM', tasks, unpack(over))
   redis.call('HDEL', rows, unpack(over))
 end
-if redis.call('ZCARD', tasks) - #over >= KEPT_TASKS then
-  forget()
-  local oldest = redis.call('ZRANGE', idle, 0, EVICTED_AT_ONCE - 1)
+-- In all tenants. The indexes of another tenant are not known here: they are cleared when it is used again, or expire.
+local ended = int(now * PLACES)
+local gone_names = redis.call('ZRANGEBYSCORE', kept, '-inf', ended, 'LIMIT', '0', '32')
+if redis.call('ZCARD', kept) - redis.call('ZCOUNT', kept, '-inf', ended) >= KEPT_TASKS then
+  local oldest = redis.call('ZRANGEBYSCORE', kept, '(' .. ended, '(8e15', 'LIMIT', '0', EVICTED_AT_ONCE)
   if #oldest == 0 then return { 'full' } end
   return { 'room', unpack(oldest) }
 end
@@ -52,6 +54,8 @@ local row = #context .. ':' .. context .. (key_kept and '=' .. key or '')
 redis.call('HSET', columns, 'owner', owner, 'agent', agent, 'context', context, 'row', row, 'state', state, 'phase', 'run',
   'seq', '1', 'epoch', '1', 'holder', holder, 'until', int(now + lease), 'turn', '1', 'bytes', bytes)
 forget()
+if #gone_names > 0 then redis.call('ZREM', kept, unpack(gone_names)) end
+redis.call('ZADD', kept, int(RUNNING), kept_name())
 if key_kept then redis.call('ZREMRANGEBYSCORE', keys, '-inf', int(now)) end
 redis.call('RPUSH', journal, first)
 if push_id ~= '' then
@@ -60,6 +64,7 @@ if push_id ~= '' then
 end
 show_state(state, at, row)
 if redis.call('PTTL', tasks) > 0 then for i = 6, 8 do redis.call('PERSIST', KEYS[i]) end end
+redis.call('PERSIST', kept)
 if key_kept then
   redis.call('SET', key_kept, int(now + keep) .. ' ' .. digest .. ' ' .. id, 'PX', key_expire)
   redis.call('ZADD', keys, int(now + keep), key_kept)
@@ -73,11 +78,12 @@ return { 'made' }
  * so that it runs where memory is exhausted.
  */
 export const WITHDRAW = `${TASK}
-local key_kept, keys = KEYS[9], KEYS[10]
+local key_kept, keys = KEYS[10], KEYS[11]
 local c = redis.call('HMGET', columns, 'epoch', 'holder', 'seq')
 if c[1] ~= '1' or c[2] ~= ARGV[4] or c[3] ~= '1' then return 0 end
 redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
 redis.call('ZREM', tasks, id)
+redis.call('ZREM', kept, kept_name())
 redis.call('HDEL', rows, id)
 if key_kept and string.match(redis.call('GET', key_kept) or '', '^%d+ %S* (.*)$') == id then
   redis.call('UNLINK', key_kept)

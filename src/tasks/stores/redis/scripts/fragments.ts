@@ -10,15 +10,17 @@ local function int(number) return string.format('%d', number) end
 `;
 
 /**
- * Fragments that several scripts share. A task script gets all keys of the task and of its owner's indexes, always in this
- * order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the calling
+ * Fragments that several scripts share. A task script gets all keys of the task, of its owner's indexes and of its subject's, always
+ * in this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the calling
  * store, the task's id, then those of the operation. A missing column has its initial value: most tasks never have a queued
  * message, a webhook or a cancel request, and every write costs.
  */
 export const TASK = `${CLOCK}
 local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local tasks, idle, rows = KEYS[6], KEYS[7], KEYS[8]
+local tasks, idle, rows, kept = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local origin, id = ARGV[2], ARGV[3]
+-- A name in the index of the subject has the digest of the owner in front, which is in the names of the owner's keys.
+local function kept_name() return string.match(tasks, '([%w_-]+):tasks$') .. id end
 -- A finished task is over at its own time, whether Redis has removed its keys by then or not.
 local function is_over(gone) return gone and tonumber(gone) <= now end
 local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end
@@ -54,13 +56,20 @@ end
 `;
 
 /**
- * Ends a turn. The idle index is the order of eviction: finished tasks by their expiry; then, after RESTING, interrupted
- * ones. Scores are integers, several per millisecond, so that tasks of one millisecond keep their order.
+ * Ends a turn. The index of the subject is the order of eviction over all its tenants: finished tasks by their expiry; then, after
+ * RESTING, interrupted ones; then, at RUNNING, those that stay. The idle index has the same scores for one owner. Scores are integers,
+ * several per millisecond, so that tasks of one millisecond keep their order.
  */
 export const IDLE = `
-local PLACES, RESTING = 64, 4e15
+local PLACES, RESTING, RUNNING = 64, 4e15, 8e15
 local function to_idle(time, band)
-  redis.call('ZADD', idle, int(band + time * PLACES + redis.call('ZCARD', idle) % PLACES), id)
+  local score = int(band + time * PLACES + redis.call('ZCOUNT', kept, '-inf', '(8e15') % PLACES)
+  redis.call('ZADD', idle, score, id)
+  redis.call('ZADD', kept, score, kept_name())
+end
+local function to_running()
+  redis.call('ZREM', idle, id)
+  redis.call('ZADD', kept, int(RUNNING), kept_name())
 end
 local function rest() to_idle(now, RESTING) end
 local function close(was_heard, has_pushes)
@@ -75,6 +84,7 @@ local function close(was_heard, has_pushes)
   if count == redis.call('ZCARD', idle) and count == redis.call('ZCOUNT', idle, '-inf', '(4e15') then
     for i = 6, 8 do redis.call('PEXPIRE', KEYS[i], EXPIRE_MS) end
   end
+  if redis.call('ZCARD', kept) == redis.call('ZCOUNT', kept, '-inf', '(4e15') then redis.call('PEXPIRE', kept, EXPIRE_MS) end
 end
 -- Newest first is lowest first here, so that tasks of one millisecond are ordered by id as the page tokens want it.
 local function show_state(state, at, row)

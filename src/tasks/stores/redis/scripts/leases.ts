@@ -37,7 +37,12 @@ return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10
 
 /** Evicts a task, unless it is running again, and notifies its readers. */
 export const EVICT = `${TASK}
-if not redis.call('ZSCORE', idle, id) then return 0 end
+if not redis.call('ZSCORE', idle, id) then
+  -- Its place is free if its owner's indexes have no such task.
+  if not redis.call('ZSCORE', tasks, id) then redis.call('ZREM', kept, kept_name()) end
+  return 0
+end
+redis.call('ZREM', kept, kept_name())
 redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
 redis.call('ZREM', idle, id)
 redis.call('ZREM', tasks, id)

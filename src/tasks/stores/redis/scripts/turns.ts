@@ -44,7 +44,7 @@ local epoch, turn = c[6] + 1, c[7] + 1
 redis.call('HSET', columns, 'state', 'working', 'phase', 'run', 'seq', seq, 'epoch', epoch, 'holder', holder,
   'until', now + lease, 'turn', turn)
 hear(bytes + event_bytes)
-redis.call('ZREM', idle, id)
+to_running()
 show_state('working', now, c[12])
 ring()
 return { 'ok', epoch, turn, c[9] or '', material(seq), c[10] and any_pending(seq) and 1 or 0 }
