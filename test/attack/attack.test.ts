@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ATTACKS, type Attack } from "./attacks.js";
+import { GRPC_ATTACKS } from "./grpc-attacks.js";
 import type { Noticed } from "./processes/bystander.js";
 import { Stage, type WatchedServer } from "./stage.js";
 import { Victim } from "./victim.js";
@@ -71,7 +72,7 @@ async function measured(attack: Attack, target: WatchedServer): Promise<Outcome>
 const isStall = ({ longestMs, busiestMs }: Outcome): boolean =>
   (busiestMs > STALL_MS && busiestMs > STALL_RATIO * quiet.busiest) || longestMs > STANDSTILL_MS;
 
-test.each(ATTACKS)("$name", async (attack) => {
+test.each([...ATTACKS, ...GRPC_ATTACKS])("$name", async (attack) => {
   const target = (await attack.target?.(stage)) ?? stage.gateway;
   stage.target = target;
   if (attack.target !== undefined) await control(target);
