@@ -39,6 +39,8 @@ describe("parseRpcRequest", () => {
     [{ jsonrpc: "2.0", id: 1.5, method: "m" }, null, "id must be a string, a whole number or null"],
     [{ jsonrpc: "2.0", id: {}, method: "m" }, null, "id must be a string, a whole number or null"],
     [{ jsonrpc: "2.0", id: 2 ** 60, method: "m" }, null, "id must be a string, a whole number or null"],
+    [{ jsonrpc: "2.0", id: "x".repeat(513), method: "m" }, null, "id has more than 512 characters"],
+    [{ id: "x".repeat(513), method: "m" }, null, 'jsonrpc must be "2.0"'],
     [{ jsonrpc: "2.0", id: 1 }, 1, "method is missing"],
     [{ jsonrpc: "2.0", id: 1, method: 5 }, 1, "method must be a string, not a number"],
     [{ jsonrpc: "2.0", id: 1, method: "m", params: "p" }, 1, "params must be an object or an array, not a string"],

@@ -1,6 +1,7 @@
 import { AgentError, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { HttpRequest } from "./exchange.js";
 import { DecodeProblem, kindOf } from "./fields.js";
+import { DEFAULT_LIMITS } from "./limits.js";
 
 /** JSON-RPC 2.0 §5.1. */
 export const PARSE_ERROR = -32700;
@@ -8,6 +9,8 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
+
+const ID_CHARS = DEFAULT_LIMITS.idChars;
 
 /** JSON-RPC 2.0 §4: a string, a number without fraction, or null. */
 export type RpcId = string | number | null;
@@ -67,7 +70,10 @@ export function parseRpcRequest(value: unknown, options?: RpcOptions): RpcReques
   if (value["jsonrpc"] !== "2.0") return fault(answerTo, INVALID_REQUEST, 'jsonrpc must be "2.0"');
   if (id === undefined) {
     if (options?.notifications !== true) return fault(null, INVALID_REQUEST, "id is missing; notifications are not supported");
-  } else if (!isRpcId(id)) return fault(null, INVALID_REQUEST, "id must be a string, a whole number or null");
+  } else if (!isRpcId(id)) {
+    const problem = typeof id === "string" ? `has more than ${ID_CHARS} characters` : "must be a string, a whole number or null";
+    return fault(null, INVALID_REQUEST, `id ${problem}`);
+  }
   if (typeof method !== "string") {
     return fault(
       answerTo,
@@ -81,9 +87,16 @@ export function parseRpcRequest(value: unknown, options?: RpcOptions): RpcReques
   return { kind: "request", id, method, params };
 }
 
-/** Numbers beyond 2^53 were changed when they were parsed, so they cannot be echoed exactly. */
+/**
+ * Numbers beyond 2^53 were changed when they were parsed, so they cannot be echoed exactly. A long text would be kept as long as the call
+ * and repeated in every answer.
+ */
 function isRpcId(value: unknown): value is RpcId {
-  return typeof value === "string" || value === null || (typeof value === "number" && Number.isSafeInteger(value));
+  return (
+    (typeof value === "string" && value.length <= ID_CHARS) ||
+    value === null ||
+    (typeof value === "number" && Number.isSafeInteger(value))
+  );
 }
 
 function fault(id: RpcId, code: number, message: string): RpcFault {

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, request as httpRequest, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface as Lines } from "node:readline";
@@ -73,9 +71,6 @@ export class Stage {
   readonly authority: Authority;
   readonly folder: string;
   readonly #children: ChildProcess[] = [];
-  #proxy: Server | undefined;
-  /** The answer to `HOSTILE` messages. */
-  hostileAnswer: Buffer = Buffer.from("{}");
   /** The server that is attacked now. */
   target: WatchedServer = { url: "", pid: undefined };
   #gateway: ChildProcess | undefined;
@@ -142,6 +137,11 @@ export class Stage {
     return made.flat();
   }
 
+  /** Sets the answer to `HOSTILE` messages. */
+  async answerHostile(answer: Buffer): Promise<void> {
+    await writeFile(this.path("hostile-answer"), answer);
+  }
+
   /** Kibibytes of the gateway: resident now, and the most since the last call. */
   async memory(): Promise<{ readonly resident: number; readonly peak: number }> {
     const status = await readFile(`/proc/${this.#gateway?.pid}/status`, "utf8");
@@ -178,8 +178,6 @@ export class Stage {
       child.kill("SIGKILL");
       await ended;
     }
-    this.#proxy?.closeAllConnections();
-    this.#proxy?.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -215,7 +213,7 @@ export class Stage {
     const upstream = this.#keep(
       startKoine(["serve", this.path("agent.mjs"), "--port", "0", "--name", `127.0.0.1:${proxyPort}`, "-o", "json"]),
     );
-    this.#upstreamPort = (await firstLine<{ readonly port: number }>(upstream)).port;
+    await this.#write("upstream-port", String((await firstLine<{ readonly port: number }>(upstream)).port));
     const config = {
       profile: "recommended",
       listen: { port: 0, tls: { cert: "server.pem", key: "server.key", clientCa: "ca.pem", crl: "clients.crl" } },
@@ -232,32 +230,10 @@ export class Stage {
     this.#started = await firstLine<Started>(this.#gateway);
   }
 
-  #upstreamPort = 0;
-
-  /** Passes everything on to the upstream process, except the messages that get the prepared answer. */
   async #openProxy(): Promise<number> {
-    const proxy = createServer((request, response) => {
-      const pieces: Buffer[] = [];
-      request.on("data", (piece: Buffer) => pieces.push(piece));
-      request.on("end", () => {
-        const body = Buffer.concat(pieces);
-        if (body.includes(HOSTILE)) {
-          response.setHeader("content-type", "application/json").end(this.hostileAnswer);
-          return;
-        }
-        const { method, headers, url: path } = request;
-        const onward = httpRequest({ host: "127.0.0.1", port: this.#upstreamPort, method, path, headers }, (answer) => {
-          response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-          answer.pipe(response);
-        });
-        onward.on("error", () => response.destroy());
-        response.on("close", () => onward.destroy());
-        onward.end(body);
-      });
-    });
-    this.#proxy = proxy.listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    return (proxy.address() as AddressInfo).port; // bound to TCP
+    const argv = [compiled("test/attack/processes/proxy.ts"), this.folder, HOSTILE];
+    const child = this.#keep(spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"] }));
+    return Number((await seen(child.stdout, /port \d+/)).slice("port ".length));
   }
 }
 
