@@ -4,6 +4,7 @@ import { AgentError, type Card } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { Finding, Protocol } from "../protocols/protocol.js";
+import type { HttpRequest, Link } from "../transport/exchange.js";
 import { discoverPeer } from "./discovery.js";
 
 const URL = "http://peer.example";
@@ -52,6 +53,23 @@ describe("discoverPeer()", () => {
     const options = { protocols: [quick, late], context, clock: hasty, discoverMs: 5_000 };
     await expect(discoverPeer(URL, { ...options, check })).rejects.toMatchObject({ code: "bad_signature" });
     expect((await discoverPeer(URL, options)).findings).toHaveLength(2);
+  });
+
+  it("reports a peer that answers nothing but 503 as unavailable, also where a protocol makes nothing of it", async () => {
+    const statuses = [503, 503, 503, 404];
+    const asking: Protocol = {
+      ...toy,
+      discover: async ({ link }) => void (await link.exchange({} as HttpRequest)), // the link does not look at it
+      probe: async ({ link }) => void (await link.exchange({} as HttpRequest)),
+    };
+    const link: Link = {
+      exchange: () => ({ status: statuses.shift() ?? 500, headers: { "retry-after": "2" }, body: undefined }),
+      close: async () => undefined,
+    };
+    const options = { protocols: [asking], context: { ...context, link }, clock: hasty, discoverMs: 5_000 };
+    const facts = { status: 503, retryAfterMs: 2_000, sent: "no" };
+    await expect(discoverPeer(URL, options)).rejects.toMatchObject({ code: "unavailable", facts });
+    await expect(discoverPeer(URL, options)).rejects.toMatchObject({ code: "unsupported" });
   });
 
   it("never uses a finding for the whole host: it may be another agent", async () => {

@@ -4,6 +4,7 @@ import type { Clock } from "../policies/index.js";
 import type { CardGate, DiscoveryContext, Finding, Protocol } from "../protocols/protocol.js";
 import type { DiscoveryResult } from "./discovery-cache.js";
 import { type Candidate, matchesHint } from "./pick-interface.js";
+import { AvailabilityWatch } from "./watch-unavailable.js";
 
 /** What discovery needs. */
 export interface DiscoveryOptions {
@@ -27,7 +28,9 @@ const LATE_MS = 1_000;
  * discovery: an attacker who can alter the card could also remove it and leave another interface.
  */
 export async function discoverPeer(url: string, options: DiscoveryOptions): Promise<DiscoveryResult> {
-  const { protocols, context, clock, discoverMs, known, check, pin } = options;
+  const { protocols, clock, discoverMs, known, check, pin } = options;
+  const watch = new AvailabilityWatch(options.context.link);
+  const context: DiscoveryContext = { ...options.context, link: watch.link };
   const cancel = new CancelSource();
   const timers = [
     clock.after(discoverMs, () =>
@@ -60,7 +63,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
       const problem = problemOf([...tried, ...probed]);
       if (problem !== undefined && cancel.reason === undefined) throw problem;
     }
-    if (findings.length === 0) throw cancel.reason ?? new NoProtocolError(url, pin);
+    if (findings.length === 0) throw cancel.reason ?? watch.problem(url) ?? new NoProtocolError(url, pin);
     if (findings.every(({ finding }) => finding.wider === true)) throw onlyHostWide(url, findings);
     findings.sort((a, b) => Number(a.finding.doubted ?? false) - Number(b.finding.doubted ?? false));
     return { findings, foundAt: clock.now() };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../envelope/index.js";
-import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse, RequestHead } from "../transport/exchange.js";
 import { jsonResponse } from "../transport/response.js";
 import type { HealthSource } from "./host.js";
 import type { Claim } from "./route-table.js";
@@ -27,6 +27,11 @@ export function healthClaims({ status, probes }: HealthSource, members: HealthMe
   if (!probes) return health;
   const ready = truthful((_request, alone) => alone);
   return [...health, ...claimsAt(READY, ready), ...claimsAt(LIVE, (request) => healthResponse(request, 200, ALIVE))];
+}
+
+/** A request of one of these paths, also where a protocol has taken it over. */
+export function isHealthCheck({ method, path }: RequestHead): boolean {
+  return (method === "GET" || method === "HEAD") && (path === HEALTH || path === READY || path === LIVE);
 }
 
 function claimsAt(path: string, exchange: Exchange): readonly Claim[] {

@@ -1,4 +1,5 @@
 import { AgentError, type Envelope, type Interface, type Maybe, type ReplayGuard, systemIds } from "../envelope/index.js";
+import { isHealthCheck } from "../protocols/health-routes.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS, type Store } from "../tasks/index.js";
@@ -91,7 +92,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     take: (request) => current.intake.take(request),
     upgrade: (head) => current.intake.upgrade(head),
   };
-  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError });
+  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError, servesWhileClosing: isHealthCheck });
   const ready = (assembled: Assembled): void => {
     if (assembled.url === "") assembled.url = listening.url;
     assembled.checkHost = checkHost;
@@ -126,7 +127,8 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     reload: (renewed) => listening.reload(renewed),
     reloadAdmin: (renewed) => adminListening?.reload(renewed),
     async close() {
-      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close()]);
+      const drained = Promise.all([current.close(limits.drainMs), retired.close()]);
+      await Promise.all([listening.close(drained), drained]);
       // Last: until then the operator can see what the server waits for.
       await adminListening?.close();
     },

@@ -2,6 +2,8 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import type { HttpHeaders, HttpResponse } from "./exchange.js";
 import { errorResponse } from "./response.js";
 
+export const SHUTDOWN = "the server is shutting down";
+
 /** Responses that the server gives itself, before or instead of the exchange. */
 const CLOSE = { connection: "close" } as const;
 
@@ -18,6 +20,15 @@ export function bodyTooLarge(maxBytes: number, limit?: Maybe<string>): AgentErro
 export function refuseEncoding(encoding: string): HttpResponse {
   const message = `content-encoding ${encoding.slice(0, 64)} is not supported: send the body unencoded`;
   return errorResponse(415, new AgentError("unsupported_content", message), { ...CLOSE, "accept-encoding": "identity" });
+}
+
+export function refuseClosing(): HttpResponse {
+  return errorResponse(503, shuttingDown());
+}
+
+/** The server starts no new calls; another one, or this one after its restart, may. */
+export function shuttingDown(): AgentError {
+  return new AgentError("unavailable", SHUTDOWN, { retryAfterMs: 1_000 });
 }
 
 export function refuseOverloaded(): HttpResponse {

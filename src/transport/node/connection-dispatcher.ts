@@ -10,6 +10,9 @@ import { sniff, type WireProtocol } from "./sniff.js";
 import { UpgradeHandler } from "./upgrade-handler.js";
 import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-handshake.js";
 
+/** What a connection without a request gets at shutdown to send one and to read its refusal. */
+export const LAST_REQUEST_MS = 250;
+
 /**
  * Dispatches new connections to HTTP/1.1 or HTTP/2. The listening server is Node's own, because it applies its time limits only to
  * connections that it accepted itself; its listeners run once the protocol is known, and HTTP/2 and WebSockets are served beside it.
@@ -17,7 +20,11 @@ import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-ha
  */
 export class ConnectionDispatcher {
   readonly #handler: HttpHandler;
-  readonly #unidentified = new Map<string, Socket>();
+  readonly #open = new Set<Socket>();
+  /** Those without a request. */
+  readonly #silent = new Map<string, Socket>();
+  /** TLS sockets of HTTP/1.1 among them: Node's server has them, but does not count them as idle. */
+  readonly #silentTls = new WeakSet<Socket>();
   /** The PROXY headers of TLS connections during their handshake, which gives them another socket. */
   readonly #proxied = new Map<string, ProxyHeader>();
   readonly #http2 = new Set<Http2Connection>();
@@ -32,7 +39,7 @@ export class ConnectionDispatcher {
     const accept = takeListeners(server, "connection");
     server.on("connection", (socket: Socket) => {
       this.#detect(socket, (protocol) => {
-        this.#unidentified.delete(peerOf(socket));
+        this.#silent.delete(peerOf(socket));
         if (protocol === "http2") this.#acceptHttp2(socket);
         else accept(socket);
       });
@@ -52,32 +59,60 @@ export class ConnectionDispatcher {
     server.on("secureConnection", (socket: TLSSocket) => {
       // The address equals that of the underlying socket, which Node does not expose.
       const peer = peerOf(socket);
-      this.#unidentified.delete(peer);
       const header = this.#proxied.get(peer);
       if (header !== undefined) setProxied(socket, header);
-      if (socket.alpnProtocol === "h2") this.#acceptHttp2(socket);
-      else accept(socket);
+      if (socket.alpnProtocol === "h2") {
+        this.#silent.delete(peer);
+        this.#acceptHttp2(socket);
+      } else {
+        this.#silentTls.add(socket);
+        accept(socket);
+      }
     });
+    for (const event of ["request", "checkContinue", "upgrade"]) {
+      server.on(event, ({ socket }: IncomingMessage) => {
+        if (this.#silentTls.delete(socket)) this.#silent.delete(peerOf(socket));
+      });
+    }
     this.#serveUpgrades(server, accept);
   }
 
-  /** Closes idle connections; active ones are marked as the last. */
-  close(): void {
-    for (const socket of this.#unidentified.values()) socket.destroy();
+  /**
+   * Closes idle connections; active ones are marked as the last. Resolves when those are closed. Connections that are silent, and those
+   * that are accepted later, are not waited for: they may send a request, which is refused.
+   */
+  async close(): Promise<void> {
+    const silent = new Set(this.#silent.values());
+    for (const socket of silent) this.#closeIfSilent(socket);
+    const closed = [...this.#open].filter((socket) => !silent.has(socket)).map((socket) => onceClosed(socket));
     for (const connection of this.#http2) connection.close();
     this.#upgrades.close();
+    await Promise.all(closed);
   }
 
+  /** Disconnects all that Node's server does not know, silent ones included. */
   destroy(): void {
     for (const connection of this.#http2) connection.destroy();
     this.#upgrades.destroy();
+    for (const socket of this.#silent.values()) socket.destroy();
+  }
+
+  #closeIfSilent(socket: Socket): void {
+    const peer = peerOf(socket);
+    const end = setTimeout(() => {
+      if (this.#silent.get(peer) === socket) socket.destroy();
+    }, LAST_REQUEST_MS);
+    socket.once("close", () => clearTimeout(end));
   }
 
   #detect(socket: Socket, onProtocol: (protocol: WireProtocol) => void): void {
     const peer = peerOf(socket);
-    this.#unidentified.set(peer, socket);
+    this.#open.add(socket);
+    this.#silent.set(peer, socket);
+    if (this.#handler.closing) this.#closeIfSilent(socket);
     socket.on("close", () => {
-      if (this.#unidentified.get(peer) === socket) this.#unidentified.delete(peer);
+      this.#open.delete(socket);
+      if (this.#silent.get(peer) === socket) this.#silent.delete(peer);
     });
     const { proxies, limits } = this.#handler;
     const detect = (): void =>
@@ -109,8 +144,9 @@ export class ConnectionDispatcher {
   }
 
   #acceptHttp2(socket: Socket): void {
-    if (this.#handler.closing) socket.destroy();
-    else this.#http2.add(new Http2Connection(this.#handler, socket, (connection) => this.#http2.delete(connection)));
+    const connection = new Http2Connection(this.#handler, socket, (ended) => this.#http2.delete(ended));
+    this.#http2.add(connection);
+    if (this.#handler.closing) connection.refuse(LAST_REQUEST_MS);
   }
 }
 
@@ -121,6 +157,10 @@ function takeListeners(server: Server, event: string): (socket: Socket) => void 
   return (socket) => {
     for (const listener of listeners) listener.call(server, socket);
   };
+}
+
+function onceClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once("close", () => resolve()));
 }
 
 /** Identifies the peer: unique per local port. */

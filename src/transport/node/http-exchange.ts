@@ -1,10 +1,10 @@
 import { AgentError, type Awaitable } from "../../envelope/index.js";
 import { ByteCollector } from "../body.js";
 import { assignWhenAdmitted, BufferedBytes, bufferedBytesOf } from "../buffered-bytes.js";
-import { type Chunk, type HttpResponse, type Intake, isStream, type Taken } from "../exchange.js";
+import { type Chunk, type HttpResponse, type Intake, isStream, type RequestHead, type Taken } from "../exchange.js";
 import { isRefusal, respondTooLarge } from "../intake.js";
 import type { Limits } from "../limits.js";
-import { refuseFailed, refuseOverloaded } from "../refusal.js";
+import { refuseClosing, refuseFailed, refuseOverloaded } from "../refusal.js";
 import { respondUnread } from "../unread.js";
 import { ArrivingBody } from "./arriving-body.js";
 import type { IncomingRequest, RequestContext } from "./incoming-request.js";
@@ -17,6 +17,8 @@ export interface ExchangeContext extends RequestContext {
   readonly limits: Limits;
   /** Set at shutdown: later responses close their connection. */
   readonly closing: boolean;
+  /** Whether a new request is refused because of the shutdown. */
+  refuses(head: RequestHead): boolean;
   openStreams: number;
   report(thrown: unknown): void;
 }
@@ -62,6 +64,10 @@ export abstract class HttpExchange {
   /** Lets the server decide by the head. The body is read only if it takes the request. */
   start(): void {
     const { hasBody } = this.incoming;
+    if (this.context.refuses(this.incoming)) {
+      this.#decided(refuseClosing());
+      return;
+    }
     let taken: Awaitable<Taken | HttpResponse>;
     try {
       taken = this.context.intake.take(this.incoming);

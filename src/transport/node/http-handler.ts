@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
-import type { Exchange, HttpResponse, Intake } from "../exchange.js";
+import type { Exchange, HttpResponse, Intake, RequestHead } from "../exchange.js";
 import { intakeOf } from "../intake.js";
 import type { Limits } from "../limits.js";
 import { belowBase, bodyConsumed, foreignEncoding, refuseConsumed, refuseEncoding, refuseOutside } from "../refusal.js";
@@ -21,6 +21,8 @@ export interface HttpHandlerOptions {
   readonly onError?: Maybe<(thrown: unknown) => void>;
   /** The proxies in front. */
   readonly trustedProxies?: Maybe<TrustedProxies>;
+  /** Requests that are served also at shutdown. Default: none. */
+  readonly servesWhileClosing?: Maybe<(head: RequestHead) => boolean>;
 }
 
 /** Express strips the mount point from `url` and keeps the full path in `originalUrl`. */
@@ -34,6 +36,7 @@ export class HttpHandler implements ExchangeContext {
   readonly #basePath: string | undefined;
   readonly #claims: HttpHandlerOptions["claims"];
   readonly #onError: ((thrown: unknown) => void) | undefined;
+  readonly #servesWhileClosing: HttpHandlerOptions["servesWhileClosing"];
   closing = false;
   openStreams = 0;
 
@@ -44,6 +47,7 @@ export class HttpHandler implements ExchangeContext {
     this.#basePath = options.basePath;
     this.#claims = options.claims;
     this.#onError = options.onError;
+    this.#servesWhileClosing = options.servesWhileClosing;
   }
 
   /** Serves one request. `expects`: the peer waits for `100 Continue`. */
@@ -68,6 +72,10 @@ export class HttpHandler implements ExchangeContext {
   /** Whether the path is served here. */
   claims(address: Address | undefined): boolean {
     return this.#claims === undefined || (address !== undefined && this.#claims(address.path));
+  }
+
+  refuses(head: RequestHead): boolean {
+    return this.closing && this.#servesWhileClosing?.(head) !== true;
   }
 
   #encodingRefusal(req: IncomingMessage): HttpResponse | undefined {

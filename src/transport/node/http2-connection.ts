@@ -17,6 +17,8 @@ const CONNECTION_WINDOW_BYTES = 1024 * 1024;
 /** Complete bodies that may be queued on one connection before its new streams are refused. */
 const BODIES_QUEUED = 4;
 const MEGABYTE = 1024 * 1024;
+/** RFC 9113 §6.8: in a first GOAWAY, which leaves open how many requests will be answered. */
+const ANY_STREAM = 2 ** 31 - 1;
 
 /** One HTTP/2 connection: guards against abuse and turns every stream into an exchange. */
 export class Http2Connection implements Http2ExchangeContext {
@@ -27,6 +29,7 @@ export class Http2Connection implements Http2ExchangeContext {
   readonly #idle: NodeJS.Timeout;
   #settings = 0;
   #exchanges = 0;
+  #lastRequest: NodeJS.Timeout | undefined;
   #resets = 0;
   #resetWindow: NodeJS.Timeout | undefined;
 
@@ -59,6 +62,7 @@ export class Http2Connection implements Http2ExchangeContext {
       clearTimeout(this.#unsettled);
       clearTimeout(this.#resetWindow);
       clearTimeout(this.#idle);
+      clearTimeout(this.#lastRequest);
       this.#linger();
       closed(this);
     });
@@ -69,7 +73,9 @@ export class Http2Connection implements Http2ExchangeContext {
   }
 
   exchangeEnded(): void {
-    if (--this.#exchanges === 0) this.#idle.refresh();
+    if (--this.#exchanges > 0) return;
+    if (this.#lastRequest === undefined) this.#idle.refresh();
+    else this.close();
   }
 
   requestReset(): void {
@@ -86,6 +92,12 @@ export class Http2Connection implements Http2ExchangeContext {
   close(): void {
     this.#session.close();
     if (this.#exchanges === 0) this.#linger();
+  }
+
+  /** The server shuts down: sends GOAWAY, then closes after the requests that are on their way, within `ms`, were refused. */
+  refuse(ms: number): void {
+    this.#session.goaway(http2().constants.NGHTTP2_NO_ERROR, ANY_STREAM);
+    this.#lastRequest = setTimeout(() => this.close(), ms);
   }
 
   destroy(): void {

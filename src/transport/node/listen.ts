@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AgentError, type Maybe } from "../../envelope/index.js";
-import type { Exchange, Intake } from "../exchange.js";
+import type { Exchange, Intake, RequestHead } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { ConnectionDispatcher } from "./connection-dispatcher.js";
+import { ConnectionDispatcher, LAST_REQUEST_MS } from "./connection-dispatcher.js";
 import { HttpHandler } from "./http-handler.js";
 import { plainServer, tlsServer } from "./http1-server.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly tls?: Maybe<TlsOptions>;
   /** Reverse proxies in front. Default: none, so a caller's address is that of its socket. */
   readonly trustedProxies?: Maybe<TrustedProxies>;
+  /** Requests that are served while the listener closes, as health checks are. Default: none. */
+  readonly servesWhileClosing?: Maybe<(head: RequestHead) => boolean>;
   /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -35,8 +37,11 @@ export interface Listening {
    * if the new one is not usable.
    */
   reload(tls: TlsOptions): void;
-  /** Stops accepting, lets running calls end within `drainMs`, then disconnects. */
-  close(): Promise<void>;
+  /**
+   * Lets running calls end within `drainMs`, then stops accepting and disconnects. Until then new requests are refused with 503, on new
+   * connections too. `drained`: also waited for, within `drainMs`.
+   */
+  close(drained?: Promise<unknown>): Promise<void>;
 }
 
 /** Connections that wait to be accepted: a crowd that arrives at once. Linux allows `net.core.somaxconn`, by default as many. */
@@ -47,8 +52,16 @@ const SHUTDOWN_TICK_MS = 25;
 
 /** Serves an exchange on a TCP port: HTTP/1.1 and HTTP/2, plain or under TLS. */
 export async function listen(served: Exchange | Intake, options: ListenOptions): Promise<Listening> {
-  const { host = "127.0.0.1", port: requestedPort, tls, limits = DEFAULT_LIMITS, onError, trustedProxies } = options;
-  const handler = new HttpHandler(served, { limits, onError, trustedProxies });
+  const {
+    host = "127.0.0.1",
+    port: requestedPort,
+    tls,
+    limits = DEFAULT_LIMITS,
+    onError,
+    trustedProxies,
+    servesWhileClosing,
+  } = options;
+  const handler = new HttpHandler(served, { limits, onError, trustedProxies, servesWhileClosing });
   const dispatcher = new ConnectionDispatcher(handler);
   const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls);
   await bind(server, requestedPort, host);
@@ -56,7 +69,12 @@ export async function listen(served: Exchange | Intake, options: ListenOptions):
   server.on("error", (error) => handler.report(error));
   const { address, port } = server.address() as AddressInfo; // bound to TCP, so it is not a pipe's name
   const url = `${tls === undefined ? "http" : "https"}://${nameOf(address)}:${port}`;
-  return { url, port, address, reload, close: () => shutDown(server, handler, dispatcher) };
+  let closed: Maybe<Promise<void>>;
+  const close = (drained?: Promise<unknown>): Promise<void> => {
+    closed ??= shutDown(server, handler, dispatcher, drained);
+    return closed;
+  };
+  return { url, port, address, reload, close };
 }
 
 interface ServerWithReload {
@@ -113,20 +131,39 @@ function nameOf(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-async function shutDown(server: Server, handler: HttpHandler, dispatcher: ConnectionDispatcher): Promise<void> {
+async function shutDown(
+  server: Server,
+  handler: HttpHandler,
+  dispatcher: ConnectionDispatcher,
+  drained: Maybe<Promise<unknown>>,
+): Promise<void> {
   handler.closing = true;
-  dispatcher.close();
+  const disconnect = (): void => {
+    server.closeAllConnections();
+    dispatcher.destroy();
+  };
+  const cut = setTimeout(disconnect, handler.limits.drainMs);
+  const tick = setInterval(() => server.closeIdleConnections(), SHUTDOWN_TICK_MS);
+  const called = dispatcher.close();
+  server.closeIdleConnections();
+  await Promise.all([called, settledWithin(drained, handler.limits.drainMs)]);
+  // What is left came while the server drained.
+  const last = setTimeout(disconnect, LAST_REQUEST_MS);
+  // An error only means that it was closed before.
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(tick);
+  clearTimeout(cut);
+  clearTimeout(last);
+}
+
+async function settledWithin(work: Maybe<Promise<unknown>>, ms: number): Promise<void> {
+  if (work === undefined) return;
   await new Promise<void>((resolve) => {
-    const tick = setInterval(() => server.closeIdleConnections(), SHUTDOWN_TICK_MS);
-    const end = setTimeout(() => {
-      server.closeAllConnections();
-      dispatcher.destroy();
-    }, handler.limits.drainMs);
-    // An error only means that it was closed before.
-    server.close(() => {
-      clearInterval(tick);
+    const end = setTimeout(resolve, ms);
+    const settled = (): void => {
       clearTimeout(end);
       resolve();
-    });
+    };
+    work.then(settled, settled);
   });
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { AgentError } from "../../envelope/index.js";
-import { errorResponse } from "../response.js";
+import { refuseClosing, SHUTDOWN, shuttingDown } from "../refusal.js";
 import { SessionGroup } from "../session-group.js";
 import type { HttpHandler } from "./http-handler.js";
 import { IncomingRequest } from "./incoming-request.js";
@@ -9,8 +8,6 @@ import { PendingUpgrade } from "./pending-upgrade.js";
 import { refuseMessage } from "./refuse-message.js";
 import { SessionAcceptor } from "./session-acceptor.js";
 import { owesResponse, refuseHandshake } from "./websocket-handshake.js";
-
-const SHUTDOWN = "the server is shutting down";
 
 /**
  * Serves WebSocket upgrades. After an upgrade Node neither limits nor closes the connection, so everything from the handshake to the
@@ -42,7 +39,7 @@ export class UpgradeHandler {
     }
     const incoming = new IncomingRequest(req, address, false, handler);
     const upgrade = new PendingUpgrade({ handler, acceptor: this.#acceptor, req, socket, head, incoming });
-    const refusal = this.#isClosing ? errorResponse(503, shuttingDown()) : (refuseMessage(req) ?? refuseHandshake(req));
+    const refusal = this.#isClosing ? refuseClosing() : (refuseMessage(req) ?? refuseHandshake(req));
     if (refusal !== undefined) upgrade.refuse(refusal);
     else {
       this.#pending.add(upgrade);
@@ -82,10 +79,6 @@ export class UpgradeHandler {
       if (this.#sockets.size === 0) this.#onEmpty?.();
     });
   }
-}
-
-function shuttingDown(): AgentError {
-  return new AgentError("unavailable", SHUTDOWN, { retryAfterMs: 1_000 });
 }
 
 /** A broken connection is handled when it closes. */
