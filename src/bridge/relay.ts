@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  asProbe,
   type Call,
   type Card,
   type Envelope,
@@ -10,6 +11,7 @@ import {
   type Maybe,
   type Operation,
   type Reply,
+  receivedProbes,
   type Status,
   type Task,
 } from "../envelope/index.js";
@@ -54,7 +56,8 @@ export function relayTasks(
   return (operation, call) => {
     const extra = operation.kind === "send" ? operation.envelope.extra : undefined;
     const reportLoss = (loss: Loss): void => (isOwnMark(loss, extra) ? undefined : call.reportLoss(loss));
-    const outgoing = call.derive({ hops: call.hops + 1, reportLoss });
+    const derived = call.derive({ hops: call.hops + 1, reportLoss });
+    const outgoing = receivedProbes.of(call) === undefined ? derived : asProbe(derived);
     switch (operation.kind) {
       case "card":
         return operation.extended ? extended(handler(operation, outgoing), rewriteCard) : undefined;

@@ -44,7 +44,7 @@ export function createTracing(options: TracingOptions = {}): Tracing {
       const fixed = { "koine.protocol": edge.protocol, ...serverAttributes(url) };
       return spanLayer((operation, call) => {
         const tracer = tracerNow();
-        if (tracer === undefined || operation.kind === "ping") return undefined;
+        if (tracer === undefined || isCheck(operation, call)) return undefined;
         const attributes = { ...fixed, ...callAttributes(operation, edge.dstId) };
         return open(
           tracer,

@@ -19,9 +19,7 @@ export class InboundCapture {
       begin: (operation, call) => {
         const captured = this.#exchanges.of(call);
         const envelope = envelopeOf(operation);
-        // Not every protocol passes the header on.
-        const traceparent = call.parameters["traceparent"] ?? captured?.traceparent;
-        const position = context.spans.incoming(envelope, traceparent);
+        const position = context.spans.incoming(envelope, call.parameters["traceparent"], captured?.traceparent);
         const { agent, via, caller } = call;
         const capturedCall = new CapturedCall(context, { direction: "in", operation, position, agent, caller: caller.id, via });
         if (captured !== undefined) ignoreErrors(() => captured.addCall(capturedCall));

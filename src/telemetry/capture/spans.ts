@@ -1,4 +1,13 @@
-import { type Envelope, formatTraceparent, type Maybe, parseTraceparent, RecentMap, traceIdHex } from "../../envelope/index.js";
+import {
+  type Envelope,
+  formatTraceparent,
+  type Maybe,
+  parseTraceparent,
+  RecentMap,
+  type TraceParent,
+  traceIdHex,
+} from "../../envelope/index.js";
+import { isActiveSpan } from "../open-telemetry.js";
 import { spanIdOf } from "../traceparent.js";
 
 /** The position of a call in its trace. */
@@ -22,15 +31,18 @@ export class Spans {
     this.#byMessage = new RecentMap(limit);
   }
 
-  /** For an incoming call. */
-  incoming(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
-    const carried = parseTraceparent(traceparent);
-    const position: SpanPosition = {
-      traceId: carried?.traceId ?? traceIdHex(envelope?.context.traceId) ?? this.#newTrace(),
-      span: this.#newSpan(),
-      parentSpan: carried?.spanId,
-      sampled: carried?.sampled ?? true,
-    };
+  /** For an incoming call. `received`: the header of its request, which not every protocol passes on. */
+  incoming(envelope: Maybe<Envelope>, traceparent: Maybe<string>, received?: Maybe<string>): SpanPosition {
+    const carried = parseTraceparent(traceparent ?? received);
+    const own = ownSpan(carried);
+    const position: SpanPosition = own
+      ? { ...own, parentSpan: parseTraceparent(received)?.spanId }
+      : {
+          traceId: carried?.traceId ?? traceIdHex(envelope?.context.traceId) ?? this.#newTrace(),
+          span: this.#newSpan(),
+          parentSpan: carried?.spanId,
+          sampled: carried?.sampled ?? true,
+        };
     if (envelope !== undefined && envelope.id !== "") this.#byMessage.set(envelope.id, position);
     return position;
   }
@@ -38,6 +50,8 @@ export class Spans {
   /** For an outgoing call. */
   outgoing(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
     const carried = parseTraceparent(traceparent);
+    const own = ownSpan(carried);
+    if (own !== undefined) return { ...own, parentSpan: this.#causeOf(envelope)?.span };
     // A traceparent derived from the message alone names a span that does not exist.
     const continued = carried !== undefined && carried.spanId !== spanIdOf(envelope?.id ?? "") ? carried : undefined;
     const cause = continued === undefined ? this.#causeOf(envelope) : undefined;
@@ -64,6 +78,12 @@ export class Spans {
     const id = this.#newId();
     return traceIdHex(id) ?? spanIdOf(id) + spanIdOf(`${id}.`);
   }
+}
+
+/** The span that tracing has created for this very call. The peer must see that one, or its spans have no parent. */
+function ownSpan(carried: Maybe<TraceParent>): Maybe<Omit<SpanPosition, "parentSpan">> {
+  if (carried === undefined || !isActiveSpan(carried.spanId)) return undefined;
+  return { traceId: carried.traceId, span: carried.spanId, sampled: carried.sampled };
 }
 
 /** The header for calls that this one causes. */
