@@ -14,9 +14,15 @@ import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress, peerCredentials } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
+import { type TraceOptions, tracingRequest } from "./tracing.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions, ProxyOptions, AdminCommandOptions {
+interface BridgeCommandOptions
+  extends CredentialOptions,
+    IdentityCredentialOptions,
+    ProxyOptions,
+    AdminCommandOptions,
+    TraceOptions {
   readonly output: Format;
   readonly as?: readonly string[];
   /** False for `--no-grpc`. */
@@ -114,6 +120,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     identity: options.listenerIdentity,
     cardKeys: cardKey,
     page: options.page,
+    tracing: tracingRequest(options),
     admin: {
       port: options.adminPort,
       host: options.adminHost,

@@ -19,16 +19,16 @@ import {
 import { adminLine, pageAddress, pageLine } from "./admin.js";
 import { callsToTry } from "./calls-to-try.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { type LogOptions, withLogging, withTracing } from "./gateway-overrides.js";
 import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 import { listenProblem, problemOf } from "./problem.js";
+import type { TraceOptions } from "./tracing.js";
 
-interface GatewayOptions {
+interface GatewayOptions extends TraceOptions, LogOptions {
   readonly output: Format;
   readonly profile?: DeploymentName;
-  readonly logLevel?: "info" | "warn";
-  readonly logFormat?: "json" | "text";
   readonly check?: boolean;
   readonly connect?: boolean;
   readonly requireUpstreams?: boolean;
@@ -44,7 +44,8 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   if (options.connect === true && options.check !== true)
     throw usageError("--connect belongs to --check", "A gateway that starts reaches its agents anyway.");
   const mark = configRevision(file);
-  const read = async (): Promise<GatewayConfig> => logging(await readConfig(file, process.env, options.profile), options);
+  const read = async (): Promise<GatewayConfig> =>
+    withTracing(withLogging(await readConfig(file, process.env, options.profile), options), options);
   const config = await explained(read);
   if (options.check === true) return check(file, config, options, output);
   const gateway = await startGateway(config, output, options.requireUpstreams === true);
@@ -53,13 +54,6 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   await untilStopped(output);
   stopReloading();
   await endGateway(gateway, output);
-}
-
-/** The options of the command line win over the file; a level alone logs to stderr. */
-function logging(config: GatewayConfig, { logLevel, logFormat }: GatewayOptions): GatewayConfig {
-  if (logLevel === undefined && logFormat === undefined) return config;
-  const { log = "stderr", ...rest } = config.document;
-  return { ...config, document: { ...rest, log, ...(logLevel && { logLevel }), ...(logFormat && { logFormat }) } };
 }
 
 async function check(file: string, config: GatewayConfig, options: GatewayOptions, output: Output): Promise<void> {

@@ -1,6 +1,7 @@
 import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
 import { type LossSink, NoProtocolError, parseDid } from "../../src/internal.js";
 import { openIdentity } from "../../src/public/identity.js";
+import { createTelemetry } from "../../src/public/telemetry.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -8,6 +9,7 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
+import { startTracing, type TraceOptions } from "./tracing.js";
 
 /** Credentials, trust and the interface to use. */
 export interface ConnectionOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
@@ -19,7 +21,7 @@ export interface ConnectionOptions extends CredentialOptions, IdentityCredential
 }
 
 /** The options of every command that calls an agent. */
-export interface PeerOptions extends ConnectionOptions {
+export interface PeerOptions extends ConnectionOptions, TraceOptions {
   readonly output: Format;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -42,11 +44,13 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
   const address = checkedPeer(url);
   const output = createOutput(options.output);
   const { timeout } = options;
+  const tracing = await startTracing(options, { notify: (line) => output.say(line) });
   const connectOptions = {
     ...(await connectOptionsOf(options)),
     onLoss: lossReporter(output),
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(tracing && { telemetry: createTelemetry({ tracing: true }) }),
   };
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
@@ -62,7 +66,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     interrupt.stop();
     // The default signal handler is restored first, so that a second interrupt can end a hanging close.
     if (interrupt.signal.aborted) void peer?.close();
-    else await peer?.close();
+    else {
+      await peer?.close();
+      await tracing?.close();
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type Agent,
   AgentError,
   type ArtifactStore,
+  type Maybe,
   type Requirement,
   type ServeOptions,
   type Server,
@@ -13,8 +14,8 @@ import {
 } from "../../src/index.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
 import type { DeploymentName } from "../../src/public/protocols.js";
-import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
-import { listenerInterfaces, loadAgents as load, profileLimits } from "../config/index.js";
+import { createMetrics, createTelemetry, type Metrics } from "../../src/public/telemetry.js";
+import { droppedSpans, listenerInterfaces, loadAgents as load, type OpenTracing, profileLimits } from "../config/index.js";
 import { type AdminCommandOptions, adminLine, readAdmin } from "./admin.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
@@ -29,9 +30,17 @@ import { IdentityFile, watchIdentity } from "./serve-identity.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openArtifacts, openTaskStore, type StoreOptions } from "./task-store.js";
+import { startTracing, type TraceOptions } from "./tracing.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
-interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions, ProxyOptions, AdminCommandOptions {
+interface ServeCommandOptions
+  extends StoreOptions,
+    TlsFiles,
+    IdentityOptions,
+    ModelOptions,
+    ProxyOptions,
+    AdminCommandOptions,
+    TraceOptions {
   readonly output: Format;
   readonly profile?: DeploymentName;
   readonly port: number;
@@ -70,6 +79,8 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
+  const metrics = options.metrics && createMetrics({ names: options.metricNames });
+  const tracing = await startTracing(options, { notify: say, dropped: metrics && droppedSpans(metrics, "server") });
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
   const model = openModel(options);
   const admin = await readAdmin(options, { wanted: options.metrics === "admin", tls });
@@ -86,7 +97,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   };
   const server = await start(
     agents,
-    { ...serveOptionsOf(options, callers, agents), settings, artifacts, cardKeys, ...kept },
+    { ...serveOptionsOf(options, callers), ...telemetryOf(agents, metrics, tracing), settings, artifacts, cardKeys, ...kept },
     options,
   );
   const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin), { say, audit });
@@ -99,7 +110,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   stopRenewing?.();
   stopReading?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
-  await Promise.all([store?.close?.(), artifacts.store.close?.(), audit?.close(), model?.close()]);
+  await Promise.all([store?.close?.(), artifacts.store.close?.(), audit?.close(), model?.close(), tracing?.close()]);
 }
 
 /** Certificate, card keys, and warnings about their files. */
@@ -113,9 +124,8 @@ async function readKeys(
   return [tls, signers, warnings.filter((warning) => warning !== undefined)];
 }
 
-function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, agents: readonly Agent[]): ServeOptions {
+function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission): ServeOptions {
   const { port, host, publicUrl, openToEverybody, metrics, push, pushAllow } = options;
-  const names = new Set(agents.map(({ name }) => name));
   const trustedProxies = proxiesOf(options);
   return {
     port,
@@ -132,16 +142,18 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, 
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
-    ...(metrics === undefined
-      ? {}
-      : {
-          ...(metrics === "admitted" ? { metrics } : {}),
-          telemetry: createTelemetry({
-            metrics: createMetrics({ names: options.metricNames }),
-            serves: (name) => names.has(name),
-          }),
-        }),
+    ...(metrics === "admitted" ? { metrics } : {}),
   };
+}
+
+function telemetryOf(
+  agents: readonly Agent[],
+  metrics: Maybe<Metrics>,
+  tracing: Maybe<OpenTracing>,
+): Pick<ServeOptions, "telemetry"> {
+  if (metrics === undefined && tracing === undefined) return {};
+  const names = new Set(agents.map(({ name }) => name));
+  return { telemetry: createTelemetry({ metrics, tracing: tracing !== undefined, serves: (name) => names.has(name) }) };
 }
 
 /** A listener beyond loopback has the certificate of the callers' port. */

@@ -12,6 +12,7 @@ export {
 } from "./document.js";
 export { listenerInterfaces } from "./listener-interfaces.js";
 export { loadAgents } from "./load-agents.js";
+export { droppedSpans, type OpenTracing, openTracing } from "./open-tracing.js";
 export {
   isClearBeyondLoopback,
   NEEDS,
@@ -21,3 +22,4 @@ export {
   profileLimits,
   RECOMMENDED_LIMITS,
 } from "./profile.js";
+export { isTracingWanted, type TracingRequest } from "./tracing/settings.js";

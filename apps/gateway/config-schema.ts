@@ -5,7 +5,7 @@ import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
-import { ADMIN, LOG, LOG_FORMAT, LOG_LEVEL, METRIC_NAMES, METRICS } from "./operator-schema.js";
+import { ADMIN, LOG, LOG_FORMAT, LOG_LEVEL, METRIC_NAMES, METRICS, TRACING } from "./operator-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
 /** A token as RFC 9110 §5.6.2 has it. */
@@ -260,6 +260,11 @@ export const CONFIG_SCHEMA = z.strictObject({
   metricNames: METRIC_NAMES.optional().describe(
     "both: also under OpenMetrics names with namespace and unit, such as koine_request_latency_seconds. Default: upper.",
   ),
+  tracing: switched(TRACING)
+    .optional()
+    .describe(
+      "Export traces by OTLP over HTTP, as the OTEL_* variables say. `koine gateway` does so also if OTEL_EXPORTER_OTLP_ENDPOINT is set; false: never. Default: false.",
+    ),
   audit: FILE.optional().describe("Audit log of admitted and rejected callers; read it with `koine audit`."),
   inspect: switched({ sightings: COUNT.optional(), bodyBytes: COUNT.optional(), totalBytes: COUNT.optional() })
     .optional()

@@ -24,6 +24,7 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["logFormat"], ({ logFormat }) => logFormat],
   [["metrics"], ({ metrics = false }) => metrics !== false],
   [["metricNames"], ({ metricNames }) => metricNames],
+  [["tracing"], ({ tracing = false }) => tracing],
   [["inspect"], ({ inspect }) => inspect],
   [["page"], ({ page }) => page],
   [["admin"], ({ admin }) => (typeof admin === "object" ? { ...admin, tls: admin.tls !== undefined } : admin)],

@@ -158,6 +158,7 @@ class RunningGateway implements Gateway {
   }
 
   async open(): Promise<void> {
+    await this.#observed.open(this.#prepared.config, this.#deps.notify);
     this.#supervisors = this.#prepared.agents.map((agent) => this.#supervisorFor(agent, this.#prepared));
     try {
       await Promise.all(this.#supervisors.map((supervisor) => supervisor.start()));
@@ -170,7 +171,7 @@ class RunningGateway implements Gateway {
         ...(admin === undefined ? {} : { admin }),
       });
     } catch (thrown) {
-      await Promise.all(this.#supervisors.map((supervisor) => supervisor.close()));
+      await Promise.all([...this.#supervisors, this.#observed].map((each) => each.close()));
       throw thrown;
     }
     this.#replaceServed();
@@ -190,7 +191,7 @@ class RunningGateway implements Gateway {
     this.console.close();
     await this.#server?.close();
     await Promise.all([...this.#supervisors, ...this.#retired].map((supervisor) => supervisor.close()));
-    await this.#resources.close();
+    await Promise.all([this.#observed.close(), this.#resources.close()]);
   }
 
   async #reload(config: GatewayConfig): Promise<ReloadReport> {

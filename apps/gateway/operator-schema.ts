@@ -28,6 +28,14 @@ export const METRICS = z.union([z.boolean(), z.literal("admitted")], {
 
 export const METRIC_NAMES = z.enum(["upper", "both"]);
 
+/** What is not here comes from the variables of OpenTelemetry: secrets, sampler, sizes. */
+export const TRACING = {
+  endpoint: URL_TEXT.optional().describe(
+    "The collector, without /v1/traces. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or http://localhost:4318.",
+  ),
+  serviceName: TEXT.optional().describe("Default: OTEL_SERVICE_NAME, or koine."),
+};
+
 export const LOG = z.union([z.enum(["stderr", "none"]), z.strictObject({ file: FILE })]);
 
 export const LOG_LEVEL = z.enum(["info", "warn"]);

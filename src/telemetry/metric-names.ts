@@ -23,6 +23,7 @@ const OPEN_NAMES: { readonly [name: string]: Named } = {
   CIRCUIT_STATE: { name: "koine_circuit_state" },
   QUEUE_DEPTH: { name: "koine_queue_depth" },
   UPSTREAM_UP: { name: "koine_upstream_up" },
+  TRACE_SPANS_DROPPED: { name: "koine_trace_spans_dropped_total" },
   SESSIONS_OPEN: { name: "koine_sessions_open" },
   SESSIONS_ENDED: { name: "koine_sessions_ended_total" },
   SESSIONS_FAILED: { name: "koine_sessions_failed_total" },

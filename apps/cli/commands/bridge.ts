@@ -5,6 +5,7 @@ import {
   addAdminOptions,
   addCredentialOptions,
   addProxyOptions,
+  addTraceOptions,
   identityOption,
   lazyAction,
   outputOption,
@@ -56,7 +57,7 @@ export function addBridge(program: Command): void {
     .option("--store <url>", "keep tasks in this Redis, shared with other gateways: redis://…")
     .option("--secret-file <file>", "the key that pseudonymizes callers' names, 16 bytes or more; needed with --data and --store")
     .optionsGroup("Listener:");
-  addAdminOptions(addProxyOptions(command).optionsGroup("Operator:")).optionsGroup("");
+  addAdminOptions(addTraceOptions(addProxyOptions(command).optionsGroup("Operator:"))).optionsGroup("");
   addCredentialOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../bridge.js")).runBridge));

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { lazyAction, outputOption, profileOption } from "./shared-options.js";
+import { addTraceOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -19,7 +19,7 @@ of its problems and changes nothing. docs/gateway.md has every member.`;
 
 /** `koine gateway`: several upstreams, from a configuration file. */
 export function addGateway(program: Command): void {
-  program
+  const command = program
     .command("gateway")
     .description("put agents that already run on one port, in every protocol")
     .argument("<config>", "a YAML or JSON file")
@@ -28,7 +28,10 @@ export function addGateway(program: Command): void {
     .option("--connect", "with --check: connect to the agents too")
     .option("--require-upstreams", "an agent that cannot be reached at the start is an error")
     .addOption(new Option("--log-level <level>", "log to stderr, if the file names no log").choices(["info", "warn"]))
-    .addOption(new Option("--log-format <format>", "one JSON object per line, or text (default: json)").choices(["json", "text"]))
+    .addOption(
+      new Option("--log-format <format>", "one JSON object per line, or text (default: json)").choices(["json", "text"]),
+    );
+  addTraceOptions(command)
     .option("--no-watch", "reload a changed file on SIGHUP only")
     .addOption(outputOption())
     .addHelpText("after", EXAMPLES)

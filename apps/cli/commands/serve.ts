@@ -4,6 +4,7 @@ import {
   addAdminOptions,
   addModelOptions,
   addProxyOptions,
+  addTraceOptions,
   lazyAction,
   outputOption,
   profileOption,
@@ -96,7 +97,9 @@ function addServeOptions(command: Command): Command {
         "both",
       ]),
     );
-  addModelOptions(addAdminOptions(command).optionsGroup("")).optionsGroup("").addHelpText("after", EXAMPLES);
+  addModelOptions(addAdminOptions(addTraceOptions(command)).optionsGroup(""))
+    .optionsGroup("")
+    .addHelpText("after", EXAMPLES);
   return command;
 }
 

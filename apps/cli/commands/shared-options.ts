@@ -56,6 +56,16 @@ export function addProxyOptions(command: Command): Command {
     .option("--trusted-proxy-hops <number>", "how many of them a request passes at most (default: 1)", parseCount);
 }
 
+/** Traces of a command's calls. */
+export function addTraceOptions(command: Command): Command {
+  return command
+    .option(
+      "--trace",
+      "export traces by OTLP, to http://localhost:4318 unless OTEL_EXPORTER_OTLP_ENDPOINT is set, which does the same",
+    )
+    .option("--otlp-endpoint <url>", "export traces to this collector: OTLP over HTTP, in JSON");
+}
+
 /** The operator's listener of a server. */
 export function addAdminOptions(command: Command): Command {
   return command
@@ -84,7 +94,7 @@ export function addPeerOptions(command: Command): Command {
       "a setting of one protocol, as of `koine serve`; may be given several times",
       collectPairs,
     );
-  return addCredentialOptions(command.addOption(identityOption())).addOption(outputOption());
+  return addCredentialOptions(addTraceOptions(command.addOption(identityOption()))).addOption(outputOption());
 }
 
 function addIdentityCredentialOptions(command: Command): Command {
