@@ -5,7 +5,8 @@ import { createMetrics, createTelemetry, type LogSink, type Telemetry } from "..
 import { droppedSpans, type OpenTracing, openTracing } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
-import { GATEWAY, UpstreamGauges } from "./upstream-gauges.js";
+import { UpstreamGauges } from "./upstream-gauges.js";
+import { GATEWAY } from "./upstream-monitor.js";
 import { withoutUndefined } from "./without-undefined.js";
 
 export interface TelemetryParts {
