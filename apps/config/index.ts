@@ -12,7 +12,7 @@ export {
 } from "./document.js";
 export { listenerInterfaces } from "./listener-interfaces.js";
 export { loadAgents } from "./load-agents.js";
-export { droppedSpans, type OpenTracing, openTracing } from "./open-tracing.js";
+export { droppedSpans, openTracing } from "./open-tracing.js";
 export {
   isClearBeyondLoopback,
   NEEDS,
@@ -22,4 +22,4 @@ export {
   profileLimits,
   RECOMMENDED_LIMITS,
 } from "./profile.js";
-export { isTracingWanted, type TracingRequest } from "./tracing/settings.js";
+export { isTracingWanted, type OpenTracing, type TracingRequest } from "./tracing/settings.js";

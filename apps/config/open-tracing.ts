@@ -1,22 +1,6 @@
 import type { Maybe } from "../../src/index.js";
 import type { Metrics } from "../../src/public/telemetry.js";
-import { isTracingDisabled, type TracingRequest } from "./tracing/settings.js";
-
-export interface TracingParts {
-  readonly env: { readonly [name: string]: string | undefined };
-  /** Warnings and failures of the export, without secrets. */
-  notify(line: string): void;
-  /** Counts spans that were not delivered. */
-  dropped(count: number): void;
-}
-
-/** Tracing that is switched on. */
-export interface OpenTracing {
-  /** Where the collector is, without path. */
-  readonly host: string;
-  /** Sends what is left, within a limit. */
-  close(): Promise<void>;
-}
+import { isTracingDisabled, type OpenTracing, type TracingParts, type TracingRequest } from "./tracing/settings.js";
 
 /** Switches tracing on as requested. Undefined if it is off; nothing is loaded then. Throws AgentError for invalid settings. */
 export async function openTracing(request: Maybe<boolean | TracingRequest>, parts: TracingParts): Promise<Maybe<OpenTracing>> {

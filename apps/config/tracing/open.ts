@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as api from "@opentelemetry/api";
 import type { Maybe } from "../../../src/index.js";
-import type { OpenTracing, TracingParts } from "../open-tracing.js";
-import { readTracing, type TracingRequest } from "./settings.js";
+import { type OpenTracing, readTracing, type TracingParts, type TracingRequest } from "./settings.js";
 import { SpanQueue } from "./span-queue.js";
 import { createContextManager, createProvider } from "./tracer.js";
 

@@ -9,6 +9,22 @@ export interface TracingRequest {
   readonly serviceName?: Maybe<string>;
 }
 
+export interface TracingParts {
+  readonly env: Environment;
+  /** Warnings and failures of the export, without secrets. */
+  notify(line: string): void;
+  /** Counts spans that were not delivered. */
+  dropped(count: number): void;
+}
+
+/** Tracing that is switched on. */
+export interface OpenTracing {
+  /** Where the collector is, without path. */
+  readonly host: string;
+  /** Sends what is left, within a limit. */
+  close(): Promise<void>;
+}
+
 export interface TracingSettings {
   /** Complete, and without user and password. */
   readonly url: string;
