@@ -14,6 +14,7 @@ export type Environment =
   | "agora-0.2.0"
   | "anp-1.0.7"
   | "google-adk-2.13.0"
+  | "opentelemetry-proto-1.45.2"
   | "pydantic-ai-2.66.0";
 
 /** A script in python/ and the environment it runs in. */
