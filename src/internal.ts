@@ -37,3 +37,4 @@ export { checkIdentityUse } from "./server/publish-identity.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { isLoopbackHost } from "./transport/loopback.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";
+export { readRetryAfter } from "./transport/retry-after.js";

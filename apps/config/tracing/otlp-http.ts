@@ -1,4 +1,5 @@
 import type { Maybe } from "../../../src/index.js";
+import { readRetryAfter } from "../../../src/internal.js";
 
 /** What became of a batch. */
 export type Sent =
@@ -50,7 +51,7 @@ async function attemptOnce(body: string, { url, headers, timeoutMs }: SenderOpti
     if (response.ok) return { kind: "accepted", rejectedSpans: rejectedIn(answer) };
     const reason = `status ${response.status}`;
     return RETRYABLE.has(response.status)
-      ? { kind: "later", reason, afterMs: retryAfterMs(response.headers) }
+      ? { kind: "later", reason, afterMs: readRetryAfter(Object.fromEntries(response.headers)) }
       : { kind: "failed", reason };
   } catch (thrown) {
     return { kind: "later", reason: reasonOf(thrown), afterMs: undefined };
@@ -78,14 +79,6 @@ function rejectedIn(answer: string): number {
   } catch {
     return 0;
   }
-}
-
-function retryAfterMs(headers: Headers): Maybe<number> {
-  const text = headers.get("retry-after");
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
-  const wait = Date.parse(text) - Date.parse(headers.get("date") ?? "");
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
 /** Only the code: messages may quote the URL. */
