@@ -245,7 +245,7 @@ export const ATTACKS: readonly Attack[] = [
       const dropped = Array.from({ length: full ? 1_000 : 150 }, async () => {
         const socket = rawSocket(stage);
         socket.on("error", () => undefined);
-        await new Promise((resolve) => socket.once("secureConnect", resolve));
+        await new Promise((resolve) => socket.once("secureConnect", resolve).once("close", resolve));
         socket.write(`${head}${extra}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
         await pause(50);
         socket.destroy();
