@@ -1,4 +1,5 @@
 import { type AgentFunction, agent, serve } from "../../../src/index.js";
+import { createIdentity } from "../../../src/public/identity.js";
 import { RelayedMessage } from "../../../src/tasks/index.js";
 import { REGISTRY } from "../registry.js";
 import { seal, unseal } from "../sealing.js";
@@ -27,6 +28,9 @@ const handle: AgentFunction = async function* (message, task) {
   return new RelayedMessage({ ...answer, ts, intent, role: "agent", content, context, meta }, undefined);
 };
 
-const server = await serve(agent({ name: "worker", description: "keeps what it is told", handle }), { protocols: REGISTRY });
+const server = await serve(agent({ name: "worker", description: "keeps what it is told", handle }), {
+  protocols: REGISTRY,
+  identity: createIdentity({ name: "worker", did: "key" }),
+});
 answerLines({ heard: async () => `heard ${heard.length}` });
 process.stdout.write(`ready ${server.url}\n`);

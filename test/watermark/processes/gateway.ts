@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { isObject } from "../../../src/envelope/index.js";
 import { bridge, DiscoveryCache, openSqliteStore, serve } from "../../../src/index.js";
+import { createIdentity } from "../../../src/public/identity.js";
 import { createInspector } from "../../../src/public/inspect.js";
 import { noTelemetry } from "../../../src/telemetry/index.js";
 import { REGISTRY } from "../registry.js";
@@ -24,6 +25,7 @@ const bridged = await bridge(upstream, {
 });
 const server = await serve(bridged, {
   protocols: REGISTRY,
+  identity: createIdentity({ name: "gateway", did: "key" }),
   store: await openSqliteStore({ file, now: Date.now }),
   telemetry: inspector.telemetry(noTelemetry),
   onError: (thrown) => process.stderr.write(`${String(thrown)}\n`),
