@@ -39,8 +39,8 @@ try {
       .filter((line) => /^(MSG_BYTES|REQUEST_LATENCY_count)/.test(line))
       .join("\n"),
   );
-  // The server also counts the discovery request of `connect`; the caller counts its own message only.
-  assert.match(text, /REQUEST_LATENCY_count\{src_agent="anonymous",dst_id="sleeper",protocol="a2a"\} 2/);
+  // Both sides count the message; neither counts the discovery of `connect`.
+  assert.match(text, /REQUEST_LATENCY_count\{src_agent="anonymous",dst_id="sleeper",protocol="a2a"\} 1/);
   assert.match(calling.metricsText(), /REQUEST_LATENCY_count\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 1/);
   assert.match(calling.metricsText(), /MSG_BYTES_PAYLOAD\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 10/);
 } finally {
