@@ -27,6 +27,9 @@ const FIXES: { readonly [need in Need]: readonly [path: MemberPath, fix: string]
   durable: [["store"], "set store"],
 };
 
+/** With what it may leave behind, a caller has 75 of the 100 tasks that an upstream of Koine runs for one caller, the gateway. */
+const RECOMMENDED_CALLS_PER_CALLER = 50;
+
 /** The document with its profile and the limits of that profile; those in the document win. */
 export function withProfile(document: ConfigDocument, wanted: Maybe<DeploymentName>): ConfigDocument {
   const profile = wanted ?? document.profile;
@@ -37,6 +40,7 @@ export function withProfile(document: ConfigDocument, wanted: Maybe<DeploymentNa
     profile,
     ...(limits === undefined ? {} : { limits: { ...limits, ...document.limits } }),
     ...(taskLimits === undefined ? {} : { taskLimits: { ...taskLimits, ...document.taskLimits } }),
+    ...(profile === "recommended" ? { defaults: { callsPerCaller: RECOMMENDED_CALLS_PER_CALLER, ...document.defaults } } : {}),
   };
 }
 

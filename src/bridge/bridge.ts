@@ -52,7 +52,7 @@ export interface BridgeSettings extends CallerSharing {
   readonly secret?: Maybe<Uint8Array>;
   /**
    * Concurrent calls of one authenticated caller to the upstream, over all its tenants, in adopt mode; more are refused with `overloaded`.
-   * A call that was dropped counts while its work may continue there. Default: 50.
+   * A call that was dropped counts while its work may continue there. Default: 10,000.
    */
   readonly callsPerCaller?: Maybe<number>;
   /** The security that callers must bring; others are refused. Default: none. */

@@ -1,8 +1,8 @@
 import { AgentError, ANONYMOUS, type Maybe, subjectOf } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 
-/** Where nothing else is configured. With what it may leave behind, a caller has 75 of the 100 tasks that Koine runs for one caller. */
-const CALLS_PER_CALLER = 50;
+/** Where nothing else is configured: many gateways have one caller, and few upstreams count by caller. */
+const CALLS_PER_CALLER = 10_000;
 /** How long a call counts whose work may continue at the upstream, because nobody knows its task id there. */
 const UNKNOWN_MS = 600_000;
 /** They take up at most this part of the caller's share: a caller that lost its connections can go on. */
