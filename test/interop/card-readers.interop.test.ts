@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server?.close(), open?.close()]));
 
-test.each(["go", "rust"] as const)("the client in %s", async (language) => {
+test.for(["go", "rust"] as const)("the client in %s", async (language, { skip }) => {
   const program = peerProgram(language);
-  if (!existsSync(program)) return;
+  skip(!existsSync(program), "the peer is not built");
   expect(await runProgram(spawn(program, ["card", server.url]))).toEqual({ card: "koine" });
 });
 
-test.each(["a2a-1.3.0", "a2a-0.3.3"] as const)("the client of %s", async (environment) => {
-  if (pythonFor(environment) === undefined) return;
+test.for(["a2a-1.3.0", "a2a-0.3.3"] as const)("the client of %s", async (environment, { skip }) => {
+  skip(pythonFor(environment) === undefined, "the Python library is not installed");
   expect(await runScript({ environment, file: "read_card" }, server.url)).toEqual({ card: "koine" });
 });
 
