@@ -1,13 +1,14 @@
 // Builds dist/ from nothing, so that a file removed from the source cannot live on in the package. All entry points are bundled in
-// one run with shared chunks: a start reads a few files instead of hundreds, and no class exists twice. Types are checked elsewhere
-// (`npm run check`).
+// one run with shared chunks: a start reads a few files instead of hundreds, and no class exists twice. What `import "koine"` reads
+// is in three chunks (`chunkOf`): every further file and every binding between files costs at each start. Types are checked
+// elsewhere (`npm run check`).
 // --fast      leaves the declarations as they are (for tests and benches)
 // --programs  also builds the programs that tests and benches start as processes of their own
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { join, resolve } from "node:path";
+import { build } from "rolldown";
 
 /** Files that match a pattern in which `*` stands for one name. */
 function matching(pattern) {
@@ -49,19 +50,27 @@ if (!options.has("--fast")) rmSync("dist", { recursive: true, force: true });
 else if (existsSync("dist"))
   for (const entry of readdirSync("dist", { recursive: true, withFileTypes: true }))
     if (entry.isFile() && !entry.name.endsWith(".d.ts")) rmSync(join(entry.parentPath, entry.name));
-const common = { outbase: ".", outdir: "dist", format: "esm", target: "es2023", logLevel: "warning" };
-await Promise.all([
-  build({
-    ...common,
-    entryPoints: [...DOORS, sourceOf(bin.koine), ...PROCESSES, ...(options.has("--programs") ? PROGRAMS : [])].flatMap(matching),
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    packages: "external",
+const entries = [...DOORS, sourceOf(bin.koine), ...PROCESSES].flatMap(matching);
+const programs = options.has("--programs") ? PROGRAMS.flatMap(matching) : [];
+const common = { dir: "dist", format: "esm", comments: { annotation: false, jsdoc: false } };
+const inputs = (paths) => Object.fromEntries(paths.map((path) => [path.replace(/\.ts$/, ""), resolve(path)]));
+await build([
+  {
+    input: inputs([...entries, ...programs]),
+    external: /^[^./]/,
     platform: "node",
-  }),
+    output: {
+      ...common,
+      chunkFileNames: "chunks/[name]-[hash].js",
+      codeSplitting: { groups: sharedChunks() },
+    },
+  },
   // The page runs in a browser and is not bundled.
-  build({ ...common, entryPoints: matching(`${PAGE}/*.ts`) }),
+  {
+    input: inputs(matching(`${PAGE}/*.ts`)),
+    platform: "browser",
+    output: { ...common, preserveModules: true, preserveModulesRoot: resolve(".") },
+  },
 ]);
 for (const name of readdirSync(PAGE)) if (/\.(html|css|svg)$/.test(name)) cpSync(join(PAGE, name), join("dist", PAGE, name));
 for (const path of DATA) cpSync(path, join("dist", path), { recursive: true });
@@ -71,3 +80,39 @@ if (!options.has("--fast")) {
   execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--noCheck"], { stdio: "inherit" });
 }
 writeFileSync("dist/.built", [...options].join(" "));
+
+/**
+ * The chunks of what `import "koine"` reads: "start" if the CLI always reads it too, "base" if an entry point that needs little of the
+ * whole reads it too, "core" otherwise. All other modules are left to the bundler.
+ */
+function sharedChunks() {
+  const SMALL_ENTRY = 200;
+  let chunks;
+  return ["core", "base", "start"].map((chunk, priority) => ({
+    debugName: chunk,
+    priority,
+    name: (id, context) => {
+      chunks ??= assign((module) => context.getModuleInfo(module));
+      return chunks.get(id) === chunk ? chunk : null;
+    },
+  }));
+
+  function assign(infoOf) {
+    const whole = reached(resolve(sourceOf(exports["."].default)), infoOf);
+    const chunks = new Map([...whole].map((id) => [id, "core"]));
+    for (const entry of entries) {
+      const shared = [...reached(resolve(entry), infoOf)].filter((id) => whole.has(id));
+      if (shared.length < SMALL_ENTRY) for (const id of shared) chunks.set(id, "base");
+    }
+    for (const id of reached(resolve(sourceOf(bin.koine)), infoOf)) if (whole.has(id)) chunks.set(id, "start");
+    return chunks;
+  }
+
+  function reached(id, infoOf, ids = new Set()) {
+    const info = infoOf(id);
+    if (!info || ids.has(id)) return ids;
+    ids.add(id);
+    for (const imported of info.importedIds) reached(imported, infoOf, ids);
+    return ids;
+  }
+}

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 
 const ROUNDS = { least: 5, most: 40 };
 const MOST = { "import koine": 2.5, "koine --help": 2.5, "koine send --help": 2.5 };
-const MOST_FILES = 70;
+const MOST_FILES = 12;
 const CPU = `process.on("exit", () => { const { user, system } = process.cpuUsage(); process.stderr.write("\\ncpu " + (user + system)); });`;
 const ARMS = {
   empty: ["--input-type=module", "-e", CPU],
