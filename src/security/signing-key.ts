@@ -3,7 +3,6 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
-  generateKeyPairSync,
   type JsonWebKey,
   type KeyObject,
   type SigningOptions,
@@ -12,6 +11,7 @@ import {
 } from "node:crypto";
 import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
 import { canonicalJson } from "./json-canonical.js";
+import { type NewKeyKind, newPrivateKey } from "./new-key.js";
 
 /** The supported signature algorithms of RFC 7518 and RFC 8037. */
 export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const;
@@ -104,9 +104,18 @@ export interface NewKey {
   readonly kid: string;
 }
 
+/** The kind of a new key for each algorithm. */
+const NEW_KEYS: { readonly [A in SigningAlgorithm]: NewKeyKind } = {
+  EdDSA: "Ed25519",
+  ES256: "P-256",
+  ES384: "P-384",
+  PS256: "RSA-3072",
+  RS256: "RSA-3072",
+};
+
 /** `kid`: identifies the public key. Default: its RFC 7638 thumbprint. */
 export function newCardKey(algorithm: SigningAlgorithm, kid?: string): NewKey {
-  const key = newPrivateKey(algorithm);
+  const key = newPrivateKey(NEW_KEYS[algorithm]);
   const named = { kid: kid ?? thumbprint(key), alg: algorithm, use: "sig" };
   return {
     privatePem: String(key.export({ format: "pem", type: "pkcs8" })),
@@ -114,19 +123,6 @@ export function newCardKey(algorithm: SigningAlgorithm, kid?: string): NewKey {
     publicJwk: { ...publicJwk(key), ...named },
     kid: named.kid,
   };
-}
-
-function newPrivateKey(algorithm: SigningAlgorithm): KeyObject {
-  switch (algorithm) {
-    case "EdDSA":
-      return generateKeyPairSync("ed25519").privateKey;
-    case "ES256":
-      return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-    case "ES384":
-      return generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey;
-    default:
-      return generateKeyPairSync("rsa", { modulusLength: 3_072 }).privateKey;
-  }
 }
 
 /** ECDSA in the fixed-length form of JWS (RFC 7518 §3.4), PSS with a salt as long as the digest (§3.5). */

@@ -1,8 +1,9 @@
-import { createHash, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { createHash, createPublicKey, diffieHellman, type KeyObject, randomBytes } from "node:crypto";
 import { AgentError, type Cancel, isObject, type Maybe } from "../../src/envelope/index.js";
 import type { ProtocolContext } from "../../src/protocols/protocol.js";
 import { didOfUrl, type Identity, verifySignature } from "../../src/security/identity/index.js";
 import type { ProvenPeer } from "../../src/security/index.js";
+import { newPrivateKey } from "../../src/security/new-key.js";
 import { SealedChannel, sessionSecret } from "../../src/security/sealed-records/index.js";
 import type { Chunk, Session } from "../../src/transport/exchange.js";
 import { keyNamed, signingKeyOf } from "./identity.js";
@@ -113,9 +114,9 @@ interface EphemeralKey {
 }
 
 function ephemeralKey(): EphemeralKey {
-  const { privateKey, publicKey } = generateKeyPairSync("x25519");
+  const privateKey = newPrivateKey("X25519");
   return {
-    shown: publicKey.export({ format: "jwk" }).x ?? "",
+    shown: createPublicKey(privateKey).export({ format: "jwk" }).x ?? "",
     secretWith: (other) => diffieHellman({ privateKey, publicKey: importX25519(other) }),
   };
 }

@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import { AgentError, type Maybe } from "../../envelope/index.js";
+import { newPrivateKey } from "../new-key.js";
 
 /** A key for one handshake. Its private half is forgotten with it: what was agreed cannot be had again. */
 export interface EphemeralKey {
@@ -16,7 +17,7 @@ const KEY_BYTES = 32;
 
 /** A new X25519 key. `privateBytes`: for test vectors. */
 export function ephemeralKey(privateBytes?: Maybe<Uint8Array>): EphemeralKey {
-  const privateKey = privateBytes === undefined ? generateKeyPairSync("x25519").privateKey : importPrivate(privateBytes);
+  const privateKey = privateBytes === undefined ? newPrivateKey("X25519") : importPrivate(privateBytes);
   const publicBytes = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(PUBLIC_HEAD.length);
   return {
     publicBytes,

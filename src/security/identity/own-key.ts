@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject, sign } from "node:crypto";
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
+import { newPrivateKey } from "../new-key.js";
 import type { KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
 import { jwkOfKey, keyBytes, keyOfJwk } from "./public-key.js";
 
@@ -105,7 +106,7 @@ export class OwnKey implements PublicKey, KeyFacts {
 
 /** A new key. `facts` is given the public half, because the id of some DIDs contains it. */
 export function generateKey(kind: KeyKind, facts: (key: Pick<PublicKey, "kind" | "bytes">) => KeyFacts): OwnKey {
-  const { privateKey } = newPair(kind);
+  const privateKey = newPrivateKey(kind);
   const key = publicHalf(privateKey);
   if (key === undefined) throw new AgentError("internal", `a new ${kind} key has no public half`);
   return new OwnKey(facts(key), key, privateKey);
@@ -127,17 +128,6 @@ export function ownKeyOfJwk(jwk: JsonObject, facts: KeyFacts): Maybe<OwnKey> {
 /** Computed from the private half: a JWK can state any other. */
 function publicHalf(privateKey: KeyObject): Maybe<Pick<PublicKey, "kind" | "bytes">> {
   return keyOfJwk(createPublicKey(privateKey.export({ format: "pem", type: "pkcs8" })).export({ format: "jwk" }));
-}
-
-function newPair(kind: KeyKind): { readonly privateKey: KeyObject } {
-  switch (kind) {
-    case "Ed25519":
-      return generateKeyPairSync("ed25519");
-    case "X25519":
-      return generateKeyPairSync("x25519");
-    default:
-      return generateKeyPairSync("ec", { namedCurve: kind });
-  }
 }
 
 /** Verifiers of blockchains accept only the smaller of the two equivalent values. */
