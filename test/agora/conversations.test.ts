@@ -124,6 +124,18 @@ describe("a conversation", () => {
     await opened(host);
   });
 
+  it("is ended for a new one of its caller if it is the oldest and nothing waits in it", async () => {
+    const host = new TestHost([greeter], { settings: { maxConversations: 2 } });
+    const asking = String((await host.post("/", open("book"))).json["conversationId"]);
+    const idle = await opened(host);
+    expect((await host.post("/", open("x"))).status).toBe(429); // Its first message may be under way.
+    host.timers.advance(10_000);
+    const next = await opened(host);
+    expect((await host.post(`/conversations/${idle}`, open("x"))).status).toBe(404);
+    expect((await host.post(`/conversations/${asking}`, open("4"))).json).toMatchObject({ body: "booked for 4" });
+    expect((await host.post(`/conversations/${next}`, open("x"))).status).toBe(200);
+  });
+
   it("survives a restart", async () => {
     const timers = manualTimers();
     const before = new TestHost([greeter], { timers });

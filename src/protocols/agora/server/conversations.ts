@@ -46,6 +46,8 @@ export interface Change extends Pick<Conversation, "taskId" | "collects"> {
 const ID_LENGTH = 128;
 /** The maximum number of concurrent messages of one conversation, including those that wait. */
 const WAITING = 16;
+/** A conversation is not ended to make room for another before this time has passed: its first message may be under way. */
+const LEAST_OPEN_MS = 10_000;
 /** A turn that exceeds the reply timeout by this margin is considered abandoned. */
 const TURN_SLACK_MS = 60_000;
 
@@ -76,13 +78,21 @@ export class Conversations {
     const { conversationMs } = this.#settings;
     const { agent, hash, session } = opening;
     const named = first ?? id;
+    const now = this.#host.now();
     const conversation: Conversation = {
       id: named,
       agent,
       hash,
       session: session ?? named,
-      slot: await this.#slots.take(owner, conversationMs),
-      until: this.#host.now() + conversationMs,
+      slot: await this.#slots.take({
+        owner,
+        id: named,
+        now,
+        keepMs: conversationMs,
+        leastMs: LEAST_OPEN_MS,
+        end: (other) => this.#endIdle(owner, other),
+      }),
+      until: now + conversationMs,
       taskId: undefined,
       collects: false,
       answered: undefined,
@@ -139,8 +149,9 @@ export class Conversations {
     if (same && !conversationIdle) return;
     // The conversation was deleted concurrently: do not store it again.
     if ((await this.#find(owner, before.id)) === undefined) return;
-    const until = conversationIdle ? this.#host.now() + conversationMs : before.until;
-    if (conversationIdle) await this.#slots.keep(owner, before.slot, conversationMs);
+    const now = this.#host.now();
+    const until = conversationIdle ? now + conversationMs : before.until;
+    if (conversationIdle) await this.#slots.keep({ owner, id: before.id, now, keepMs: conversationMs }, before.slot);
     await this.#write(owner, { ...before, taskId, collects, answered, state, until });
   }
 
@@ -153,6 +164,14 @@ export class Conversations {
     return closed ? found : undefined;
   }
 
+  /** Ends a conversation that no message is under way in and no task or responder waits in. */
+  async #endIdle(owner: string, id: string): Promise<boolean> {
+    const found = await this.#find(owner, id);
+    if (found === undefined || !isFresh(found)) return false;
+    if ((await this.#records().get(nameOf("turn", owner, id))) !== undefined) return false;
+    return (await this.close(owner, id, undefined)) !== undefined;
+  }
+
   async #find(owner: string, id: string): Promise<Maybe<Conversation>> {
     const value = await this.#records().get(nameOf("conversation", owner, id));
     return value === undefined ? undefined : conversationIn(id, value);
@@ -162,6 +181,11 @@ export class Conversations {
     const keepMs = value.until - this.#host.now();
     if (keepMs > 0) await this.#records().put(nameOf("conversation", owner, id), value, keepMs);
   }
+}
+
+/** A conversation without state. */
+export function isFresh({ taskId, state }: Conversation): boolean {
+  return taskId === undefined && state === undefined;
 }
 
 export function notFound(): AgentError {

@@ -18,7 +18,7 @@ import type { WireReply } from "../wire.js";
 import { checkKey } from "./answer-cache.js";
 import type { Answerers } from "./answerers.js";
 import { type Outcome, outcomeOf, WorkFailed } from "./answers.js";
-import { type Change, type Conversation, type Conversations, notFound } from "./conversations.js";
+import { type Change, type Conversation, type Conversations, isFresh, notFound } from "./conversations.js";
 import type { IncomingMessage } from "./incoming-message.js";
 import type { AgoraPath } from "./paths.js";
 import type { Routines } from "./routines.js";
@@ -121,11 +121,6 @@ async function startConversation(tools: MessageTools, incoming: IncomingMessage)
     if (!again) await conversations.close(caller.owner, conversation.id, agent);
     throw thrown;
   }
-}
-
-/** A conversation without state. */
-function isFresh({ taskId, state }: Conversation): boolean {
-  return taskId === undefined && state === undefined;
 }
 
 function checkHash(conversation: Conversation, hash: string | null | undefined): void {
