@@ -129,7 +129,7 @@ describe("a conversation", () => {
     const asking = String((await host.post("/", open("book"))).json["conversationId"]);
     const idle = await opened(host);
     expect((await host.post("/", open("x"))).status).toBe(429); // Its first message may be under way.
-    host.timers.advance(10_000);
+    host.timers.advance(1_000);
     const next = await opened(host);
     expect((await host.post(`/conversations/${idle}`, open("x"))).status).toBe(404);
     expect((await host.post(`/conversations/${asking}`, open("4"))).json).toMatchObject({ body: "booked for 4" });

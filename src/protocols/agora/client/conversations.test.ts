@@ -141,7 +141,7 @@ describe("Conversations", () => {
       if (id === "c-1") return new Promise((resolve) => (release = resolve));
       return Promise.resolve(received(id ?? `c-${++opened}`));
     });
-    for (let index = 1; index <= 64; index++) await say({ sessionId: `s-${index}` });
+    for (let index = 1; index <= 32; index++) await say({ sessionId: `s-${index}` });
     const inUse = say({ sessionId: "s-1" });
     await say({ sessionId: "s-2" });
     await say({ sessionId: "s-65" });

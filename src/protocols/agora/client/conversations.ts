@@ -5,8 +5,11 @@ import type { ReceivedReply } from "./post.js";
 const SESSIONS = 10_000;
 /** Limit of conversations per session: one for each document used in it. */
 const CONVERSATIONS_PER_SESSION = 16;
-/** Limit of conversations that are open and idle. Peers limit them too (this project's server: 100 per caller). */
-const IDLE_CONVERSATIONS = 64;
+/**
+ * Limit of conversations that are open and idle. Peers limit them too (this project's server: 100 per caller), for this client and
+ * the one that takes its place at a reload together.
+ */
+const IDLE_CONVERSATIONS = 32;
 
 /** Undefined: the peer gave no conversation, or the message that was to open one failed. */
 type Opening = Promise<Maybe<string>>;

@@ -46,8 +46,8 @@ export interface Change extends Pick<Conversation, "taskId" | "collects"> {
 const ID_LENGTH = 128;
 /** The maximum number of concurrent messages of one conversation, including those that wait. */
 const WAITING = 16;
-/** A conversation is not ended to make room for another before this time has passed: its first message may be under way. */
-const LEAST_OPEN_MS = 10_000;
+/** A conversation is not ended to make room for another before this time has passed: another process may be working on its first message. */
+const LEAST_OPEN_MS = 1_000;
 /** A turn that exceeds the reply timeout by this margin is considered abandoned. */
 const TURN_SLACK_MS = 60_000;
 
@@ -61,6 +61,8 @@ export class Conversations {
   readonly #records: () => Records;
   readonly #slots: Slots;
   readonly #line = new SerialQueue(WAITING);
+  /** Conversations whose first message is under way here. */
+  readonly #starting = new Set<string>();
 
   constructor(host: Host, settings: AgoraSettings, records: () => Records) {
     this.#host = host;
@@ -104,6 +106,7 @@ export class Conversations {
       await this.#slots.free(owner, conversation.slot);
       throw thrown;
     }
+    this.#starting.add(named);
     return { conversation, again: false };
   }
 
@@ -142,6 +145,7 @@ export class Conversations {
 
   /** Stores what changed; writes nothing if nothing did. */
   async keep(owner: string, before: Conversation, change: Change): Promise<void> {
+    this.#starting.delete(before.id);
     const { conversationIdle, conversationMs } = this.#settings;
     const { taskId, collects, state = before.state, answered = before.answered } = change;
     const same =
@@ -157,6 +161,7 @@ export class Conversations {
 
   /** The closed conversation; undefined if there was none, or it belongs to another agent. */
   async close(owner: string, id: string, agent: Maybe<string>): Promise<Maybe<Conversation>> {
+    this.#starting.delete(id);
     const found = id.length > ID_LENGTH ? undefined : await this.#find(owner, id);
     if (found === undefined || (agent !== undefined && agent !== found.agent)) return undefined;
     const closed = await this.#records().delete(nameOf("conversation", owner, id));
@@ -166,6 +171,7 @@ export class Conversations {
 
   /** Ends a conversation that no message is under way in and no task or responder waits in. */
   async #endIdle(owner: string, id: string): Promise<boolean> {
+    if (this.#starting.has(id)) return false;
     const found = await this.#find(owner, id);
     if (found === undefined || !isFresh(found)) return false;
     if ((await this.#records().get(nameOf("turn", owner, id))) !== undefined) return false;
