@@ -95,6 +95,28 @@ test("a client uses an interface whose version fits, and sends nothing without o
   }
 });
 
+test("a range of versions never changes the protocol: numbers of different protocols have no order", async () => {
+  const peer = await connect(server.url);
+  try {
+    expect(peer.protocol).toBe("a2a");
+    expect(peer.interfaces.map(({ protocol, version }) => `${protocol}@${version}`)).toContain("anp@1.2");
+    await expect(peer.ask("hello", { minVersion: "1.1" })).rejects.toMatchObject({
+      code: "unsupported_version",
+      message: expect.stringContaining("1.0 is below min_version 1.1"),
+      facts: { sent: "no" },
+    });
+    await expect(peer.ask("hello", { hint: "a2a@0.3", minVersion: "1.0" })).rejects.toMatchObject({
+      code: "unsupported_version",
+    });
+    expect(received).toEqual([]);
+    expect(await peer.ask("hello", { hint: "anp", minVersion: "1.1" })).toBe("done");
+    expect(await peer.ask("hello", { hint: "a2a", maxVersion: "0.9" })).toBe("done");
+    expect(received.map(({ version }) => version)).toEqual(["1.2", "0.3"]);
+  } finally {
+    await peer.close();
+  }
+});
+
 test.each(["adopt", "relay"] as const)(
   "a gateway that is to %s passes hint and versions on, and they hold at its listener",
   async (mode) => {

@@ -3,7 +3,6 @@ import {
   type AgentEvent,
   asProbe,
   type Call,
-  type Context,
   type Envelope,
   type Handler,
   healthChecks,
@@ -18,7 +17,7 @@ import { traitsOf } from "../protocols/traits.js";
 import type { Link } from "../transport/exchange.js";
 import { httpAddress } from "../transport/request.js";
 import type { FloorRules } from "./floor-rules.js";
-import { type Candidate, fitsVersions, fittingInterfaces, pickInterface, type Shares } from "./pick-interface.js";
+import { type Candidate, type InterfaceWish, mayReplace, pickInterface, type Shares, withinVersions } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
 
 export interface ConnectionOptions {
@@ -69,20 +68,21 @@ export class Connection {
     const { hint } = wish;
     let chosen: Candidate;
     try {
-      chosen = pickInterface(fittingInterfaces(this.#candidates, wish.versions), hint, this.shares, this.#options.random);
+      chosen = pickInterface(this.#candidates, hint, this.shares, this.#options.random);
+      chosen = withinVersions(chosen, this.#candidates, wish);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
     const reply = this.#open(chosen).handler(operation, call);
     if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
     const tried = [chosen];
-    const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call, wish.versions);
+    const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call, wish);
     return isPromise(reply) ? answerWithFallback(reply, fallBack) : new StreamWithFallback(reply, fallBack);
   };
 
   /** The same operation on an interface not tried yet, if the peer certainly did nothing; else undefined. */
   // biome-ignore lint/complexity/useMaxParams: the state of one call, made in one place
-  #fallBack(thrown: unknown, tried: Candidate[], operation: Operation, call: Call, versions: Maybe<Context>): Maybe<Reply> {
+  #fallBack(thrown: unknown, tried: Candidate[], operation: Operation, call: Call, wish: InterfaceWish): Maybe<Reply> {
     const error = AgentError.from(thrown);
     const failed = tried.at(-1);
     if (failed === undefined || !isUnhandled(error)) return undefined;
@@ -92,7 +92,7 @@ export class Connection {
     // An origin that refuses connections refuses them for every protocol.
     const gone = error.code === "unavailable" ? originOf(failed) : undefined;
     const next = this.#candidates.find(
-      (each) => !tried.includes(each) && originOf(each) !== gone && fitsVersions(each, versions) === undefined,
+      (each) => !tried.includes(each) && originOf(each) !== gone && mayReplace(each, failed, wish),
     );
     if (next === undefined) return undefined;
     tried.push(next);
@@ -132,14 +132,14 @@ export class Connection {
 }
 
 /** What the author of a message says about the interface: nothing to the upstream of a gateway that passes it on. */
-function wishOf(operation: Operation, { hops }: Call): { readonly hint: Maybe<string>; readonly versions: Maybe<Context> } {
+function wishOf(operation: Operation, { hops }: Call): InterfaceWish {
   if (operation.kind !== "send" || hops > 0) return NO_WISH;
   const { meta, context } = operation.envelope;
   const hasRange = context.minVersion !== undefined || context.maxVersion !== undefined;
   return { hint: meta.protocolHint, versions: hasRange ? context : undefined };
 }
 
-const NO_WISH = { hint: undefined, versions: undefined } as const;
+const NO_WISH: InterfaceWish = { hint: undefined, versions: undefined };
 
 /** The client of one interface, and its handler inside all layers. */
 interface OpenedInterface {

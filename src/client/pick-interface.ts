@@ -16,26 +16,6 @@ export function matchesHint({ protocol, peer }: Candidate, hint: string): boolea
   return at < 0 ? protocol.id === hint : protocol.id === hint.slice(0, at) && peer.version === hint.slice(at + 1);
 }
 
-/** Why an interface does not have a version that a message allows. */
-export function fitsVersions({ peer }: Candidate, versions: Maybe<Context>): Maybe<AgentError> {
-  return versions && versionProblem(peer.version, versions);
-}
-
-/** The interfaces with a version that a message allows. Throws if there is none: nothing is sent. */
-export function fittingInterfaces(candidates: readonly Candidate[], versions: Maybe<Context>): readonly Candidate[] {
-  if (versions === undefined) return candidates;
-  let problem: Maybe<AgentError>;
-  const fitting = candidates.filter((candidate) => {
-    const misfit = fitsVersions(candidate, versions);
-    problem ??= misfit;
-    return misfit === undefined;
-  });
-  if (fitting.length > 0 || problem === undefined) return fitting;
-  const known = [...new Set(candidates.map(({ protocol, peer }) => `${protocol.id}@${peer.version}`))].join(", ");
-  const why = problem.code === "unsupported_version" ? `${problem.message}; available: ${known}` : problem.message;
-  throw new AgentError(problem.code, why, { ...problem.facts, sent: "no" });
-}
-
 /**
  * Selects the interface for a message: the one its hint names, else one drawn by the shares, else the first in the order of
  * the peer's card. A hint that matches none is an error; there is no silent fallback.
@@ -51,12 +31,9 @@ export function pickInterface(
   if (hint !== undefined && hint !== "") {
     const hinted = candidates.find((candidate) => hint.split("|").some((each) => matchesHint(candidate, each)));
     if (hinted !== undefined) return hinted;
-    const known = candidates.map(({ protocol, peer }) => `${protocol.id}@${peer.version}`);
-    throw new AgentError(
-      "unsupported_version",
-      `the peer has no interface for ${hint}; available: ${[...new Set(known)].join(", ")}`,
-      { sent: "no" },
-    );
+    throw new AgentError("unsupported_version", `the peer has no interface for ${hint}; available: ${namesOf(candidates)}`, {
+      sent: "no",
+    });
   }
   return drawByShare(candidates, shares, random) ?? first;
 }
@@ -70,4 +47,35 @@ function drawByShare(candidates: readonly Candidate[], shares: Shares, random: (
     point -= percent;
   }
   return undefined;
+}
+
+/** What the author of a message says about its interface. */
+export interface InterfaceWish {
+  readonly hint: Maybe<string>;
+  /** With `min_version` or `max_version`. */
+  readonly versions: Maybe<Context>;
+}
+
+/** Whether an interface may be used instead of another one: with a range of versions, only another version of the same protocol. */
+export function mayReplace(other: Candidate, chosen: Candidate, { hint, versions }: InterfaceWish): boolean {
+  if (versions === undefined) return true;
+  const hinted = hint === undefined || hint === "" || hint.split("|").some((each) => matchesHint(other, each));
+  return hinted && other.protocol.id === chosen.protocol.id && versionProblem(other.peer.version, versions) === undefined;
+}
+
+/**
+ * The interface of the protocol of `chosen` with a version that the message allows. Version numbers of different protocols have
+ * no common order, so a range never changes the protocol. Throws if no version fits: nothing is sent.
+ */
+export function withinVersions(chosen: Candidate, candidates: readonly Candidate[], wish: InterfaceWish): Candidate {
+  const problem = wish.versions && versionProblem(chosen.peer.version, wish.versions);
+  if (problem === undefined) return chosen;
+  const fitting = candidates.find((candidate) => mayReplace(candidate, chosen, wish));
+  if (fitting !== undefined) return fitting;
+  const why = problem.code === "unsupported_version" ? `${problem.message}; available: ${namesOf(candidates)}` : problem.message;
+  throw new AgentError(problem.code, why, { ...problem.facts, sent: "no" });
+}
+
+function namesOf(candidates: readonly Candidate[]): string {
+  return [...new Set(candidates.map(({ protocol, peer }) => `${protocol.id}@${peer.version}`))].join(", ");
 }

@@ -47,7 +47,10 @@ export interface SendOptions {
   readonly tags?: readonly string[];
   /** Tells the agent that the answer is read as a stream. Default: true for `stream`, else not said. */
   readonly stream?: boolean;
-  /** The lowest and the highest protocol version for this message: an interface in between is used, or nothing is sent. */
+  /**
+   * The lowest and the highest version for this message, of the protocol that `hint` names, else of the one in use. An interface of
+   * that protocol in between is used, or nothing is sent.
+   */
   readonly minVersion?: string;
   readonly maxVersion?: string;
   /** Application metadata of the message. */
