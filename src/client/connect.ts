@@ -80,7 +80,8 @@ export async function connectRewriting(
 ): Promise<RemoteAgent> {
   // The user chose the DID, so its document may be anywhere.
   const resolver = options.resolver ?? resolverFor("loopback", options);
-  const target = peerTargetOf(await peerAddress(url, resolver), options, rewrite, url.startsWith("did:") ? url : undefined);
+  const { url: address, did } = await peerAddress(url, resolver);
+  const target = peerTargetOf(address, options, rewrite, did);
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {

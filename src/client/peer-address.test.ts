@@ -16,7 +16,7 @@ describe("peerAddress", () => {
     ["wss://agent.example/", "https://agent.example"],
     ["http://agent.example/", "http://agent.example"],
   ])("discovers %s at %s", async (url, address) => {
-    expect(await peerAddress(url, none)).toBe(address);
+    expect(await peerAddress(url, none)).toEqual({ url: address, did: undefined });
   });
 
   test.each([
@@ -36,7 +36,10 @@ describe("peerAddress", () => {
       { id: "did:one:ann#mail", type: "Mail", url: "mailto:ann@agent.example" },
       { id: "did:one:ann#agent", type: "Agent", url: "wss://127.0.0.1:8443/session" },
     ];
-    expect(await peerAddress("did:one:ann", resolving({ services }))).toBe("https://127.0.0.1:8443/session");
+    expect(await peerAddress("did:one:ann", resolving({ services }))).toEqual({
+      url: "https://127.0.0.1:8443/session",
+      did: "did:one:ann",
+    });
   });
 
   test("refuses a DID document without such a service", async () => {
@@ -47,7 +50,8 @@ describe("peerAddress", () => {
   test("refuses a deactivated DID, and names its successor", async () => {
     const resolver = resolving({ deactivated: true, successor: "did:one:bob" });
     await expect(peerAddress("did:one:ann", resolver)).rejects.toMatchObject({
-      code: "bad_peer",
+      code: "identity_unresolved",
+      facts: { detail: { reason: "did_transition_invalid", did: "did:one:ann" } },
       message: expect.stringContaining("did:one:bob"),
     });
   });

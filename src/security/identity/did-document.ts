@@ -16,7 +16,7 @@ export interface DidDocument {
   readonly services: readonly DidService[];
   /** The DID is out of use: none of its keys proves anything. */
   readonly deactivated: boolean;
-  /** The DID that follows a deactivated one. A hint: whoever uses it must verify it. */
+  /** The DID that follows a deactivated one. A hint: `Resolver.resolveCurrent` verifies it. */
   readonly successor: Maybe<string>;
   /** Not valid from this time on, in milliseconds since the epoch. */
   readonly expires?: Maybe<number>;

@@ -15,4 +15,9 @@ export interface DidMethod {
    * redirects. Throws `not_found`, `unavailable` or `bad_peer`.
    */
   resolve(did: string, fetch: FetchUrl, now: number): Promise<DidDocument>;
+  /**
+   * Checks that a DID out of use itself named its successor: whoever publishes documents must not be able to. Throws `bad_peer`. Absent:
+   * successors of this method are not followed.
+   */
+  checkSuccessor?(document: DidDocument, successor: string, now: number): void;
 }

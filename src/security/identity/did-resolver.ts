@@ -5,7 +5,8 @@ import { didKey } from "./did-key.js";
 import type { DidMethod, FetchUrl } from "./did-method.js";
 import { type DidWebOptions, didWeb } from "./did-web.js";
 import { type DocumentSource, fetchDocument } from "./fetch-document.js";
-import type { ResolvedDid, Resolver } from "./resolver.js";
+import type { CurrentDid, ResolvedDid, Resolver } from "./resolver.js";
+import { provenSuccessor, RetiredDids } from "./retired-dids.js";
 
 /** Limits of a resolver. Anyone can make up DIDs, and each unknown one makes us send a request. */
 export interface ResolverLimits {
@@ -22,6 +23,8 @@ export interface ResolverLimits {
   /** Resolutions under way, in all and for one caller; more are refused. */
   readonly atOnce: number;
   readonly atOncePerCaller: number;
+  /** Successors that are followed from one DID to the one in use. */
+  readonly successors: number;
 }
 
 /** One minute, a thousand documents, and 64 resolutions at once, 8 for one caller. */
@@ -33,6 +36,7 @@ export const DEFAULT_RESOLVER_LIMITS: ResolverLimits = Object.freeze({
   resolveMs: 10_000,
   atOnce: 64,
   atOncePerCaller: 8,
+  successors: 8,
 });
 
 /** Options of `createResolver`. */
@@ -67,6 +71,7 @@ export class DidResolver implements Resolver {
   readonly #failures = new Map<string, Kept>();
   readonly #underWay = new Map<string, Promise<ResolvedDid>>();
   readonly #callers = new Map<string, number>();
+  readonly #retired: RetiredDids;
   #running = 0;
 
   constructor({ methods = [], limits, now = Date.now, from = "public", ...options }: ResolverOptions) {
@@ -75,10 +80,26 @@ export class DidResolver implements Resolver {
     this.#from = typeof from === "function" ? from : () => from;
     this.#limits = { ...DEFAULT_RESOLVER_LIMITS, ...limits };
     this.#now = now;
+    this.#retired = new RetiredDids(this.#limits.documents);
   }
 
   resolve(did: string, cancel: Cancel): Promise<ResolvedDid> {
     return this.#resolve(did, cancel, undefined);
+  }
+
+  async resolveCurrent(did: string, cancel: Cancel): Promise<CurrentDid> {
+    const former: string[] = [];
+    for (let current = did; ; ) {
+      const resolved = await this.resolve(current, cancel);
+      const next = provenSuccessor(resolved.document, this.#methodOf(current), this.#now());
+      if (next === undefined) return { ...resolved, former };
+      if (next instanceof AgentError) throw next;
+      former.push(current);
+      if (former.includes(next)) throw endless(did, `its successors lead back to ${next}`);
+      if (former.length > this.#limits.successors)
+        throw endless(did, `it has more than ${this.#limits.successors} successors, one after the other`);
+      current = next;
+    }
   }
 
   /** The same resolver for one caller that is not authenticated yet: it cannot take all resolutions for itself. */
@@ -108,15 +129,7 @@ export class DidResolver implements Resolver {
   }
 
   #start(did: string, caller: Maybe<string>): Promise<ResolvedDid> {
-    const { method: name } = checkedDid(did);
-    const method = this.#methods.get(name);
-    if (method === undefined) {
-      const known = [...this.#methods.keys()].map((each) => `did:${each}`).join(", ");
-      throw new AgentError("unsupported", `did:${name.slice(0, 50)} cannot be resolved here; known are ${known}`, {
-        field: "did",
-        sent: "no",
-      });
-    }
+    const method = this.#methodOf(did);
     const release = this.#takeSlot(caller);
     const resolution = this.#run(method, did).finally(release);
     this.#underWay.set(did, resolution);
@@ -127,6 +140,17 @@ export class DidResolver implements Resolver {
     };
     resolution.then(keep, keep);
     return resolution;
+  }
+
+  #methodOf(did: string): DidMethod {
+    const { method: name } = checkedDid(did);
+    const method = this.#methods.get(name);
+    if (method !== undefined) return method;
+    const known = [...this.#methods.keys()].map((each) => `did:${each}`).join(", ");
+    throw new AgentError("unsupported", `did:${name.slice(0, 50)} cannot be resolved here; known are ${known}`, {
+      field: "did",
+      sent: "no",
+    });
   }
 
   #takeSlot(caller: Maybe<string>): () => void {
@@ -161,6 +185,7 @@ export class DidResolver implements Resolver {
       if (document.id !== did) throw new AgentError("bad_peer", `the document of ${did} is that of another DID`);
       if (document.expires !== undefined && document.expires <= observedAt)
         throw new AgentError("bad_peer", `the document of ${did} has expired`);
+      this.#retired.check(document, method, observedAt);
       return { document, observedAt, from };
     } catch (thrown) {
       throw resolutionError(thrown, did);
@@ -200,7 +225,19 @@ function resolutionError(thrown: unknown, did: string): AgentError {
   const error = AgentError.from(thrown);
   const code = error.code === "forbidden" || error.code === "too_large" ? "bad_peer" : error.code;
   const kept = code === "not_found" || code === "bad_peer" || code === "internal" ? code : "unavailable";
-  return new AgentError(kept, `${did.slice(0, 200)} could not be resolved: ${error.message}`, { sent: "no", cause: error });
+  const reason = error.facts.detail?.["reason"];
+  return new AgentError(kept, `${did.slice(0, 200)} could not be resolved: ${error.message}`, {
+    sent: "no",
+    ...(reason === undefined ? undefined : { detail: { reason } }),
+    cause: error,
+  });
+}
+
+function endless(did: string, why: string): AgentError {
+  return new AgentError("bad_peer", `${did.slice(0, 200)} could not be resolved: ${why}`, {
+    sent: "no",
+    detail: { reason: "did_transition_invalid" },
+  });
 }
 
 function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {

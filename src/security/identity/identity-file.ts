@@ -1,7 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, link, lstat, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { AgentError, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { DecodeProblem, optional, readArray, readObject, readText } from "../../transport/fields.js";
 import { readJson } from "../../transport/json.js";
@@ -9,28 +7,28 @@ import { readTimestamp, writeTimestamp } from "../../transport/timestamp.js";
 import { checkedDid, didOfUrl } from "./did.js";
 import type { KeyUse } from "./identity.js";
 import { checkName, LocalIdentity, MAX_OWN_KEYS } from "./local-identity.js";
+import { checkFolder, codeOf, FILE_MODE, FOLDER_MODE, fileRefused, readOwnFile, writeBeside } from "./own-file.js";
 import { type KeyFacts, OwnKey, ownKeyOfJwk } from "./own-key.js";
 import { jwkOfKey, keyOfJwk, suits } from "./public-key.js";
+import { readRetired } from "./retired-documents.js";
 
 /** Limits of an identity file. */
 const FILE_LIMITS = { bytes: 128 * 1024, jsonDepth: 8, jsonValues: 4_000 };
 const FORMAT = "koine-identity-1";
-/** Only the owner may read and write. */
-const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
-const OTHERS = 0o077;
+const KIND = { what: "an identity file", made: "create it with `koine identity create`", bytes: FILE_LIMITS.bytes } as const;
 const USES: ReadonlySet<string> = new Set<KeyUse>(["authentication", "assertion", "agreement"]);
 
 /** Loads an identity from a file that only its owner can read. Errors name the file and what to do, and never show its content. */
 export async function openIdentity(file: string, now: () => number = Date.now): Promise<LocalIdentity> {
   const path = resolve(file);
-  const bytes = await readOwnFile(path);
+  const bytes = await readOwnFile(path, KIND);
+  const retired = await readRetired(path);
   try {
-    return identityOf(readObject(readJson(bytes, FILE_LIMITS), ""), now);
+    return identityOf(readObject(readJson(bytes, FILE_LIMITS), ""), retired, now);
   } catch (thrown) {
     // The message of a JSON parser quotes its input, which is a private key.
     const problem = thrown instanceof DecodeProblem ? thrown.message : fileProblem(AgentError.from(thrown));
-    throw refused(path, `is not an identity file: ${problem}`, "create one with `koine identity create`");
+    throw fileRefused(path, `is not an identity file: ${problem}`, "create one with `koine identity create`");
   } finally {
     bytes.fill(0);
   }
@@ -45,7 +43,7 @@ export async function writeNewIdentity(file: string, identity: LocalIdentity): P
   const path = resolve(file);
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
   await checkFolder(dirname(path));
-  await writeBeside(path, identity, async (written) => {
+  await writeBeside(path, membersOf(identity), async (written) => {
     try {
       await link(written, path);
     } catch (thrown) {
@@ -70,77 +68,12 @@ export async function changeIdentity(
   });
   try {
     const changed = change(await openIdentity(path, now));
-    await writeBeside(path, changed, (written) => rename(written, path));
+    await writeBeside(path, membersOf(changed), (written) => rename(written, path));
     return changed;
   } finally {
     await held.close();
     await rm(lock);
   }
-}
-
-/** Writes the whole file next to its place, so that it can be put there in one step. */
-async function writeBeside(path: string, identity: LocalIdentity, place: (written: string) => Promise<void>): Promise<void> {
-  const written = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}`);
-  try {
-    const handle = await open(written, "wx", FILE_MODE);
-    try {
-      await handle.writeFile(`${JSON.stringify(membersOf(identity), undefined, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await place(written);
-  } catch (thrown) {
-    await rm(written, { force: true });
-    throw thrown;
-  }
-}
-
-/** What is checked is what is read: the checks are made on the open file. A pipe does not block. */
-async function readOwnFile(path: string): Promise<Buffer> {
-  const linked = await lstat(path).catch((thrown: unknown) => {
-    throw codeOf(thrown) === "ENOENT"
-      ? refused(path, "does not exist", "create it with `koine identity create`")
-      : refused(path, `cannot be read (${codeOf(thrown)})`, "run as the user who created it");
-  });
-  if (linked.isSymbolicLink()) throw refused(path, "is a symbolic link", "name the file itself");
-  await checkFolder(dirname(path));
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const handle: FileHandle = await open(path, flags).catch((thrown: unknown) => {
-    throw refused(path, `cannot be read (${codeOf(thrown)})`, "run as the user who created it");
-  });
-  try {
-    const facts = await handle.stat();
-    if (!facts.isFile()) throw refused(path, "is not a file", "name an identity file");
-    checkOwner(path, facts, "file", FILE_MODE);
-    if (facts.size > FILE_LIMITS.bytes)
-      throw refused(path, `has ${facts.size} bytes; the limit is ${FILE_LIMITS.bytes}`, "name an identity file");
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function checkFolder(folder: string): Promise<void> {
-  checkOwner(folder, await stat(folder), "folder", FOLDER_MODE);
-}
-
-/** Who can write the folder can replace the file. Windows has no such bits. */
-function checkOwner(path: string, { mode, uid }: Stats, what: "file" | "folder", wanted: number): void {
-  const user = process.getuid?.();
-  if (user === undefined) return;
-  if (uid !== user) throw refused(path, `is a ${what} of another user`, `use a ${what} of your own`);
-  if ((mode & OTHERS) === 0) return;
-  const verb = what === "file" ? "can be read or changed by other users" : "can be opened by other users";
-  throw refused(path, `is a ${what} that ${verb}`, `run: chmod ${wanted.toString(8)} ${path}`);
-}
-
-function refused(path: string, problem: string, advice: string): AgentError {
-  return new AgentError("invalid_message", `${path} ${problem}; ${advice}`, { field: "identity", sent: "no" });
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
 }
 
 function membersOf(identity: LocalIdentity): JsonObject {
@@ -163,7 +96,7 @@ function membersOf(identity: LocalIdentity): JsonObject {
   return JSON.parse(JSON.stringify({ format: FORMAT, name: identity.name, did: identity.did, keys })) as JsonObject; // without undefined
 }
 
-function identityOf(members: JsonObject, now: () => number): LocalIdentity {
+function identityOf(members: JsonObject, retired: readonly JsonObject[], now: () => number): LocalIdentity {
   if (members["format"] !== FORMAT) throw new DecodeProblem("format", `must be ${JSON.stringify(FORMAT)}`);
   const name = readText(members["name"], "name");
   const did = readText(members["did"], "did");
@@ -172,7 +105,7 @@ function identityOf(members: JsonObject, now: () => number): LocalIdentity {
   const keys = readArray(members["keys"], "keys", (value, path) => keyOf(readObject(value, path), path, did));
   if (keys.length === 0 || keys.length > MAX_OWN_KEYS) throw new DecodeProblem("keys", `must be 1 to ${MAX_OWN_KEYS} keys`);
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new DecodeProblem("keys", "has two keys with one id");
-  return new LocalIdentity({ name, did, keys }, now);
+  return new LocalIdentity({ name, did, keys, retired }, now);
 }
 
 function keyOf(members: JsonObject, path: string, did: string): OwnKey {

@@ -1,4 +1,4 @@
-import type { Awaitable, Maybe } from "../../envelope/index.js";
+import type { Awaitable, JsonObject, Maybe } from "../../envelope/index.js";
 
 /** The kinds of keys. X25519 agrees on secrets; the others sign. */
 export type KeyKind = "Ed25519" | "P-256" | "secp256k1" | "X25519";
@@ -35,4 +35,6 @@ export interface Identity {
   sign(keyId: string, bytes: Uint8Array, hash?: Maybe<SignatureHash>): Awaitable<Uint8Array>;
   /** The secret shared with an X25519 public key, 32 bytes. Throws like `sign`, and `bad_peer` for a key without a secret. */
   agree(keyId: string, peer: Uint8Array): Awaitable<Uint8Array>;
+  /** The documents of DIDs that this one replaced, signed by their own keys, to be published with its own. Absent: there are none. */
+  retired?(): readonly JsonObject[];
 }

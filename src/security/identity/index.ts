@@ -17,6 +17,7 @@ export { changeIdentity, openIdentity, writeNewIdentity } from "./identity-file.
 export { createIdentity, type LocalIdentity, type NewIdentity, publishedKeysOf, type Rotation } from "./local-identity.js";
 export { decodeMultikey, encodeMultikey } from "./multikey.js";
 export { isKeyKind, jwkOfKey, keyFingerprint, keyIn, keyObjectOf, keyOfJwk, suits, verifySignature } from "./public-key.js";
-export { DID_DOCUMENT_LIMITS, readDidDocument } from "./read-did-document.js";
-export type { ResolvedDid, Resolver } from "./resolver.js";
+export { DID_DOCUMENT_LIMITS, listedKeys, readDidDocument } from "./read-did-document.js";
+export type { CurrentDid, ResolvedDid, Resolver } from "./resolver.js";
+export { keepRetired, readRetired } from "./retired-documents.js";
 export { type DidContent, didDocumentOf, writeDidDocument } from "./write-did-document.js";

@@ -1,4 +1,4 @@
-import { AgentError, type Maybe } from "../../envelope/index.js";
+import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { checkedDid } from "./did.js";
 import type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
 import { encodeMultikey } from "./multikey.js";
@@ -64,17 +64,27 @@ export function checkName(name: string): void {
     );
 }
 
+interface IdentityParts {
+  readonly name: string;
+  readonly did: string;
+  readonly keys: readonly OwnKey[];
+  /** Default: it replaced no DID. */
+  readonly retired?: Maybe<readonly JsonObject[]>;
+}
+
 /** An identity whose keys are in this process. Immutable: rotation and revocation make a new one. */
 export class LocalIdentity implements Identity {
   readonly name: string;
   readonly did: string;
   readonly #keys: readonly OwnKey[];
+  readonly #retired: readonly JsonObject[];
   readonly #now: () => number;
 
-  constructor(parts: { readonly name: string; readonly did: string; readonly keys: readonly OwnKey[] }, now: () => number) {
+  constructor(parts: IdentityParts, now: () => number) {
     this.name = parts.name;
     this.did = parts.did;
     this.#keys = parts.keys;
+    this.#retired = parts.retired ?? [];
     this.#now = now;
   }
 
@@ -87,6 +97,10 @@ export class LocalIdentity implements Identity {
   published(): readonly PublicKey[] {
     const now = this.#now();
     return this.#keys.filter((key) => key.isValid(now)).sort(newestFirst);
+  }
+
+  retired(): readonly JsonObject[] {
+    return this.#retired;
   }
 
   /** All keys that it ever had, in the order in which they were made. */
@@ -142,7 +156,7 @@ export class LocalIdentity implements Identity {
   #with(keys: readonly OwnKey[]): LocalIdentity {
     if (keys.length > MAX_OWN_KEYS)
       throw invalid(`an identity has at most ${MAX_OWN_KEYS} keys, with those out of use; create a new identity`, "keys");
-    return new LocalIdentity({ name: this.name, did: this.did, keys }, this.#now);
+    return new LocalIdentity({ name: this.name, did: this.did, keys, retired: this.#retired }, this.#now);
   }
 
   #usable(keyId: string): OwnKey {

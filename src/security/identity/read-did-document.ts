@@ -54,6 +54,11 @@ export function readDidDocument(bytes: Uint8Array, did: string, now: number): Di
   }
 }
 
+/** All keys that a document lists, also of one that is out of use: to check its own proof, and nothing else. */
+export function listedKeys({ bytes, id }: DidDocument, now: number): readonly PublicKey[] {
+  return keysOf(readObject(readJson(bytes, DID_DOCUMENT_LIMITS), ""), id, now);
+}
+
 function documentOf(document: JsonObject, bytes: Uint8Array, did: string, now: number): DidDocument {
   const id = readText(document["id"], "id");
   if (id !== did) throw new DecodeProblem("id", `is ${JSON.stringify(id.slice(0, 200))}: this is the document of another DID`);

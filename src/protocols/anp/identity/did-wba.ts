@@ -5,6 +5,7 @@ import {
   type DidMethod,
   didWebUrl,
   keyFingerprint,
+  listedKeys,
   type PublicKey,
   readDidDocument,
 } from "../../../security/identity/index.js";
@@ -82,6 +83,7 @@ export function didWba(options: DidWbaOptions = {}): DidMethod {
       checkBinding(did, document);
       return document;
     },
+    checkSuccessor,
   };
 }
 
@@ -94,7 +96,7 @@ function whyNot(did: string): string {
 export function checkBinding(did: string, document: DidDocument): void {
   const binding = bindingOf(did);
   if (binding === undefined || document.deactivated) return;
-  const bound = document.keys.find((key) => didKind(key) === binding.kind && keyFingerprint(key) === binding.thumbprint);
+  const bound = boundKey(document.keys, binding);
   if (bound === undefined) throw new AgentError("bad_peer", `the document of ${did} does not have the key that the DID names`);
   if (binding.kind === "k1") {
     if (!bound.uses.includes("authentication"))
@@ -102,6 +104,25 @@ export function checkBinding(did: string, document: DidDocument): void {
     return;
   }
   checkProof(documentIn(document), bound);
+}
+
+/**
+ * ANP-03 §5: the successor is the same subject with another key, and the key that the retired DID is bound to signed that. Whoever
+ * controls the web server alone could otherwise hand the name to somebody else.
+ */
+function checkSuccessor(document: DidDocument, successor: string, now: number): void {
+  const { id } = document;
+  const binding = bindingOf(id);
+  if (binding === undefined) throw new AgentError("bad_peer", "it is bound to no key, so that nothing proves its successor");
+  if (!isDidWba(successor) || stableSubject(successor) !== stableSubject(id) || bindingOf(successor) === undefined)
+    throw new AgentError("bad_peer", `the successor is not at ${stableSubject(id)}`);
+  const bound = boundKey(listedKeys(document, now), binding);
+  if (bound === undefined) throw new AgentError("bad_peer", "its document does not have the key that the DID names");
+  checkProof(documentIn(document), bound);
+}
+
+function boundKey(keys: readonly PublicKey[], { kind, thumbprint }: Binding): Maybe<PublicKey> {
+  return keys.find((key) => didKind(key) === kind && keyFingerprint(key) === thumbprint);
 }
 
 function didKind({ kind }: PublicKey): Maybe<Binding["kind"]> {
