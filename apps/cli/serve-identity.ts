@@ -1,9 +1,10 @@
-import { AgentError } from "../../src/index.js";
+import { AgentError, type JsonObject } from "../../src/index.js";
 import type { AuditSink } from "../../src/public/auth.js";
 import { type Identity, openIdentity } from "../../src/public/identity.js";
 import { problemOf } from "./problem.js";
 
-/** The identity of a file, which can be read again: `koine identity rotate` and `revoke` act without a restart. */
+/** The identity of a file, which can be read again: `koine identity rotate` and `revoke`, and a DID that
+ * was replaced by this one, act without a restart. */
 export class IdentityFile implements Identity {
   readonly #path: string;
   #current: Identity;
@@ -28,6 +29,7 @@ export class IdentityFile implements Identity {
   keys: Identity["keys"] = () => this.#current.keys();
   sign: Identity["sign"] = (...args) => this.#current.sign(...args);
   agree: Identity["agree"] = (...args) => this.#current.agree(...args);
+  retired = (): readonly JsonObject[] => this.#current.retired?.() ?? [];
 
   /** Throws, and keeps the keys, if the file is invalid or of another DID: the address is that of the first. */
   async reload(): Promise<void> {

@@ -168,7 +168,8 @@ type Contributed = Contribution & { readonly owner: string };
 /** A document that no request could reach, or that two protocols define completely, is an error at start. */
 function refuseUnserved(path: string, contributions: readonly Contributed[], claims: readonly Claim[]): void {
   const owners = contributions.map(({ owner }) => owner).join(" and ");
-  if (!path.startsWith("/") || path.includes("*"))
+  const pattern = contributions.some(({ has }) => has !== undefined) ? path.replace(/\/\*$/, "") : path;
+  if (!path.startsWith("/") || pattern.includes("*"))
     throw new AgentError("conflict", `${owners} contributes to ${JSON.stringify(path)}, which is not a path`);
   const other = claims.find(
     ({ route }) => route.path === path && route.method === "GET" && route.when === undefined && route.upgrade === undefined,
@@ -198,7 +199,10 @@ function documentClaims(path: string, contributions: readonly Contributed[], hea
     const respond = (document: JsonObject): HttpResponse => documentResponse(request, document, vary);
     return members instanceof Promise ? members.then(respond) : respond(members);
   };
-  return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, path, rank: SHARED_RANK }, exchange }));
+  // Documents that come and go are looked for last: their pattern may match the path of another one.
+  const has = complete?.has;
+  const route = has === undefined ? { path, rank: SHARED_RANK } : { path, rank: SHARED_RANK - 1, has };
+  return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, ...route }, exchange }));
 }
 
 /** What is merged with the members of others must be there at once. */

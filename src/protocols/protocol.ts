@@ -72,6 +72,8 @@ export interface Route {
   readonly streamedBytes?: Maybe<number>;
   /** How requests are signed that authenticate by HTTP message signatures. Default: as the host is configured. */
   readonly signatures?: Maybe<SignatureProfile>;
+  /** Whether something is at a path below one that ends in `/*`: other paths are not this route's. Default: all are. */
+  has?(path: string): boolean;
   /** Called only if the path matches. It cannot see the body. */
   when?(head: RequestHead): boolean;
   /** Decides with the body, after authentication, where several routes match. A route without it gets the request. */
@@ -80,7 +82,10 @@ export interface Route {
 
 /** Members that a protocol adds to a shared document, such as `/health` or `/.well-known/agent.json`. */
 export interface Contribution {
+  /** A literal path. With `has` it ends in `/*`: complete documents that come and go while the server runs, each below it. */
   readonly path: string;
+  /** Whether there is a document at a path now. */
+  has?(path: string): boolean;
   /** Request headers that the members depend on, sent as `Vary`. */
   readonly vary: readonly string[];
   /** The members are the complete document, for example because it is signed: no other members are added. */

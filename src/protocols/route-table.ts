@@ -68,7 +68,7 @@ class ClaimIndex {
         if (claim.route.whose === undefined) return found;
       }
     for (const { prefix, claim, alone } of this.#below) {
-      if (!head.path.startsWith(prefix) || !answers(claim, head)) continue;
+      if (!isBelow(head.path, prefix, claim) || !answers(claim, head)) continue;
       if (found === undefined && claim.route.whose === undefined) return alone;
       found = [...(found ?? NONE), claim];
       if (claim.route.whose === undefined) return found;
@@ -81,7 +81,7 @@ class ClaimIndex {
   }
 
   claims(path: string): boolean {
-    return this.#exact.has(path) || this.#below.some(({ prefix }) => path.startsWith(prefix));
+    return this.#exact.has(path) || this.#below.some(({ prefix, claim }) => isBelow(path, prefix, claim));
   }
 }
 
@@ -94,6 +94,10 @@ interface IndexedClaim {
 /** The one of several claims that gets a request with its body. */
 export function claimOf(claims: readonly Claim[], request: HttpRequest): Claim | undefined {
   return claims.find(({ route }) => route.whose === undefined || route.whose(request));
+}
+
+function isBelow(path: string, prefix: string, { route }: Claim): boolean {
+  return path.startsWith(prefix) && (route.has === undefined || route.has(path));
 }
 
 function answers({ route }: Claim, head: RequestHead): boolean {

@@ -1,5 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
-import { openIdentity } from "../../../security/identity/index.js";
+import { keepRetired, openIdentity } from "../../../security/identity/index.js";
 import type { ProtocolCommand } from "../../protocol.js";
 import { documentPath, isDidWba, stableSubject } from "./did-wba.js";
 import { wbaDocument } from "./document.js";
@@ -8,18 +8,28 @@ import { wbaDocument } from "./document.js";
 export const commands: readonly ProtocolCommand[] = [
   {
     words: "retire",
-    summary: "print the document of a DID that has a successor, to publish in place of the old one",
+    summary: "take a DID out of use: print the document that names its successor, and keep it with the successor's identity",
     arguments: [
       { name: "FILE", about: "the identity that goes out of use" },
-      { name: "DID", about: "its successor, with another key at the same subject" },
+      {
+        name: "SUCCESSOR",
+        about: "the identity file of its successor, with which `koine serve --identity` publishes the document; or only its DID",
+      },
     ],
     storeless: true,
-    examples: ["koine anp retire old.json did:wba:agents.example:desk:e1_… > did.json"],
-    async run([file = "", successor = ""]) {
+    examples: ["koine anp retire old.json new.json", "koine anp retire old.json did:wba:agents.example:desk:e1_… > did.json"],
+    async run([file = "", next = ""]) {
       const identity = await openIdentity(file);
+      const isDid = next.startsWith("did:");
+      const successor = isDid ? next : (await openIdentity(next)).did;
       checkSuccessor(identity.did, successor);
       const document = await wbaDocument(identity, { services: [], successor }, Date.now());
-      return { text: JSON.stringify(document, undefined, 2), document: { publishAt: documentPath(identity.did), document } };
+      // With those of the DIDs before it, which are published with the new identity from now on.
+      const keptIn = isDid ? undefined : await keepRetired(next, [...identity.retired(), document]);
+      return {
+        text: JSON.stringify(document, undefined, 2),
+        document: { publishAt: documentPath(identity.did), ...(keptIn === undefined ? undefined : { keptIn }), document },
+      };
     },
   },
 ];

@@ -3,7 +3,7 @@ import type { Identity } from "../../../security/identity/index.js";
 import type { HttpRequest, RequestHead } from "../../../transport/exchange.js";
 import type { Contribution, Host } from "../../protocol.js";
 import { type Addresses, encodeDescription, encodeInterface } from "../codec/description.js";
-import { documentPath, hostOf, isDidWba } from "../identity/did-wba.js";
+import { documentPath, hostOf, isDidWba, stableSubject } from "../identity/did-wba.js";
 import { wbaDocument } from "../identity/document.js";
 import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
 import { agentBase } from "./paths.js";
@@ -43,7 +43,8 @@ export class ServedDocuments {
 
   contributions(): readonly Contribution[] {
     const { identity } = this.#host;
-    const own = identity !== undefined && isDidWba(identity.did) ? [this.#didDocument(identity)] : [];
+    const isOwn = identity !== undefined && isDidWba(identity.did);
+    const own = isOwn ? [this.#didDocument(identity), ...retiredDocuments(identity)] : [];
     return [...own, { path: DISCOVERY_PATH, vary: [], whole: true, members: (request) => this.#agents(request) }];
   }
 
@@ -100,6 +101,27 @@ export class ServedDocuments {
       this.#signed = { content, document: wbaDocument(identity, { services }, this.#host.now()) };
     return this.#signed.document;
   }
+}
+
+/**
+ * The documents of the DIDs that this one replaced: of the same subject, so that they are all below one path. They are read for each
+ * request, because a DID may be retired while the server runs.
+ */
+function retiredDocuments(identity: Identity): readonly Contribution[] {
+  const subject = stableSubject(identity.did);
+  if (identity.retired === undefined || subject === identity.did) return [];
+  const at = (path: string): Maybe<JsonObject> =>
+    identity.retired?.().find(({ id }) => typeof id === "string" && stableSubject(id) === subject && documentPath(id) === path);
+  const [, below = ""] = /^(.*)\/[^/]+\/did\.json$/.exec(documentPath(identity.did)) ?? [];
+  return [
+    {
+      path: `${below}/*`,
+      vary: [],
+      whole: true,
+      has: (path) => at(path) !== undefined,
+      members: ({ path }) => at(path) ?? {},
+    },
+  ];
 }
 
 /** The address says which DID must be proved there. */
