@@ -11,6 +11,8 @@ export interface Problem {
   readonly face?: AgentError["face"] | undefined;
   readonly message: string;
   readonly hint: string | undefined;
+  /** Facts beside the code, such as `reason`: what exactly was refused. */
+  readonly details?: AgentError["facts"]["detail"];
   readonly exit: ExitCode;
 }
 

@@ -46,13 +46,9 @@ export function createOutput(format: Format, streams: Streams = process): Output
 }
 
 /** A problem on stderr: a sentence and what to do, or both as JSON. */
-export function sayProblem({ code, face, message, hint }: Problem, output: Output): void {
+export function sayProblem({ code, face, message, hint, details }: Problem, output: Output): void {
   if (output.format === "json") {
-    output.say(
-      JSON.stringify({
-        error: { code, ...(face === undefined ? {} : { face }), message, ...(hint === undefined ? {} : { hint }) },
-      }),
-    );
+    output.say(JSON.stringify({ error: { code, face, message, hint, details } })); // without members that are undefined
     return;
   }
   const { colors } = output;

@@ -86,7 +86,10 @@ const ERRORS = {
   forbidden: { exit: EXIT.auth, hint: "These credentials are not allowed to do this; use others." },
   bad_signature: { exit: EXIT.auth },
   replayed: { exit: EXIT.auth },
-  identity_unresolved: { exit: EXIT.auth },
+  identity_unresolved: {
+    exit: EXIT.auth,
+    hint: "Is the DID spelled right, and is its document published at the address that the DID names?",
+  },
   handshake_failed: {
     exit: EXIT.auth,
     hint: "The agent could not prove its identity, or refused yours; `details.reason` says why.",
@@ -114,8 +117,9 @@ export function problemOf(thrown: unknown): Problem {
   }
   if (thrown instanceof AgentError) {
     const entry: { readonly exit: ExitCode; readonly hint?: string } = ERRORS[thrown.code];
-    const { code, face, message } = thrown;
-    return { code, face, message, hint: hintFor(thrown) ?? entry.hint, exit: entry.exit };
+    const { code, face, message, facts } = thrown;
+    const details = facts.detail === undefined ? undefined : { details: facts.detail };
+    return { code, face, message, hint: hintFor(thrown) ?? entry.hint, ...details, exit: entry.exit };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: "failure", face: undefined, message, hint: undefined, exit: EXIT.failure };

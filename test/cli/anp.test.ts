@@ -1,6 +1,7 @@
+import { chmod, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../anp/directory.js";
-import { createWorkspace, koine, type Serving, serving, type Workspace } from "./koine.js";
+import { createWorkspace, koine, type Serving, seen, serving, type Workspace } from "./koine.js";
 
 /** ANP on the command line: an agent with a did:wba is served, called and checked by its DID. */
 
@@ -48,11 +49,39 @@ describe("koine with the DID of an agent", () => {
     expect([named.stdout.trim(), named.code]).toEqual([`did:${did}: hello`, 0]);
   }, 60_000);
 
-  test("shows its card, and says why a DID cannot be resolved", async () => {
+  test("shows its card", async () => {
     const card = await koine(["card", "get", did, "-o", "json", ...SET]);
     expect([card.code, card.stdout]).toEqual([0, expect.stringContaining('"anp"')]);
-    const unknown = await koine(["send", `${did.slice(0, -3)}xyz`, "hello", ...SET]);
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("could not be resolved")]);
+  }, 60_000);
+
+  test("says why a DID cannot be resolved, and why a handshake failed: E_CONN with the finer code beside it", async () => {
+    const other = `${did.slice(0, -3)}xyz`;
+    const unknown = await koine(["send", other, "hello", "-o", "json", ...SET]);
+    expect([unknown.code, JSON.parse(unknown.stderr)]).toEqual([
+      4,
+      {
+        error: {
+          code: "identity_unresolved",
+          face: "E_CONN",
+          message: expect.stringContaining("could not be resolved"),
+          hint: expect.any(String),
+          details: { reason: "not_found", did: other },
+        },
+      },
+    ]);
+    const handshake = await koine(["send", did, "hello", "-o", "json", "--set", `anp.peer=${other}`, ...SET]);
+    expect([handshake.code, JSON.parse(handshake.stderr)]).toEqual([
+      4,
+      {
+        error: {
+          code: "handshake_failed",
+          face: "E_CONN",
+          message: expect.stringContaining("wrong_recipient"),
+          hint: expect.any(String),
+          details: { reason: "refused_by_peer", code: "unauthenticated" },
+        },
+      },
+    ]);
   }, 60_000);
 
   test("prints the document of a DID with a successor, and refuses one at another subject", async () => {
@@ -81,5 +110,42 @@ describe("koine with the DID of an agent", () => {
     expect([checked.code, report.counts.unmet]).toEqual([0, 0]);
     const met = report.verdicts.filter(({ outcome }) => outcome === "met");
     expect(new Set(met.map(({ capability }) => capability)).size).toBeGreaterThanOrEqual(5);
+  }, 120_000);
+});
+
+describe("koine anp retire", () => {
+  test("keeps the document with the new identity; koine serve publishes it after SIGHUP, and the old DID is called there", async () => {
+    const port = await freePort();
+    const create = async (name: string): Promise<string> => {
+      const args = ["identity", "create", workspace.path(name), "--did", `did:wba:localhost%3A${port}:shop:e1_{fingerprint}`];
+      return (JSON.parse((await koine([...args, "-o", "json"])).stdout) as { did: string }).did;
+    };
+    const [oldest, old, current] = [await create("oldest.json"), await create("old.json"), await create("new.json")];
+    const agent = await workspace.write("shop.mjs", "export const handle = (message) => 'shop: ' + message.text;");
+    const shop = await serving([agent, "--identity", workspace.path("new.json"), ...SET], {}, port);
+    try {
+      const statusOf = async (of: string) =>
+        (await fetch(`http://localhost:${port}/${of.split(":").slice(3).join("/")}/did.json`)).status;
+      await koine(["anp", "retire", workspace.path("oldest.json"), workspace.path("old.json")]);
+      const retired = await koine(["anp", "retire", workspace.path("old.json"), workspace.path("new.json"), "-o", "json"]);
+      const kept = workspace.path("new.json.retired");
+      expect(JSON.parse(retired.stdout)).toMatchObject({ keptIn: kept, document: { id: old, successorDid: current } });
+      expect((await stat(kept)).mode & 0o777).toBe(0o600);
+      expect([await statusOf(old), await statusOf(current)]).toEqual([404, 200]);
+      const reloaded = seen(shop.child.stderr, /Identity reloaded/);
+      shop.child.kill("SIGHUP");
+      await reloaded;
+      expect([await statusOf(oldest), await statusOf(old), await statusOf(current)]).toEqual([200, 200, 200]);
+      const called = await koine(["send", oldest, "hello", ...SET]);
+      expect([called.stdout.trim(), called.code]).toEqual(["shop: hello", 0]);
+      // A file that others can change is not published; what was read before stays.
+      await chmod(kept, 0o644);
+      const rejected = seen(shop.child.stderr, /reload rejected.*chmod 600/);
+      shop.child.kill("SIGHUP");
+      await rejected;
+      expect(await statusOf(old)).toBe(200);
+    } finally {
+      await shop.stop();
+    }
   }, 120_000);
 });
