@@ -1,5 +1,9 @@
 import { agent, serve } from "../../../src/index.js";
+import { createIdentity } from "../../../src/public/identity.js";
 import type { Protocol, Traits } from "../../../src/public/protocols.js";
+
+/** The identity of every server here: some interfaces are offered only by a host that can prove who it is. */
+export const HOST_IDENTITY = createIdentity({ name: "host", did: "key" });
 
 /** One interface of an agent: what a pin names. */
 export interface PinnedInterface {
@@ -14,6 +18,7 @@ export interface PinnedInterface {
 export async function interfacesOf(protocols: readonly Protocol[]): Promise<readonly PinnedInterface[]> {
   const server = await serve(agent({ name: "listed", description: "only serves its interfaces", handle: () => "" }), {
     protocols,
+    identity: HOST_IDENTITY,
   });
   try {
     return server.interfaces("listed").map(({ protocol: id, version, binding }) => {
