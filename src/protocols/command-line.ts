@@ -1,10 +1,30 @@
 import type { JsonObject, Maybe, Records } from "../envelope/index.js";
 
+/** What a command prints: as text, and as JSON. */
+export interface CommandOutput {
+  readonly text: string;
+  readonly document: JsonObject | readonly JsonObject[];
+}
+
 /** The services available to a protocol's command. */
 export interface CommandTools {
   /** The protocol's records in the store of a server. */
   readonly records: Records;
+  /** Whether there is a store; for commands whose store is optional. */
+  readonly hasStore: boolean;
+  /** The given options by their name in camel case: `--chain-id` is `chainId`. */
+  readonly options: { readonly [name: string]: Maybe<string> };
   readFile(path: string): Promise<Uint8Array>;
+  /** For a command that runs until it is stopped: prints what there is to know, and waits for Ctrl-C. */
+  untilStopped(ready: CommandOutput): Promise<void>;
+}
+
+/** An option of a command; each has a value. */
+export interface CommandOption {
+  /** As commander writes it: `--rpc <url>`. */
+  readonly flags: string;
+  readonly about: string;
+  readonly default?: Maybe<string>;
 }
 
 /** A command that a protocol adds to the command line: `koine <protocol> <words>`. */
@@ -14,17 +34,15 @@ export interface ProtocolCommand {
   readonly summary: string;
   /** The positional arguments. `many` accepts all remaining arguments. */
   readonly arguments: readonly { readonly name: string; readonly about: string; readonly many?: Maybe<boolean> }[];
-  /** The command needs no store. */
-  readonly storeless?: Maybe<boolean>;
+  readonly options?: Maybe<readonly CommandOption[]>;
+  /** Whether the command needs the store of a server. Default: required. */
+  readonly store?: Maybe<"required" | "optional" | "none">;
   /** The command does not modify the store. */
   readonly readOnly?: Maybe<boolean>;
   /** Example invocations for the help text, one line each. */
   readonly examples: readonly string[];
-  /** Returns the output as text and as JSON. Throws AgentError. */
-  run(
-    args: readonly string[],
-    tools: CommandTools,
-  ): Promise<{ readonly text: string; readonly document: JsonObject | readonly JsonObject[] }>;
+  /** Returns what is printed; undefined if all was printed before. Throws AgentError. */
+  run(args: readonly string[], tools: CommandTools): Promise<Maybe<CommandOutput>>;
 }
 
 /** The description of a setting, for help texts and for parsing values given as text. */

@@ -12,6 +12,8 @@ export type {
   Client,
   ClientContext,
   ClientInbox,
+  CommandOption,
+  CommandOutput,
   CommandTools,
   Contribution,
   DeclaredLoss,

@@ -26,7 +26,7 @@ import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../sec
 import type { SignatureProfile } from "../security/signatures/index.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
-import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
+import type { CommandOption, CommandOutput, CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
@@ -37,6 +37,8 @@ import type { DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
 export type {
   ClientInbox,
+  CommandOption,
+  CommandOutput,
   CommandTools,
   DeclaredLoss,
   DidMethod,

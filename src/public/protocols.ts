@@ -9,6 +9,8 @@ export {
   type ClientContext,
   type ClientInbox,
   type ClientParts,
+  type CommandOption,
+  type CommandOutput,
   type CommandTools,
   createClientContext,
   createHost,

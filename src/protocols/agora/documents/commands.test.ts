@@ -18,14 +18,19 @@ const FILES: { readonly [path: string]: Uint8Array } = {
 function tools(): CommandTools {
   return {
     records: new MemoryRecords(taskLimits(), () => 0),
+    hasStore: true,
+    options: {},
+    untilStopped: async () => undefined,
     readFile: async (path) => FILES[path] ?? Promise.reject(new Error(`no ${path}`)),
   };
 }
 
-const run = (words: string, given: readonly string[], to: CommandTools) => {
+const run = async (words: string, given: readonly string[], to: CommandTools) => {
   const command = commands.find((each) => each.words === words);
   if (command === undefined) throw new Error(`no command ${words}`);
-  return command.run(given, to);
+  const printed = await command.run(given, to);
+  if (printed === undefined) throw new Error(`${words} printed nothing`);
+  return printed;
 };
 
 describe("protocol add, list, show", () => {
@@ -60,12 +65,15 @@ describe("protocol hash", () => {
       get records(): never {
         throw new Error("no store");
       },
+      hasStore: false,
+      options: {},
+      untilStopped: async () => undefined,
       readFile: tools().readFile,
     };
     expect((await run("protocol hash", ["echo.txt"], to)).text).toBe(HASH);
     const { text, document } = await run("protocol hash", ["echo.txt", "echo.txt"], to);
     expect(text).toBe(`${HASH}  echo.txt\n${HASH}  echo.txt`);
     expect(document).toMatchObject([{ file: "echo.txt", sha1: HASH }, { file: "echo.txt" }]);
-    expect(commands.filter(({ storeless }) => storeless).map(({ words }) => words)).toEqual(["protocol hash"]);
+    expect(commands.filter(({ store }) => store === "none").map(({ words }) => words)).toEqual(["protocol hash"]);
   });
 });

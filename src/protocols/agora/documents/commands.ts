@@ -51,7 +51,7 @@ export const commands: readonly ProtocolCommand[] = [
     words: "protocol hash",
     summary: "print the hashes of protocol documents",
     arguments: FILES,
-    storeless: true,
+    store: "none",
     examples: ["koine agora protocol hash weather.txt"],
     async run(given, tools) {
       const rows = [];

@@ -16,7 +16,7 @@ export const commands: readonly ProtocolCommand[] = [
         about: "the identity file of its successor, with which `koine serve --identity` publishes the document; or only its DID",
       },
     ],
-    storeless: true,
+    store: "none",
     examples: ["koine anp retire old.json new.json", "koine anp retire old.json did:wba:agents.example:desk:e1_… > did.json"],
     async run([file = "", next = ""]) {
       const identity = await openIdentity(file);
