@@ -1,7 +1,7 @@
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AgentError, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
-import { DecodeProblem, optional, readArray, readObject, readText } from "../../transport/fields.js";
+import { DecodeProblem, optional, readArray, readBoolean, readObject, readText } from "../../transport/fields.js";
 import { readJson } from "../../transport/json.js";
 import { readTimestamp, writeTimestamp } from "../../transport/timestamp.js";
 import { checkedDid, didOfUrl } from "./did.js";
@@ -89,6 +89,7 @@ function membersOf(identity: LocalIdentity): JsonObject {
     return {
       id: key.id,
       uses: key.uses,
+      namesDid: key.namesDid,
       ...dates,
       ...(privateKey === undefined ? { publicKey: jwkOfKey(key) } : { privateKey }),
     };
@@ -118,6 +119,7 @@ function keyOf(members: JsonObject, path: string, did: string): OwnKey {
   const facts: KeyFacts = {
     id,
     uses,
+    namesDid: optional(members["namesDid"], `${path}.namesDid`, readBoolean),
     created: readTimestamp(members["created"], `${path}.created`),
     rotated: optional(members["rotated"], `${path}.rotated`, readTimestamp),
     expires: optional(members["expires"], `${path}.expires`, readTimestamp),

@@ -21,3 +21,4 @@ export { DID_DOCUMENT_LIMITS, listedKeys, readDidDocument } from "./read-did-doc
 export type { CurrentDid, ResolvedDid, Resolver } from "./resolver.js";
 export { keepRetired, readRetired } from "./retired-documents.js";
 export { type DidContent, didDocumentOf, writeDidDocument } from "./write-did-document.js";
+export { verifyWithX25519 } from "./xeddsa.js";

@@ -44,7 +44,8 @@ export function createIdentity({ name, did, kinds, now = Date.now }: NewIdentity
   const main = generateKey(first, (key) => {
     own = isKeyDid ? `did:key:${encodeMultikey(key)}` : typeof did === "string" ? did : did(key);
     checkedDid(own);
-    return { id: isKeyDid ? `${own}#${encodeMultikey(key)}` : `${own}#key-1`, uses: usesOf(first), created };
+    const id = isKeyDid ? `${own}#${encodeMultikey(key)}` : `${own}#key-1`;
+    return { id, uses: usesOf(first), created, namesDid: typeof did === "function" ? true : undefined };
   });
   const more = others.map((kind, index) =>
     generateKey(kind, () => ({ id: `${own}#key-${index + 2}`, uses: usesOf(kind), created })),
@@ -116,6 +117,11 @@ export class LocalIdentity implements Identity {
     return this.#usable(keyId).agree(peer);
   }
 
+  /** A signature by any key, also one for agreement, that proves possession of its private half. secp256k1 signs Keccak-256. */
+  prove(keyId: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    return this.#usable(keyId).prove(bytes);
+  }
+
   /**
    * With a new key for each kind. Signing keys are dropped at once, their signatures stay valid for the overlap; keys for agreement are
    * kept that long, for messages that are under way.
@@ -129,7 +135,7 @@ export class LocalIdentity implements Identity {
     const missing = kinds?.find((kind) => !replaced.some((key) => key.kind === kind));
     if (missing !== undefined || replaced.length === 0)
       throw invalid(`${this.did} has no ${missing ?? "usable"} key to rotate`, "kinds");
-    const named = replaced.find((key) => this.did.includes(keyFingerprint(key)));
+    const named = replaced.find((key) => key.namesDid === true || this.did.includes(keyFingerprint(key)));
     if (named !== undefined)
       throw invalid(
         `${this.did} is the DID of its ${named.kind} key, so that this key cannot be rotated; rotate other kinds, or create a new identity`,

@@ -3,6 +3,7 @@ import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js
 import { newPrivateKey } from "../new-key.js";
 import type { KeyKind, KeyUse, PublicKey, SignatureHash } from "./identity.js";
 import { jwkOfKey, keyBytes, keyOfJwk } from "./public-key.js";
+import { signWithX25519 } from "./xeddsa.js";
 
 /** The dates of a key, in milliseconds since the epoch. */
 export interface KeyDates {
@@ -17,6 +18,8 @@ export interface KeyDates {
 export interface KeyFacts extends KeyDates {
   readonly id: string;
   readonly uses: readonly KeyUse[];
+  /** The DID is made of this key, so that it cannot be rotated. */
+  readonly namesDid?: Maybe<boolean>;
 }
 
 /** Half of the order of secp256k1 (SEC 2 §2.4.1): a larger `s` has a smaller equivalent. */
@@ -33,6 +36,7 @@ export class OwnKey implements PublicKey, KeyFacts {
   readonly rotated: Maybe<number>;
   readonly expires: Maybe<number>;
   readonly revoked: Maybe<number>;
+  readonly namesDid: Maybe<boolean>;
   readonly #private: Maybe<KeyObject>;
 
   constructor(facts: KeyFacts, key: Pick<PublicKey, "kind" | "bytes">, privateKey: Maybe<KeyObject>) {
@@ -44,6 +48,7 @@ export class OwnKey implements PublicKey, KeyFacts {
     this.rotated = facts.rotated;
     this.expires = facts.expires;
     this.revoked = facts.revoked;
+    this.namesDid = facts.namesDid;
     this.#private = privateKey;
   }
 
@@ -57,8 +62,8 @@ export class OwnKey implements PublicKey, KeyFacts {
 
   /** The same key with other facts. */
   with(facts: Partial<KeyFacts>, privateKey: "keep" | "drop"): OwnKey {
-    const { id, uses, created, rotated, expires, revoked } = this;
-    const now = { id, uses, created, rotated, expires, revoked, ...facts };
+    const { id, uses, created, rotated, expires, revoked, namesDid } = this;
+    const now = { id, uses, created, rotated, expires, revoked, namesDid, ...facts };
     return new OwnKey(now, this, privateKey === "keep" ? this.#private : undefined);
   }
 
@@ -90,6 +95,12 @@ export class OwnKey implements PublicKey, KeyFacts {
       if (thrown instanceof AgentError) throw thrown;
       throw new AgentError("bad_peer", "the peer's X25519 key has small order", { sent: "no" }); // RFC 7748 §6.1
     }
+  }
+
+  /** A signature that proves possession: that of `sign`, and of an X25519 key an XEdDSA signature (`xeddsa.ts`). */
+  prove(bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    if (this.kind === "X25519") return signWithX25519(this.#privateFor("sign"), this.bytes, bytes);
+    return this.sign(bytes, this.kind === "secp256k1" ? "keccak256" : undefined);
   }
 
   /** For the key file only. */
