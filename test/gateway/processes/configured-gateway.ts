@@ -19,7 +19,10 @@ async function obey(line: string): Promise<void> {
     process.stdout.write(`reloaded ${name}\n`);
   } else if (word === "interfaces") process.stdout.write(`interfaces ${JSON.stringify(Object.fromEntries(interfaces))}\n`);
 }
-createInterface({ input: process.stdin }).on("line", (line) => {
-  obey(line).catch((thrown: unknown) => process.stdout.write(`refused ${line.slice(0, 40)} ${String(thrown)}\n`));
-});
+/** Its input ends with the process that started it: nothing is left behind by a test that was killed. */
+createInterface({ input: process.stdin })
+  .on("close", () => process.exit())
+  .on("line", (line) => {
+    obey(line).catch((thrown: unknown) => process.stdout.write(`refused ${line.slice(0, 40)} ${String(thrown)}\n`));
+  });
 process.stdout.write(`ready ${gateway.url}\n`);

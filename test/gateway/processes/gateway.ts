@@ -70,9 +70,12 @@ const server = await serve(bridges, {
   limits: { openStreams: ROOM, openStreamsPerOwner: ROOM, ...facts.limits },
   taskLimits,
 });
-createInterface({ input: process.stdin }).on("line", (line) => {
-  if (!line.startsWith("memory ")) return;
-  (globalThis as { gc?: () => void }).gc?.();
-  process.stdout.write(`${line} ${JSON.stringify(process.memoryUsage())}\n`);
-});
+/** Its input ends with the process that started it: nothing is left behind by a test that was killed. */
+createInterface({ input: process.stdin })
+  .on("close", () => process.exit())
+  .on("line", (line) => {
+    if (!line.startsWith("memory ")) return;
+    (globalThis as { gc?: () => void }).gc?.();
+    process.stdout.write(`${line} ${JSON.stringify(process.memoryUsage())}\n`);
+  });
 process.stdout.write(`ready ${server.url}\n`);

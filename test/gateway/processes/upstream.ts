@@ -44,10 +44,13 @@ function gate(name: string): { readonly opened: Promise<void>; open(): void } {
   return made;
 }
 
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const [word, name = ""] = line.split(" ");
-  if (word === "go") gate(name).open();
-});
+/** Its input ends with the process that started it: nothing is left behind by a test that was killed. */
+createInterface({ input: process.stdin })
+  .on("close", () => process.exit())
+  .on("line", (line) => {
+    const [word, name = ""] = line.split(" ");
+    if (word === "go") gate(name).open();
+  });
 
 async function opened(name: string, { signal }: TaskContext): Promise<void> {
   await Promise.race([gate(name).opened, new Promise((_, stopped) => signal.addEventListener("abort", stopped))]);
