@@ -112,10 +112,11 @@ export function createHost(parts: HostParts): FrontHost {
   const limits = parts.limits ?? DEFAULT_LIMITS;
   const resolver = parts.resolver ?? createResolver({ now });
   const replay = parts.replay ?? createReplayGuard({ limits, now });
-  const shared = { now, resolver, replay };
-  const admission = new RequestAdmission(parts.admission ?? openAdmission(), (head, signatures) => {
-    return new RequestFacts(head, publicUrl, { ...shared, signatures });
-  });
+  const shared: HostFacts = { now, resolver, replay, publicUrl };
+  const admission = new RequestAdmission(
+    parts.admission ?? openAdmission(),
+    (head, signatures) => new RequestFacts(head, shared, signatures),
+  );
   return {
     handler: parts.handler,
     limits,
@@ -191,32 +192,40 @@ function checkArrival(parts: HostParts, head: RequestHead, start: CallBegin, req
   throw error;
 }
 
-/** The target is computed on demand: most admissions do not need it. */
+/** The facts that all requests of a host share. */
+interface HostFacts extends Pick<AdmissionFacts, "now" | "replay" | "resolver"> {
+  readonly publicUrl: Maybe<string>;
+}
+
+/** Computed on demand: made for every request, and most admissions read none of it. */
 class RequestFacts implements AdmissionFacts {
   readonly #head: RequestHead;
-  readonly #publicUrl: Maybe<string>;
-  readonly #shared: Omit<AdmissionFacts, "target">;
-  readonly now: () => number;
-  readonly replay: ReplayGuard;
+  readonly #host: HostFacts;
   readonly signatures: Maybe<SignatureProfile>;
 
-  constructor(head: RequestHead, publicUrl: Maybe<string>, shared: Omit<AdmissionFacts, "target">) {
+  constructor(head: RequestHead, host: HostFacts, signatures: Maybe<SignatureProfile>) {
     this.#head = head;
-    this.#publicUrl = publicUrl;
-    this.#shared = shared;
-    this.now = shared.now;
-    this.replay = shared.replay;
-    this.signatures = shared.signatures;
+    this.#host = host;
+    this.signatures = signatures;
+  }
+
+  get now(): () => number {
+    return this.#host.now;
+  }
+
+  get replay(): ReplayGuard {
+    return this.#host.replay;
   }
 
   get resolver(): Resolver {
-    const { resolver } = this.#shared;
+    const { resolver } = this.#host;
     return resolver.forCaller?.(this.#head.connection.remote) ?? resolver;
   }
 
   get target(): string {
     const { path, query, target } = this.#head;
-    return this.#publicUrl === undefined ? target : `${this.#publicUrl}${path}${query === "" ? "" : `?${query}`}`;
+    const { publicUrl } = this.#host;
+    return publicUrl === undefined ? target : `${publicUrl}${path}${query === "" ? "" : `?${query}`}`;
   }
 }
 
