@@ -87,8 +87,14 @@ module.exports = {
     {
       name: "only the registry names a protocol",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/protocols/([^/]+/|(command-)?registry\\.ts)" },
+      from: { path: "^src/", pathNot: "^src/protocols/([^/]+/|(command-|feature-)?registry\\.ts)" },
       to: { path: "^src/protocols/[^/]+/" },
+    },
+    {
+      name: "the router loads no protocol",
+      severity: "error",
+      from: { path: "^src/router/index\\.ts" },
+      to: { path: "^src/protocols/registry\\.ts", reachable: true },
     },
     {
       name: "node built-ins stay at the edges",

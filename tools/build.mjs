@@ -1,6 +1,6 @@
 // Builds dist/ from nothing, so that a file removed from the source cannot live on in the package. All entry points are bundled in
 // one run with shared chunks: a start reads a few files instead of hundreds, and no class exists twice. What `import "koine"` reads
-// is in three chunks (`chunkOf`): every further file and every binding between files costs at each start. Types are checked
+// is in four chunks (`sharedChunks`): every further file and every binding between files costs at each start. Types are checked
 // elsewhere (`npm run check`).
 // --fast      leaves the declarations as they are (for tests and benches)
 // --programs  also builds the programs that tests and benches start as processes of their own
@@ -82,13 +82,14 @@ if (!options.has("--fast")) {
 writeFileSync("dist/.built", [...options].join(" "));
 
 /**
- * The chunks of what `import "koine"` reads: "start" if the CLI always reads it too, "base" if an entry point that needs little of the
- * whole reads it too, "core" otherwise. All other modules are left to the bundler.
+ * The chunks of what `import "koine"` reads: "start" if the CLI always reads it too, "light" if the router does, which needs no
+ * protocol, "base" if another entry point that needs little of the whole reads it too, "core" otherwise. All other modules are left to
+ * the bundler.
  */
 function sharedChunks() {
   const SMALL_ENTRY = 200;
   let chunks;
-  return ["core", "base", "start"].map((chunk, priority) => ({
+  return ["core", "base", "light", "start"].map((chunk, priority) => ({
     debugName: chunk,
     priority,
     name: (id, context) => {
@@ -104,6 +105,7 @@ function sharedChunks() {
       const shared = [...reached(resolve(entry), infoOf)].filter((id) => whole.has(id));
       if (shared.length < SMALL_ENTRY) for (const id of shared) chunks.set(id, "base");
     }
+    for (const id of reached(resolve(sourceOf(exports["./router"].default)), infoOf)) if (whole.has(id)) chunks.set(id, "light");
     for (const id of reached(resolve(sourceOf(bin.koine)), infoOf)) if (whole.has(id)) chunks.set(id, "start");
     return chunks;
   }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FUTURE = ["acp", "agora", "anp", "sage"];
-const LISTS = ["registry.ts", "command-registry.ts", "candidates.ts", "described.ts"].map((file) =>
+const LISTS = ["registry.ts", "command-registry.ts", "feature-registry.ts", "candidates.ts", "described.ts"].map((file) =>
   join("src", "protocols", file),
 );
 const files = (folder) =>

@@ -47,8 +47,8 @@ describe("featureRow()", () => {
 });
 
 describe("featureRows()", () => {
-  it("has a row for every registered protocol", () => {
-    expect(featureRows().map(({ id }) => id)).toEqual(protocols.map(({ id }) => id));
+  it("has a row for every registered protocol, with its own traits and claims", () => {
+    expect(featureRows()).toEqual(featureRows(protocols));
     expect(rowNamed("ANP").support["end-to-end-secrecy"]).toBe("native");
   });
 

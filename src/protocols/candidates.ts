@@ -1,6 +1,6 @@
-import { protocols } from "./all.js";
-import type { CapabilityId, Features, Support } from "./features.js";
-import type { Protocol, Traits } from "./protocol.js";
+import * as registry from "./feature-registry.js";
+import type { CapabilityId, FeatureSource, Features, Support } from "./features.js";
+import type { Traits } from "./traits.js";
 
 /** The protocols considered by default, in tie-breaking order. Others are considered only if named. */
 const BY_DEFAULT = ["a2a", "acp", "agora", "anp"];
@@ -22,7 +22,7 @@ function supportByTraits({ streaming, tasks, resume, idempotentSend, inputTurns,
 }
 
 /** A protocol's row of the feature model: its claims combined with its traits. */
-export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "traits" | "features">): Features {
+export function featureRow({ id, traits, features }: FeatureSource): Features {
   const claims = features ?? {
     name: id.toUpperCase(),
     title: id,
@@ -39,7 +39,7 @@ export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "trai
 }
 
 /** The rows of the registered protocols. */
-export function featureRows(registered: readonly Protocol[] = protocols): readonly Features[] {
+export function featureRows(registered: readonly FeatureSource[] = Object.values(registry)): readonly Features[] {
   return registered.map(featureRow);
 }
 

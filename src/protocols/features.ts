@@ -1,4 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
+import type { Traits } from "./traits.js";
 
 /** The six groups of the canonical feature model. */
 export const FACETS = {
@@ -196,6 +197,13 @@ export interface FeatureClaims {
   readonly facts: readonly string[];
   /** `support` is all: traits that Koine adds to the protocol do not count. Default: traits count as native support. */
   readonly complete?: Maybe<boolean>;
+}
+
+/** What a row of the feature model is made from. Plain data, so that the router loads no protocol. */
+export interface FeatureSource {
+  readonly id: string;
+  readonly traits: Traits;
+  readonly features?: Maybe<FeatureClaims>;
 }
 
 /** One row of the canonical feature model. */

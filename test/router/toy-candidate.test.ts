@@ -33,7 +33,7 @@ async function bytes(): Promise<string> {
 }
 
 afterEach(() => {
-  vi.doUnmock("../../src/protocols/all.js");
+  vi.doUnmock("../../src/protocols/feature-registry.js");
   vi.resetModules();
 });
 
@@ -41,9 +41,9 @@ describe("a protocol registered beside the others", () => {
   it("changes no default decision, not by a byte", async () => {
     const before = await bytes();
     vi.resetModules();
-    vi.doMock("../../src/protocols/all.js", async (original) => {
-      const { protocols } = await original<typeof import("../../src/protocols/all.js")>();
-      return { protocols: [pushy, ...protocols] };
+    vi.doMock("../../src/protocols/feature-registry.js", async (original) => {
+      const registered = await original<typeof import("../../src/protocols/feature-registry.js")>();
+      return { toy: pushy, ...registered };
     });
     const { featureRows } = await import("../../src/protocols/candidates.js");
     expect(featureRows().map(({ name }) => name)).toContain("Toy");

@@ -1,4 +1,32 @@
-import type { FeatureClaims } from "../features.js";
+import type { FeatureClaims, FeatureSource } from "../features.js";
+import type { Traits } from "../traits.js";
+
+/** What A2A supports on the wire. */
+export const traits: Traits = {
+  streaming: true,
+  tasks: true,
+  resume: true,
+  idempotentSend: true,
+  inputTurns: true,
+  signed: "none",
+  sealed: "none",
+  binary: true,
+  proofs: true,
+  carries: [
+    "traceId",
+    "parentId",
+    "idempotencyKey",
+    "sessionId",
+    "taskId",
+    "priority",
+    "ttlMs",
+    "stream",
+    "artifactRefs",
+    "tags",
+    "minVersion",
+    "maxVersion",
+  ],
+};
 
 /** Input of the router: what A2A is suited for. */
 export const features: FeatureClaims = {
@@ -36,3 +64,6 @@ export const features: FeatureClaims = {
     "sign-in as in an enterprise; no end-to-end encryption of its own",
   ],
 };
+
+/** What the router reads of A2A. */
+export const row: FeatureSource = { id: "a2a", traits, features };

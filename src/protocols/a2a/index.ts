@@ -2,7 +2,7 @@ import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
-import { features } from "./features.js";
+import { features, traits } from "./features.js";
 import { readNotice } from "./notify.js";
 import { probe } from "./plain/discover.js";
 import { plainLosses, plainTraits } from "./plain/losses.js";
@@ -15,31 +15,7 @@ import { SETTINGS } from "./settings.js";
 export const a2a: Protocol = {
   id: "a2a",
   versions: ["1.0", "0.3", "plain"],
-  traits: {
-    streaming: true,
-    tasks: true,
-    resume: true,
-    idempotentSend: true,
-    inputTurns: true,
-    signed: "none",
-    sealed: "none",
-    binary: true,
-    proofs: true,
-    carries: [
-      "traceId",
-      "parentId",
-      "idempotencyKey",
-      "sessionId",
-      "taskId",
-      "priority",
-      "ttlMs",
-      "stream",
-      "artifactRefs",
-      "tags",
-      "minVersion",
-      "maxVersion",
-    ],
-  },
+  traits,
   versionTraits: { plain: plainTraits },
   features,
   primitives,

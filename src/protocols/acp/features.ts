@@ -1,4 +1,30 @@
-import type { FeatureClaims } from "../features.js";
+import type { FeatureClaims, FeatureSource } from "../features.js";
+import type { Traits } from "../traits.js";
+
+/** What ACP supports on the wire. */
+export const traits: Traits = {
+  streaming: true,
+  tasks: true,
+  resume: true,
+  idempotentSend: true,
+  inputTurns: true,
+  signed: "none",
+  sealed: "none",
+  binary: true,
+  proofs: true,
+  carries: [
+    "traceId",
+    "parentId",
+    "idempotencyKey",
+    "priority",
+    "ttlMs",
+    "stream",
+    "artifactRefs",
+    "tags",
+    "minVersion",
+    "maxVersion",
+  ],
+};
 
 /** Input of the router: what ACP is suited for. */
 export const features: FeatureClaims = {
@@ -37,3 +63,6 @@ export const features: FeatureClaims = {
     "needs hardly any library; wraps services that already exist",
   ],
 };
+
+/** What the router reads of ACP. */
+export const row: FeatureSource = { id: "acp", traits, features };

@@ -2,7 +2,7 @@ import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
-import { features } from "./features.js";
+import { features, traits } from "./features.js";
 import { probe } from "./plain/discover.js";
 import { plainLosses, plainTraits } from "./plain/losses.js";
 import { primitives } from "./primitives.js";
@@ -16,29 +16,7 @@ const VERSION = "0.2";
 export const acp: Protocol = {
   id: "acp",
   versions: [VERSION, "plain"],
-  traits: {
-    streaming: true,
-    tasks: true,
-    resume: true,
-    idempotentSend: true,
-    inputTurns: true,
-    signed: "none",
-    sealed: "none",
-    binary: true,
-    proofs: true,
-    carries: [
-      "traceId",
-      "parentId",
-      "idempotencyKey",
-      "priority",
-      "ttlMs",
-      "stream",
-      "artifactRefs",
-      "tags",
-      "minVersion",
-      "maxVersion",
-    ],
-  },
+  traits,
   versionTraits: { plain: plainTraits },
   features,
   primitives,

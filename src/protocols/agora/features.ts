@@ -1,4 +1,32 @@
-import type { FeatureClaims } from "../features.js";
+import type { FeatureClaims, FeatureSource } from "../features.js";
+import type { Traits } from "../traits.js";
+
+/** What Agora supports on the wire. */
+export const traits: Traits = {
+  streaming: false,
+  tasks: false,
+  resume: false,
+  idempotentSend: true,
+  inputTurns: true,
+  signed: "none",
+  sealed: "none",
+  binary: false,
+  proofs: true,
+  carries: [
+    "traceId",
+    "parentId",
+    "idempotencyKey",
+    "sessionId",
+    "taskId",
+    "priority",
+    "ttlMs",
+    "stream",
+    "artifactRefs",
+    "tags",
+    "minVersion",
+    "maxVersion",
+  ],
+};
 
 /** Input of the router: what Agora is suited for. It has neither identity nor end-to-end encryption of its own. */
 export const features: FeatureClaims = {
@@ -36,3 +64,6 @@ export const features: FeatureClaims = {
     "identity and end-to-end encryption are left to the deployment",
   ],
 };
+
+/** What the router reads of Agora. */
+export const row: FeatureSource = { id: "agora", traits, features };

@@ -7,7 +7,7 @@ import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
 import type { Programmer } from "./documents/programmer.js";
-import { features } from "./features.js";
+import { features, traits } from "./features.js";
 import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
 import type { SenderOptions } from "./sender/options.js";
@@ -43,31 +43,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
   return {
     id: "agora",
     versions: [VERSION, PLAIN.version],
-    traits: {
-      streaming: false,
-      tasks: false,
-      resume: false,
-      idempotentSend: true,
-      inputTurns: true,
-      signed: "none",
-      sealed: "none",
-      binary: false,
-      proofs: true,
-      carries: [
-        "traceId",
-        "parentId",
-        "idempotencyKey",
-        "sessionId",
-        "taskId",
-        "priority",
-        "ttlMs",
-        "stream",
-        "artifactRefs",
-        "tags",
-        "minVersion",
-        "maxVersion",
-      ],
-    },
+    traits,
     versionTraits: { [PLAIN.version]: { inputTurns: false, proofs: false } },
     features,
     primitives,

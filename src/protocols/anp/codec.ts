@@ -8,7 +8,7 @@
  *   both                encodeMessage(envelope), decodeMessage(wire, path, facts): what `say` carries
  */
 export { decodeEvent, encodeEvent } from "./codec/event.js";
-export { CARRIED, decodeMessage, encodeMessage } from "./codec/message.js";
+export { decodeMessage, encodeMessage } from "./codec/message.js";
 export { decodeOperation, type EncodedCall, encodeOperation, operationOf, streams } from "./codec/operation.js";
 export type { DecodeFacts } from "./codec/part.js";
 export {

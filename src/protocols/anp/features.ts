@@ -1,4 +1,36 @@
-import type { FeatureClaims } from "../features.js";
+import type { Context } from "../../envelope/index.js";
+import type { FeatureClaims, FeatureSource } from "../features.js";
+import type { Traits } from "../traits.js";
+
+/** The context members that a message carries: all of them. */
+export const CARRIED: readonly (keyof Context)[] = [
+  "traceId",
+  "parentId",
+  "idempotencyKey",
+  "sessionId",
+  "taskId",
+  "priority",
+  "ttlMs",
+  "stream",
+  "artifactRefs",
+  "tags",
+  "minVersion",
+  "maxVersion",
+];
+
+/** What ANP supports on the wire. */
+export const traits: Traits = {
+  streaming: true,
+  tasks: true,
+  resume: true,
+  idempotentSend: true,
+  inputTurns: true,
+  signed: "end-to-end",
+  sealed: "end-to-end",
+  binary: true,
+  proofs: true,
+  carries: CARRIED,
+};
 
 /** Input of the router: what ANP is suited for. */
 export const features: FeatureClaims = {
@@ -43,3 +75,6 @@ export const features: FeatureClaims = {
     "descriptions say what an agent can do and which protocols it speaks; many topologies",
   ],
 };
+
+/** What the router reads of ANP. */
+export const row: FeatureSource = { id: "anp", traits, features };

@@ -1,10 +1,9 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
-import { CARRIED } from "./codec.js";
 import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
-import { features } from "./features.js";
+import { CARRIED, features, traits } from "./features.js";
 import { didWba } from "./identity/did-wba.js";
 import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
@@ -16,18 +15,7 @@ import { PROTOCOL, VERSION } from "./wire.js";
 export const anp: Protocol = {
   id: PROTOCOL,
   versions: [VERSION],
-  traits: {
-    streaming: true,
-    tasks: true,
-    resume: true,
-    idempotentSend: true,
-    inputTurns: true,
-    signed: "end-to-end",
-    sealed: "end-to-end",
-    binary: true,
-    proofs: true,
-    carries: CARRIED,
-  },
+  traits,
   features,
   primitives,
   deployments,

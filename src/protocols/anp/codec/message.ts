@@ -1,24 +1,8 @@
-import type { Context, Envelope, JsonObject } from "../../../envelope/index.js";
+import type { Envelope, JsonObject } from "../../../envelope/index.js";
 import { carriedFrom, readCarried } from "../../../transport/carried.js";
 import { DecodeProblem, optional, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
 import type { WireMessage } from "../wire.js";
 import { type DecodeFacts, decodeParts, encodeParts } from "./part.js";
-
-/** The context members that a message carries: all of them. */
-export const CARRIED: readonly (keyof Context)[] = [
-  "traceId",
-  "parentId",
-  "idempotencyKey",
-  "sessionId",
-  "taskId",
-  "priority",
-  "ttlMs",
-  "stream",
-  "artifactRefs",
-  "tags",
-  "minVersion",
-  "maxVersion",
-];
 
 export function encodeMessage(envelope: Envelope): WireMessage & JsonObject {
   const { id, role, content, context, references, extensions, metadata } = envelope;
