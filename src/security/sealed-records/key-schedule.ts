@@ -31,6 +31,8 @@ export class DirectionKeys {
   readonly #label: string;
   readonly #transcript: Uint8Array;
   readonly #kept = new Map<number, KeyObject>();
+  /** The key that was kept last: nearly every record needs it. */
+  #latest: { readonly generation: number; readonly key: KeyObject } | undefined;
 
   constructor(secret: Uint8Array, label: string, transcript: Uint8Array) {
     this.#secret = createSecretKey(secret);
@@ -39,13 +41,15 @@ export class DirectionKeys {
   }
 
   of(generation: number): KeyObject {
+    if (this.#latest?.generation === generation) return this.#latest.key;
     return this.#kept.get(generation) ?? this.#derive(generation);
   }
 
   /** Keeps the key of a generation that is in use, and forgets those before `oldest`. */
   keep(generation: number, key: KeyObject, oldest: number): void {
-    if (this.#kept.has(generation)) return;
+    if (this.#latest?.generation === generation || this.#kept.has(generation)) return;
     this.#kept.set(generation, key);
+    this.#latest = { generation, key };
     for (const kept of this.#kept.keys()) if (kept < oldest) this.#kept.delete(kept);
   }
 

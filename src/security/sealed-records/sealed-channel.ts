@@ -46,6 +46,8 @@ export class SealedChannel {
   readonly #sendBound: BoundData;
   readonly #receiveBound: BoundData;
   readonly #window: ReplayWindow;
+  /** Written for each record: a cipher copies its nonce. */
+  readonly #nonce = Buffer.alloc(NONCE_BYTES);
   #usedMs: number;
   #sent = 0;
   #closed = false;
@@ -86,13 +88,17 @@ export class SealedChannel {
     const generation = Math.floor(sequence / rekeyEvery);
     const key = this.#sendKeys.of(generation);
     this.#sendKeys.keep(generation, key, generation);
-    const head = recordHead(sequence);
-    const cipher = encryptor(name, key, head.subarray(SEQUENCE_BYTES));
-    cipher.setAAD(this.#sendBound.of(head, associated), { plaintextLength: plaintext.length });
-    const ciphertext = cipher.update(plaintext);
+    const record = Buffer.allocUnsafe(HEAD_BYTES + plaintext.length + TAG_BYTES);
+    writeNumber(record, 0, sequence);
+    writeNonce(record, SEQUENCE_BYTES, sequence);
+    writeNonce(this.#nonce, 0, sequence);
+    const cipher = encryptor(name, key, this.#nonce);
+    cipher.setAAD(this.#sendBound.of(sequence, associated), { plaintextLength: plaintext.length });
+    record.set(cipher.update(plaintext), HEAD_BYTES);
     cipher.final();
+    record.set(cipher.getAuthTag(), HEAD_BYTES + plaintext.length);
     this.#usedMs = now;
-    return Buffer.concat([head, ciphertext, cipher.getAuthTag()]);
+    return record;
   }
 
   /** Opens a record. A refused one changes nothing: neither the window nor the time of the last use. */
@@ -102,15 +108,15 @@ export class SealedChannel {
     const end = record.length - TAG_BYTES;
     if (end < HEAD_BYTES) throw new RecordError("truncated");
     if (end - HEAD_BYTES > recordBytes || associated.length > associatedBytes) throw new RecordError("too_large");
-    const head = record.subarray(0, HEAD_BYTES);
-    const sequence = sequenceOf(head);
+    const sequence = sequenceOf(record);
     if (sequence >= records) throw new RecordError("out_of_range");
     const problem = this.#window.check(sequence);
     if (problem !== undefined) throw new RecordError(problem);
     const generation = Math.floor(sequence / rekeyEvery);
     const key = this.#receiveKeys.of(generation);
-    const decipher = decryptor(name, key, head.subarray(SEQUENCE_BYTES));
-    decipher.setAAD(this.#receiveBound.of(head, associated), { plaintextLength: end - HEAD_BYTES });
+    writeNonce(this.#nonce, 0, sequence);
+    const decipher = decryptor(name, key, this.#nonce);
+    decipher.setAAD(this.#receiveBound.of(sequence, associated), { plaintextLength: end - HEAD_BYTES });
     decipher.setAuthTag(record.subarray(end));
     const plaintext = decipher.update(record.subarray(HEAD_BYTES, end));
     try {
@@ -148,34 +154,45 @@ function boundStart(label: string, transcript: Uint8Array, direction: number): U
 class BoundData {
   readonly #bytes: Buffer;
   readonly #at: number;
+  /** The part in use. Its length seldom changes, and a view costs more than writing into it. */
+  #used: Buffer;
 
   constructor(start: Uint8Array, associatedBytes: number) {
     this.#at = start.length;
     this.#bytes = Buffer.alloc(start.length + SEQUENCE_BYTES + LENGTH_BYTES + associatedBytes);
     this.#bytes.set(start);
+    this.#used = this.#bytes;
   }
 
-  of(head: Uint8Array, associated: Uint8Array): Uint8Array {
+  of(sequence: number, associated: Uint8Array): Uint8Array {
     const lengthAt = this.#at + SEQUENCE_BYTES;
-    for (let byte = 0; byte < SEQUENCE_BYTES; byte++) this.#bytes[this.#at + byte] = head[byte] ?? 0;
-    this.#bytes.writeUInt32BE(associated.length, lengthAt);
+    const length = lengthAt + LENGTH_BYTES + associated.length;
+    if (this.#used.length !== length) this.#used = this.#bytes.subarray(0, length);
+    writeNumber(this.#bytes, this.#at, sequence);
+    writeWord(this.#bytes, lengthAt, associated.length);
     this.#bytes.set(associated, lengthAt + LENGTH_BYTES);
-    return this.#bytes.subarray(0, lengthAt + LENGTH_BYTES + associated.length);
+    return this.#used;
   }
 }
 
 const HIGH = 0x1_0000_0000;
 
-function recordHead(sequence: number): Uint8Array {
-  const head = Buffer.allocUnsafe(HEAD_BYTES);
-  const high = Math.floor(sequence / HIGH);
-  const low = sequence % HIGH;
-  head.writeUInt32BE(high, 0);
-  head.writeUInt32BE(low, 4);
-  head.writeUInt32BE(0, 8);
-  head.writeUInt32BE(high, 12);
-  head.writeUInt32BE(low, 16);
-  return head;
+function writeNonce(bytes: Uint8Array, at: number, sequence: number): void {
+  writeWord(bytes, at, 0);
+  writeNumber(bytes, at + NONCE_BYTES - SEQUENCE_BYTES, sequence);
+}
+
+function writeNumber(bytes: Uint8Array, at: number, number: number): void {
+  writeWord(bytes, at, Math.floor(number / HIGH));
+  writeWord(bytes, at + 4, number % HIGH);
+}
+
+/** Without the checks of `writeUInt32BE`, which cost more than the writing. */
+function writeWord(bytes: Uint8Array, at: number, word: number): void {
+  bytes[at] = word >>> 24;
+  bytes[at + 1] = word >>> 16;
+  bytes[at + 2] = word >>> 8;
+  bytes[at + 3] = word;
 }
 
 /** The nonce repeats the number, so that a record is complete by itself. It must be that number and nothing else. */
