@@ -16,6 +16,7 @@ import {
 } from "../../envelope/index.js";
 import { stateIn } from "../../policies/task-id.js";
 import type { CapturedEvent } from "./captured-message.js";
+import { firstCharacters } from "./first-characters.js";
 import { hideInText } from "./secrets.js";
 
 /** Length of the text preview in lists. */
@@ -29,7 +30,7 @@ export function capturedEvent(event: AgentEvent, at: number): CapturedEvent {
 
 /** The beginning of a text on one line. The text may be JSON, so secrets are hidden here too. */
 export function preview(text: string): string {
-  const first = hideInText(text.slice(0, PREVIEW_CHARS + 1))
+  const first = hideInText(firstCharacters(text, PREVIEW_CHARS + 1))
     .replace(/\s+/g, " ")
     .trim();
   return first.length > PREVIEW_CHARS ? `${first.slice(0, PREVIEW_CHARS)}…` : first;

@@ -9,6 +9,7 @@ import {
   textPart,
   writeUte,
 } from "../../envelope/index.js";
+import { firstCharacters } from "./first-characters.js";
 import { hideSecrets } from "./secrets.js";
 
 /** A captured UTE document and its size. */
@@ -45,7 +46,7 @@ const BYTES_PER_CHARACTER = 4;
 
 function truncate(envelope: Envelope, limitBytes: number): Envelope {
   const bytes = envelope.content.reduce((sum, part) => sum + partBytes(part), 0);
-  const text = textOf(envelope.content).slice(0, Math.floor(limitBytes / (BYTES_PER_CHARACTER * 2)));
+  const text = firstCharacters(textOf(envelope.content), Math.floor(limitBytes / (BYTES_PER_CHARACTER * 2)));
   const before = envelope.extra?.["meta"];
   const meta = { ...(isObject(before) ? before : {}), [META_MEMBER]: { cut: true, content_bytes: bytes } };
   return { ...envelope, content: [textPart(text)], extra: { ...envelope.extra, meta } };
