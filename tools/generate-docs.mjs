@@ -40,9 +40,14 @@ const EXAMPLE = "examples/route/scenario.yaml";
 const SAID = "Each partner must prove who it is; nobody in between may read along.";
 const said = { id: "text", description: "", modules: [{ id: "text-M1", passages: [{ kind: "need", text: SAID }] }] };
 
-/** One row for each protocol, and one for each version that supports less. */
-const traitRows = protocols.flatMap(({ id, versions, traits, versionTraits = {} }) => [
+/** One row for each protocol, and one for each version and binding that supports less. */
+const traitRows = protocols.flatMap(({ id, versions, traits, versionTraits = {}, bindingTraits = {} }) => [
   { id, versions: versions.filter((version) => versionTraits[version] === undefined), traits },
+  ...Object.entries(bindingTraits).map(([binding, own]) => ({
+    id,
+    versions: [`over ${binding}`],
+    traits: { ...traits, ...own },
+  })),
   ...Object.entries(versionTraits).map(([version, own]) => ({ id, versions: [version], traits: { ...traits, ...own } })),
 ]);
 

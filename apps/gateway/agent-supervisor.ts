@@ -148,6 +148,7 @@ export class AgentSupervisor {
           protocol: () => first.protocol,
           traits: () => traitsOf(this.upstreams),
           card: () => this.upstreams.find((each) => each.card !== undefined)?.card ?? card,
+          peer: () => (upstreams.length === 1 ? upstreams[0]?.remote : undefined),
         },
         {
           signed: resolved.some(({ cardTrust }) => cardTrust !== "unsigned"),

@@ -1,5 +1,14 @@
 import type { Requirement } from "../../src/index.js";
-import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR, raiseFloor } from "../../src/internal.js";
+import {
+  ARRIVED_OVER_TLS,
+  type FloorFields,
+  FloorRules,
+  floorOf,
+  NO_FLOOR,
+  raiseFloor,
+  surelyProtected,
+  traitsOf,
+} from "../../src/internal.js";
 import { protocols } from "../../src/public/protocols.js";
 import type { GatewayConfig, UpstreamConfig } from "./config.js";
 
@@ -41,8 +50,10 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
 
 /** What an upstream is sure to provide: by TLS, or by every protocol that it may be called with. */
 function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requirement[] {
-  const [wanted] = (pin ?? "").split("@", 1);
-  const traits = protocols.filter(({ id }) => pin === undefined || id === wanted).map((each) => each.traits);
+  const [, wanted, version = "", binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
+  const traits = protocols
+    .filter(({ id }) => pin === undefined || id === wanted)
+    .map((each) => (binding === undefined ? surelyProtected(each) : traitsOf(each, version, binding)));
   const isTls = url.startsWith("https:");
   const signs = traits.every(({ signed }) => signed !== "none");
   const provided: { readonly [name in Requirement]: boolean } = {

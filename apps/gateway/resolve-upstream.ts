@@ -1,9 +1,9 @@
-import { type ConnectOptions, connect, type RemoteAgent, type UpstreamCredentials } from "../../src/index.js";
-import { type SharedCallers, sharingCallers } from "../../src/internal.js";
+import type { ConnectOptions, UpstreamCredentials } from "../../src/index.js";
+import { connectRewriting, type RelayableAgent, type SharedCallers, sharingCallers } from "../../src/internal.js";
 
 /** A connected upstream, and which caller credentials it receives. */
 export interface ResolvedUpstream {
-  readonly remote: RemoteAgent;
+  readonly remote: RelayableAgent;
   readonly callers: Pick<SharedCallers, "sendsCredentialsOn" | "notes">;
 }
 
@@ -14,7 +14,7 @@ export async function resolveUpstream(
   upstreamCredentials: UpstreamCredentials,
 ): Promise<ResolvedUpstream> {
   const callers = sharingCallers(url, { ...options, as: "gateway" }, { upstreamCredentials });
-  const remote = await connect(url, callers.options).catch(async (thrown: unknown) => {
+  const remote = await connectRewriting(url, callers.options, undefined).catch(async (thrown: unknown) => {
     await callers.options.link?.close();
     throw thrown;
   });

@@ -9,6 +9,7 @@ import {
   type RemoteAgent,
   type UpstreamCredentials,
 } from "../../src/index.js";
+import type { RelayableAgent } from "../../src/internal.js";
 import type { CardTrust } from "../../src/public/auth.js";
 import type { Identity } from "../../src/public/identity.js";
 import type { Clock, PolicySink } from "../../src/public/policies.js";
@@ -80,7 +81,7 @@ export class UpstreamMonitor {
   }
 
   /** Undefined until it is resolved for the first time. */
-  get remote(): Maybe<RemoteAgent> {
+  get remote(): Maybe<RelayableAgent> {
     return this.#resolved?.remote;
   }
 

@@ -1,5 +1,5 @@
 import type { Requirement } from "../../src/index.js";
-import { type FloorFields, FloorRules, floorOf, NO_FLOOR } from "../../src/internal.js";
+import { type FloorFields, FloorRules, floorOf, NO_FLOOR, surelyProtected } from "../../src/internal.js";
 import { protocols } from "../../src/public/protocols.js";
 import { LOOPBACK } from "./ports.js";
 import type { Plan } from "./read-plan.js";
@@ -25,7 +25,8 @@ export async function floorLinks({ modules, network }: Plan): Promise<readonly P
 }
 
 function providedBy(spoken: string, url: string): readonly Requirement[] {
-  const { signed = "none", sealed = "none" } = protocols.find(({ id }) => id === spoken)?.traits ?? {};
+  const protocol = protocols.find(({ id }) => id === spoken);
+  const { signed = "none", sealed = "none" } = protocol === undefined ? {} : surelyProtected(protocol);
   const isTls = url.startsWith("https:");
   return [
     ...(isTls || sealed !== "none" ? (["encrypted"] as const) : []),

@@ -112,8 +112,9 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
       {
         handler: upstream.handler,
         protocol: () => upstream.protocol,
-        traits: () => traitsOf(protocol(), upstream.version),
+        traits: () => traitsOf(protocol(), upstream.version, upstream.binding),
         card: () => upstream.card,
+        peer: () => upstream,
       },
       { signed: upstream.cardTrust !== "unsigned", upstreamUrls, timeoutMs: options.timeoutMs, callers: shared },
       { ...settings, clock: settings.clock ?? options.clock, ids: settings.ids ?? options.ids },
@@ -196,6 +197,8 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     downgrades,
     sendsCredentialsOn: callers.sendsCredentialsOn,
     upstreamUrls,
+    // In a session that is passed on, callers present no credentials that could be forwarded.
+    relayed: () => (mode === "relay" && !callers.sendsCredentialsOn ? upstream.peer?.() : undefined),
     onLoss: (loss: Loss) => counter.add(loss),
     cancel: cancelAdopted(context),
     taskMetadata: (operation) => emulationMarks(upstream, operation),

@@ -1,5 +1,5 @@
-import type { Card, Handler, OperationOf } from "../envelope/index.js";
-import type { Traits } from "../protocols/protocol.js";
+import type { Card, Handler, Maybe, OperationOf } from "../envelope/index.js";
+import type { RelayedPeer, Traits } from "../protocols/protocol.js";
 
 /** The protocol traits a bridge needs. */
 export type UpstreamTraits = Pick<Traits, "streaming" | "tasks" | "inputTurns">;
@@ -11,6 +11,8 @@ export interface Upstream {
   protocol(): string;
   traits(): UpstreamTraits;
   card(): Card;
+  /** The one peer that gets every call, where there is one. */
+  peer?(): Maybe<RelayedPeer>;
 }
 
 /** Whether both its protocol and its card support streaming. */

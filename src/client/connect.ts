@@ -11,6 +11,7 @@ import {
   type Part,
   startCall,
 } from "../envelope/index.js";
+import type { RelayedPeer } from "../protocols/relayed-peer.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { resolverFor } from "./did-resolvers.js";
 import { followLinks, streamLinks } from "./follow-links.js";
@@ -67,6 +68,9 @@ export interface RemoteAgent extends AgentClient {
   close(): Promise<void>;
 }
 
+/** A connected peer that a bridge can pass sessions on to. */
+export type RelayableAgent = RemoteAgent & RelayedPeer;
+
 /** Discovers which protocols an address speaks, and connects to it: an `http:`, `https:`, `ws:` or `wss:` URL, or a DID. */
 export function connect(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
   return connectRewriting(url, options, undefined);
@@ -77,7 +81,7 @@ export async function connectRewriting(
   url: string,
   options: ConnectOptions,
   rewrite: Maybe<RewriteAddress>,
-): Promise<RemoteAgent> {
+): Promise<RelayableAgent> {
   // The user chose the DID, so its document may be anywhere.
   const resolver = options.resolver ?? resolverFor("loopback", options);
   const { url: address, did } = await peerAddress(url, resolver);
@@ -91,7 +95,7 @@ export async function connectRewriting(
 }
 
 /** The client of the peer as last resolved; `initialize` may resolve it to another interface. */
-function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
+function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RelayableAgent {
   let resolved = initial;
   let cannotReceive: Maybe<AgentError>;
   const receiving = new Set<CancelSource>();
@@ -157,6 +161,7 @@ function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
       yield* streamLinks(await classOfUrl(address, resolveByDns))(part, signal);
     },
     upload: (source, uploadOptions = {}) => uploadTo(target, resolved.connection, source, uploadOptions),
+    openSession: (at, subprotocols, call) => resolved.connection.openSession(at, subprotocols, call),
     share(shares) {
       resolved.connection.shares = shares;
     },

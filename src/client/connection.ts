@@ -14,8 +14,9 @@ import {
 import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
 import { traitsOf } from "../protocols/traits.js";
-import type { Link } from "../transport/exchange.js";
-import { httpAddress } from "../transport/request.js";
+import type { Link, Session } from "../transport/exchange.js";
+import { openSession } from "../transport/links.js";
+import { httpAddress, makeRequest } from "../transport/request.js";
 import type { FloorRules } from "./floor-rules.js";
 import { type Candidate, type InterfaceWish, mayReplace, pickInterface, type Shares, withinVersions } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
@@ -111,6 +112,15 @@ export class Connection {
     return this.#open(this.current).client.receive?.(call);
   }
 
+  /** Opens a session at an interface for somebody else, whose protocol it is. No policy applies: its messages are not calls here. */
+  openSession(url: string, subprotocols: readonly string[], call: Call): Promise<Session> {
+    const candidate = this.#candidates.find(({ peer }) => peer.url === url);
+    if (candidate === undefined)
+      return Promise.reject(new AgentError("unavailable", "the peer no longer has this interface", { sent: "no" }));
+    const { link } = this.#options.contextFor(candidate);
+    return openSession(link, makeRequest({ method: "GET", url, call }), subprotocols);
+  }
+
   /** Closes the protocol clients. The link is closed by its owner. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#opened.values(), ({ client }) => client.close()));
@@ -122,7 +132,7 @@ export class Connection {
       const { contextFor, wrap, dialled, floor } = this.#options;
       const { peer } = candidate;
       const client = candidate.protocol.connect(contextFor(candidate));
-      const protocol = { id: candidate.protocol.id, traits: traitsOf(candidate.protocol, peer.version) };
+      const protocol = { id: candidate.protocol.id, traits: traitsOf(candidate.protocol, peer.version, peer.binding) };
       const secured = { protocol, client, url: peer.url, dialled: dialled(peer.url) };
       opened = { client, handler: wrap(requireSecurity(keepProtection(client.handler, protocol), secured, floor), candidate) };
       this.#opened.set(candidate, opened);

@@ -256,7 +256,7 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
   const canResume = () => candidate.peer.card.capabilities.resume;
-  const traits = traitsOf(candidate.protocol, candidate.peer.version);
+  const traits = traitsOf(candidate.protocol, candidate.peer.version, candidate.peer.binding);
   const canStream = () => traits.streaming && candidate.peer.card.capabilities.streaming;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
   const layers = [

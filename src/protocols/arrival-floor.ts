@@ -27,7 +27,7 @@ export function arrivalFloor(head: RequestHead, proved: Maybe<Partial<Floor>>, r
 /** What a caller does not bring of the security that the agent requires. */
 export function missingOnArrival(
   head: RequestHead,
-  { caller, proved }: Pick<CallBegin, "caller" | "proved">,
+  { caller, proved, sealedForHost = false }: Pick<CallBegin, "caller" | "proved" | "sealedForHost">,
   required: Floor,
 ): Maybe<Requirement> {
   const { secure, loopback } = head.connection;
@@ -36,6 +36,7 @@ export function missingOnArrival(
     ...all,
     // What stays on this host crosses no wire.
     encrypted: all.encrypted || secure || loopback,
+    endToEnd: all.endToEnd || sealedForHost,
     identity: all.identity || isProven(caller),
   });
 }

@@ -89,6 +89,8 @@ export interface HostParts {
   readonly requiredBy?: Maybe<(agent: string) => Floor>;
   /** Called with a call that is refused because it brings less than required. */
   readonly onBelowFloor?: Maybe<(head: RequestHead, error: AgentError, missing: Requirement, start: CallBegin) => void>;
+  /** The peer behind an agent, to which sealed sessions are passed on. Default: none. */
+  readonly relayed?: Maybe<NonNullable<Host["relayed"]>>;
   /** Called when a request or a message of a session has become a call. */
   readonly callStarted?: Maybe<(from: HttpRequest | SessionMessage, call: Call) => void>;
 }
@@ -132,6 +134,7 @@ export function createHost(parts: HostParts): FrontHost {
     identify: (from, peer) => admission.identify(headOf(from), peer),
     refused: (from, error) => admission.onUnidentified?.(headOf(from), error),
     begin: (from, start) => begin(parts, from, start),
+    relayed: (agent) => parts.relayed?.(agent),
     publicUrl: (request) => publicUrl ?? ownUrl(request),
     now,
     newId: parts.ids.newId,

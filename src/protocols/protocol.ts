@@ -11,7 +11,6 @@ import type {
   Interface,
   JsonObject,
   Maybe,
-  OperationOf,
   Principal,
   PushConfig,
   Records,
@@ -32,8 +31,10 @@ import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Notice, ReadNotice } from "./notice.js";
+import type { RelayedPeer } from "./relayed-peer.js";
 import type { Requirement } from "./requirement.js";
-import type { DeclaredLoss, Traits, VersionTraits } from "./traits.js";
+import type { SendCodec } from "./send-codec.js";
+import type { BindingTraits, DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
 export type {
   ClientInbox,
@@ -49,7 +50,9 @@ export type {
   Notice,
   ProtocolCommand,
   ReadNotice,
+  RelayedPeer,
   SampleCall,
+  SendCodec,
   SettingInfo,
   Traits,
 };
@@ -133,6 +136,8 @@ export interface Host extends ProtocolContext {
   signatures(document: JsonObject, view?: JsonObject): readonly JsonObject[];
   /** Sessions can be accepted; otherwise cards do not offer them. */
   readonly sessions: boolean;
+  /** The peer behind an agent, if its sessions may be passed on to it. Default: this host ends all sessions. */
+  relayed?(agent: string): Maybe<RelayedPeer>;
   /** The caller: the one decision about a request or session. Throws AgentError `unauthenticated` or `forbidden`. */
   admit(from: RequestHead | Session): Awaitable<Principal>;
   /** Admits a peer that proved its DID inside the protocol. Throws AgentError. */
@@ -159,6 +164,8 @@ export interface CallBegin {
   readonly deadline?: Maybe<number>;
   /** What the protocol verified beyond authentication: a sealed message, a proof. */
   readonly proved?: Maybe<Partial<Floor>>;
+  /** The caller sealed it for this host: protected from end to end here, which asks nothing of further hops. */
+  readonly sealedForHost?: Maybe<boolean>;
 }
 
 /** The server side of a protocol, bound to one host. */
@@ -255,6 +262,8 @@ export interface Protocol {
   readonly traits: Traits;
   /** The traits of versions that support less. Default: none does. */
   readonly versionTraits?: Maybe<VersionTraits>;
+  /** The traits of bindings that support less. Default: none does. */
+  readonly bindingTraits?: Maybe<BindingTraits>;
   /** What the protocol is suited for, as input of the router. Default: derived from the traits. */
   readonly features?: Maybe<FeatureClaims>;
   /** The protocol's primitives for the optional features of a link. Default: none. */
@@ -295,12 +304,4 @@ export interface Protocol {
   readonly commands?: Maybe<() => Promise<readonly ProtocolCommand[]>>;
   /** What the specification requires of a server, as checks that run against any URL. Loaded on demand. */
   readonly requirements?: Maybe<() => Promise<readonly Requirement[]>>;
-}
-
-/** Encodes a send operation as text, and decodes it. */
-export interface SendCodec {
-  /** The JSON text of a send operation, with everything the protocol carries. */
-  write(send: OperationOf<"send">): string;
-  /** Members absent from the text are empty. Throws AgentError. */
-  read(text: string): OperationOf<"send">;
 }

@@ -26,6 +26,8 @@ export interface ServedSessionParts {
   readonly caller: Principal;
   /** What the session proves of its caller and messages. */
   readonly proved?: Maybe<Partial<Floor>>;
+  /** The caller sealed its messages for this host. */
+  readonly sealedForHost?: Maybe<boolean>;
   /** The message as the connection received it, if the session is inside another one. */
   outer?(frame: Chunk): Pick<SessionMessage, "session" | "frame">;
 }
@@ -130,14 +132,14 @@ export class ServedSession {
   }
 
   #start(request: SessionRequest, frame: Chunk, cancel: CancelSource): Started {
-    const { host, wire, session, caller, proved, outer } = this.#parts;
+    const { host, wire, session, caller, proved, sealedForHost, outer } = this.#parts;
     const { agent, hops, parameters } = request;
     const named = agent === undefined ? host.cards()[0] : host.cards().find(({ name }) => name === agent);
     const operation = request.operation();
     if (named === undefined) throw new AgentError("not_found", `no agent ${agent?.slice(0, 100)} here`, { field: "agent" });
     const call = host.begin(
       { ...(outer?.(frame) ?? { session, frame }), hops, cancel },
-      { caller, agent: named.name, via: wire.via, parameters, proved },
+      { caller, agent: named.name, via: wire.via, parameters, proved, sealedForHost },
     );
     return { operation, call };
   }

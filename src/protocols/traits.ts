@@ -29,11 +29,31 @@ export interface DeclaredLoss {
 /** Traits of versions that support less than the protocol as a whole. */
 export type VersionTraits = { readonly [version: string]: Maybe<Partial<Traits>> };
 
-/** What one version of a protocol supports. */
-export function traitsOf(
-  { traits, versionTraits }: { readonly traits: Traits; readonly versionTraits?: Maybe<VersionTraits> },
-  version: string,
-): Traits {
-  const own = versionTraits?.[version];
-  return own === undefined ? traits : { ...traits, ...own };
+/** Traits of bindings that support less than the protocol as a whole. */
+export type BindingTraits = { readonly [binding: string]: Maybe<Partial<Traits>> };
+
+/** A protocol as far as its traits are concerned. */
+export interface TraitSource {
+  readonly traits: Traits;
+  readonly versionTraits?: Maybe<VersionTraits>;
+  readonly bindingTraits?: Maybe<BindingTraits>;
+}
+
+/** What one version of a protocol supports, over one binding if it is known. */
+export function traitsOf({ traits, versionTraits, bindingTraits }: TraitSource, version: string, binding = ""): Traits {
+  const ofVersion = versionTraits?.[version];
+  const ofBinding = bindingTraits?.[binding];
+  return ofVersion === undefined && ofBinding === undefined ? traits : { ...traits, ...ofBinding, ...ofVersion };
+}
+
+/** What every binding of a protocol is sure to have of its signatures and seals. */
+export function surelyProtected({ traits, bindingTraits = {} }: TraitSource): Pick<Traits, "signed" | "sealed"> {
+  const all = [traits, ...Object.values(bindingTraits)];
+  return { signed: least(all, "signed"), sealed: least(all, "sealed") };
+}
+
+const ORDER: readonly Traits["signed"][] = ["none", "hop", "end-to-end"];
+
+function least(all: readonly Maybe<Partial<Traits>>[], name: "signed" | "sealed"): Traits["signed"] {
+  return ORDER.find((each) => all.some((traits) => traits?.[name] === each)) ?? "none";
 }

@@ -15,6 +15,7 @@ import type {
   Requirement,
   Skill,
 } from "../envelope/index.js";
+import type { RelayedPeer } from "../protocols/relayed-peer.js";
 import type { AgentFunction } from "../tasks/index.js";
 
 /** A skill of an agent. Its own function, if any, handles messages that name the skill as their intent. */
@@ -99,6 +100,8 @@ export interface Agent extends AddressBook {
   readonly downgrades?: Maybe<readonly string[]>;
   /** Whether it can answer now. Asked for each health check, until the signal aborts. Absent: it always can. */
   health?(signal: AbortSignal): Awaitable<AgentHealth>;
+  /** The peer that it relays to, if sealed sessions may be passed on to it unopened. */
+  relayed?(): Maybe<RelayedPeer>;
   /** The addresses of its upstream: a host that listens there itself would call itself. */
   readonly upstreamUrls?: Maybe<readonly string[]>;
 }

@@ -31,7 +31,7 @@ export function closeLater(close: () => Promise<unknown>): void {
   closing.push(close);
 }
 
-const worker = agent({
+export const worker = agent({
   name: "worker",
   description: "says who called",
   handle: (message, task) => (message.text === "who" ? task.owner : `you said: ${message.text}`),

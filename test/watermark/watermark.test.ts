@@ -116,7 +116,6 @@ const WAYS: readonly Way[] = [
   { pin: "secured-toy@1/WS", mode: "adopt" },
   { pin: "secured-toy@1/WS", mode: "relay" },
   { pin: "anp@1.2/WS", mode: "adopt" },
-  { pin: "anp@1.2/WS", mode: "relay" },
 ];
 
 describe.each(WAYS)("a gateway for $pin that is to $mode", (way) => {
@@ -134,4 +133,12 @@ describe.each(WAYS)("a gateway for $pin that is to $mode", (way) => {
     for (const [where, { forms }] of Object.entries(gateway)) expect([where, ...forms]).toEqual([where]);
     expect(captured).toContain("application/vnd.koine.sealed");
   });
+});
+
+test("a gateway that relays a sealed session holds nothing readable, though nobody sealed the message", {
+  timeout: 120_000,
+}, async () => {
+  const { caller, agent, gateway } = await run(newMark(), { pin: "anp@1.2/WS", mode: "relay" }, undefined);
+  expect([...caller.forms, ...agent.forms]).toEqual(["utf-8", "utf-8"]);
+  for (const [where, { forms }] of Object.entries(gateway)) expect([where, ...forms]).toEqual([where]);
 });

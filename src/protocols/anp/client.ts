@@ -21,7 +21,7 @@ export function connect(context: ClientContext): Client {
     case "JSONRPC":
       return connectRpc(context);
     case "WS":
-      return connectSession(context);
+      return sessions.connect(context, identityOf(context));
     case "OPENRPC":
       return connectDescribed(context);
     case "DIRECT":
@@ -31,11 +31,6 @@ export function connect(context: ClientContext): Client {
     default:
       throw new AgentError("unsupported", `the binding ${String(binding satisfies never)} is not supported`, { sent: "no" });
   }
-}
-
-function connectSession(context: ClientContext): Client {
-  const did = new URL(context.peer.url.replace(/^ws/, "http")).searchParams.get("did") ?? undefined;
-  return sessions.connect(context, identityOf(context), did);
 }
 
 const EVENTS = "text/event-stream, application/json;q=0.9";

@@ -1,4 +1,5 @@
 import type { Protocol } from "../protocol.js";
+import type { BindingTraits } from "../traits.js";
 import { connect } from "./client.js";
 import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
@@ -9,13 +10,32 @@ import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
 import { readSettings, SETTINGS } from "./settings.js";
-import { PROTOCOL, VERSION } from "./wire.js";
+import { type Binding, PROTOCOL, VERSION } from "./wire.js";
+
+const SIGNED_HTTP = { signed: "hop", sealed: "none" } as const;
+const ONE_ANSWER = {
+  streaming: false,
+  tasks: false,
+  resume: false,
+  idempotentSend: false,
+  inputTurns: false,
+  binary: false,
+  proofs: false,
+} as const;
 
 /** ANP 1.2: did:wba identities, signed requests, described interfaces, messaging and encrypted sessions. */
 export const anp: Protocol = {
   id: PROTOCOL,
   versions: [VERSION],
   traits,
+  // A signature over an HTTP request reaches the server that is called and covers no answer; only sessions are sealed.
+  bindingTraits: {
+    JSONRPC: SIGNED_HTTP,
+    // Methods of other peers and direct messages: one message, one answer.
+    OPENRPC: { ...SIGNED_HTTP, ...ONE_ANSWER },
+    // The origin proof of a message reaches its recipient.
+    DIRECT: { ...SIGNED_HTTP, ...ONE_ANSWER, signed: "end-to-end" },
+  } satisfies { readonly [binding in Exclude<Binding, "WS" | "PLAIN">]: BindingTraits[string] },
   features,
   primitives,
   deployments,

@@ -1,4 +1,4 @@
-import type { Call, Envelope, Floor, Handler, Maybe } from "../../envelope/index.js";
+import type { Call, Envelope, Floor, Handler } from "../../envelope/index.js";
 import type { Identity } from "../../security/identity/index.js";
 import type { Session } from "../../transport/exchange.js";
 import type { ClientContext, Host, Route } from "../protocol.js";
@@ -11,8 +11,7 @@ export interface SessionClient {
   close(): Promise<void>;
 }
 
-/** `serverDid`: what the peer must prove to be. Undefined: its description names no DID. */
-export type ConnectSession = (context: ClientContext, identity: Identity, serverDid: Maybe<string>) => SessionClient;
+export type ConnectSession = (context: ClientContext, identity: Identity) => SessionClient;
 
 /** What `session/` gives the server. */
 export interface SessionServer {

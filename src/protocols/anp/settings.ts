@@ -14,6 +14,8 @@ export interface AnpSettings {
   readonly method: Maybe<string>;
   /** The DID that a called agent must prove. */
   readonly peer: Maybe<string>;
+  /** A relay passes sealed sessions on to the agent instead of opening them. */
+  readonly relaySessions: boolean;
 }
 
 /** The settings, for help texts. */
@@ -42,18 +44,25 @@ export const SETTINGS: readonly SettingInfo[] = [
     example: "did:wba:agents.example:user:alice",
     about: "the DID that the called agent must prove; by default the one that is called, or that its description names",
   },
+  {
+    name: "relaySessions",
+    kind: "boolean",
+    example: "false",
+    about: "a gateway in relay mode passes sealed sessions on to the agent unopened; true by default",
+  },
 ];
 
 /** The settings of the user, validated. */
 export function readSettings(given: Maybe<JsonObject>): AnpSettings {
-  const { authentication = "signature", loopbackHttp = false, method, peer } = given ?? {};
+  const { authentication = "signature", loopbackHttp = false, method, peer, relaySessions = true } = given ?? {};
   const known = AUTHENTICATIONS.find((each) => each === authentication);
   if (known === undefined) throw invalid("authentication", `must be one of ${AUTHENTICATIONS.join(", ")}`);
   if (typeof loopbackHttp !== "boolean") throw invalid("loopbackHttp", "must be true or false");
+  if (typeof relaySessions !== "boolean") throw invalid("relaySessions", "must be true or false");
   if (method !== undefined && (typeof method !== "string" || method === ""))
     throw invalid("method", "must be the name of a method");
   if (peer !== undefined && (typeof peer !== "string" || parseDid(peer) === undefined)) throw invalid("peer", "must be a DID");
-  return { authentication: known, loopbackHttp, method, peer };
+  return { authentication: known, loopbackHttp, method, peer, relaySessions };
 }
 
 function invalid(field: string, problem: string): AgentError {

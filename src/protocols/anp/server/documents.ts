@@ -5,6 +5,8 @@ import type { Contribution, Host } from "../../protocol.js";
 import { type Addresses, encodeDescription, encodeInterface } from "../codec/description.js";
 import { documentPath, hostOf, isDidWba, stableSubject } from "../identity/did-wba.js";
 import { wbaDocument } from "../identity/document.js";
+import { sessionUrl } from "../session/profile.js";
+import { relayedSession } from "../session/relayed.js";
 import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
 import { agentBase } from "./paths.js";
 
@@ -22,13 +24,16 @@ export class ServedDocuments {
     const isDefault = this.#host.cards()[0]?.name === agent;
     const base = agentBase(publicUrl, isDefault ? undefined : agent);
     const rpc = `${base}/${RPC}`;
-    const did = this.#host.identity?.did;
+    const own = this.#host.identity?.did;
+    const relayed = relayedSession(this.#host, agent)?.address;
+    // A relay has no session of its own for the agent: its callers insist on the DID of the agent.
+    const did = relayed?.did ?? own;
     return {
       description: `${base}/${DESCRIPTION}`,
       interface: `${base}/${INTERFACE}`,
       rpc,
       // Offered only with an identity that outlives the process: a client insists on the DID that it was told.
-      session: this.#host.sessions && did !== undefined ? sessionUrl(rpc, did) : undefined,
+      session: this.#host.sessions && did !== undefined ? sessionUrl(rpc, did, relayed) : undefined,
       did,
     };
   }
@@ -122,10 +127,4 @@ function retiredDocuments(identity: Identity): readonly Contribution[] {
       members: ({ path }) => at(path) ?? {},
     },
   ];
-}
-
-/** The address says which DID must be proved there. */
-export function sessionUrl(rpc: string, did: Maybe<string>): string {
-  const url = rpc.replace(/^http/, "ws");
-  return did === undefined ? url : `${url}?did=${encodeURIComponent(did)}`;
 }

@@ -1,7 +1,7 @@
 import { AgentError, type Call, type Floor, floorOf, type Maybe, ownerOf } from "../../../envelope/index.js";
 import type { Identity } from "../../../security/identity/index.js";
 import { openSession } from "../../../transport/links.js";
-import { httpAddress, makeRequest } from "../../../transport/request.js";
+import { makeRequest } from "../../../transport/request.js";
 import { PeerSession } from "../../peer-session.js";
 import type { ClientContext, Peer } from "../../protocol.js";
 import type { OpenedSession } from "../../shared-session.js";
@@ -15,21 +15,21 @@ import { initiate, type Recipient } from "./handshake.js";
 import { handshakeFailed } from "./handshake-error.js";
 import { IncompleteBytes } from "./incomplete-bytes.js";
 import { withinTime } from "./messages.js";
-import { SESSION_LIMITS, SUBPROTOCOL } from "./profile.js";
+import { readSessionUrl, SESSION_LIMITS, SUBPROTOCOL } from "./profile.js";
 import { SealedSession } from "./sealed-session.js";
 
-/** The peer proved a DID that the user named: nobody else reads what is sent. */
-const PROVED: Floor = floorOf(["encrypted", "signed", "identity"]);
+/** The peer proved a DID that the user named: nobody else reads what is sent, relays included. */
+const PROVED: Floor = floorOf(["encrypted", "signed", "identity", "end-to-end"]);
 const REFUSED = 1008;
 
 /** All calls to a peer in one sealed session. There is no other way to the peer here: what cannot be sealed is not sent. */
-export const connectSession: ConnectSession = (context, identity, serverDid) => {
+export const connectSession: ConnectSession = (context, identity) => {
   const { calledDid, peer } = context;
   const named = readSettings(context.settings(PROTOCOL)).peer ?? calledDid;
   const session = new PeerSession({
     context,
     wire: callerWire(context, () => decodeFacts(context), CALL_TIMES),
-    open: (call) => open(context, identity, recipientOf(peer, named ?? serverDid), call),
+    open: (call) => open(context, identity, recipientOf(peer, named ?? readSessionUrl(peer.url).did), call),
   });
   return {
     handler: session.handler,
@@ -45,8 +45,8 @@ function recipientOf({ card, url }: Peer, did: Maybe<string>): Recipient {
     throw new AgentError("identity_unresolved", `the description of ${card.name} names no DID, which its session must prove`, {
       sent: "no",
     });
-  const { host, pathname } = new URL(httpAddress(url));
-  return { did, authority: host, path: pathname };
+  const { authority, path } = readSessionUrl(url);
+  return { did, authority, path };
 }
 
 async function open(context: ClientContext, identity: Identity, to: Recipient, call: Call): Promise<OpenedSession> {

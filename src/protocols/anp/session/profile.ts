@@ -1,4 +1,6 @@
+import type { Maybe } from "../../../envelope/index.js";
 import { type RecordProfile, SEALED_RECORDS } from "../../../security/sealed-records/index.js";
+import { httpAddress } from "../../../transport/request.js";
 
 /** Koine's session for ANP. `docs/anp.md` specifies it byte by byte, and `fixtures/session.json` has vectors. */
 
@@ -27,6 +29,28 @@ export const RECORDS: RecordProfile = {
   window: 0,
   recordBytes: 256 * 1024 + 1,
 };
+
+/** Which address of a server a session is bound to. */
+export interface SessionAddress {
+  /** Host and port as in a URL. */
+  readonly authority: string;
+  readonly path: string;
+}
+
+/** The address in a description: the DID that must be proved there, and, if a relay is in between, the agent's own address. */
+export function sessionUrl(rpc: string, did: Maybe<string>, own?: Maybe<SessionAddress>): string {
+  const url = rpc.replace(/^http/, "ws");
+  if (did === undefined) return url;
+  const at = own === undefined ? "" : `&at=${encodeURIComponent(own.authority + own.path)}`;
+  return `${url}?did=${encodeURIComponent(did)}${at}`;
+}
+
+/** The parts of such an address. */
+export function readSessionUrl(url: string): SessionAddress & { readonly did: Maybe<string> } {
+  const { host, pathname, searchParams } = new URL(httpAddress(url));
+  const [, authority = host, path = pathname] = /^([^/]+)(\/.*)$/.exec(searchParams.get("at") ?? "") ?? [];
+  return { did: searchParams.get("did") ?? undefined, authority, path };
+}
 
 export const NONCE_BYTES = 32;
 export const KEY_BYTES = 32;

@@ -14,6 +14,7 @@ import { HelloRate } from "./hello-rate.js";
 import { IncompleteBytes } from "./incomplete-bytes.js";
 import { withinTime } from "./messages.js";
 import { SESSION_LIMITS, SUBPROTOCOL } from "./profile.js";
+import { passOn, relayedSession } from "./relayed.js";
 import { SealedSession } from "./sealed-session.js";
 
 /** RFC 6455 §7.4.1. */
@@ -37,50 +38,58 @@ export const serveSessions: ServeSessions = (host, identity) => {
   const hellos = new HelloRate(() => host.now());
 
   async function accept(session: Session): Promise<void> {
-    const shaken = await handshaken(session);
+    const agent = readPath(session.request.path)?.agent;
+    const relayed = relayedSession(host, agent ?? host.cards()[0]?.name ?? "");
+    if (relayed !== undefined) return checked(session, () => passOn(host, session, relayed));
+    const shaken = await checked(session, () => handshaken(session));
     if (shaken === undefined) return;
     const { sealed, caller } = shaken;
-    const wire = calleeWire(host, caller, readPath(session.request.path)?.agent, CALL_TIMES);
+    const wire = calleeWire(host, caller, agent, CALL_TIMES);
     const parts = {
       host,
       wire,
       session: sealed,
       caller,
       proved: caller.scheme === "did" ? PROVED : undefined,
+      sealedForHost: true,
       outer: sealed.outerOf.bind(sealed),
     };
     await sessions.run(parts, sealed.frames);
   }
 
-  /** Undefined if the handshake failed: then the session is closed. */
-  async function handshaken(outer: Session): Promise<Maybe<{ readonly sealed: SealedSession; readonly caller: Principal }>> {
-    const { request } = outer;
-    const { remote } = request.connection;
-    const frames = outer.frames[Symbol.asyncIterator]();
+  /** Undefined if the beginning of a session failed: then it is refused, and counted against its network. */
+  async function checked<T>(outer: Session, begin: () => Promise<T>): Promise<Maybe<T>> {
+    const { remote } = outer.request.connection;
     try {
       hellos.check(remote);
-      let caller: Maybe<Principal>;
-      const { resolver } = host;
-      const context = { resolver: resolver.forCaller?.(remote) ?? resolver, replay: host.replay, now: () => host.now() };
-      const rules = {
-        authority: new URL(host.publicUrl(request)).host,
-        path: request.path,
-        async admit(peer: ProvenPeer) {
-          caller = await callerOf(host, outer, peer);
-        },
-      };
-      const side = { context, identity, cancel: request.cancel };
-      const channel = await withinTime(outer, frames, request.cancel, (messages) => respond(messages, side, rules));
-      if (caller === undefined) throw new AgentError("internal", "a handshake ended without a caller");
-      const onRefused = (error: AgentError & { readonly problem: string }): void =>
-        host.refused(outer, new AgentError(error.code, `record refused: ${error.problem}`));
-      const sealed = new SealedSession({ outer, frames, channel, incomplete, onRefused }, () => host.now());
-      return { sealed, caller };
+      return await begin();
     } catch (thrown) {
       hellos.failed(remote);
       refuse(outer, callerError(host, thrown));
       return undefined;
     }
+  }
+
+  async function handshaken(outer: Session): Promise<{ readonly sealed: SealedSession; readonly caller: Principal }> {
+    const { request } = outer;
+    const frames = outer.frames[Symbol.asyncIterator]();
+    let caller: Maybe<Principal>;
+    const resolver = host.resolver.forCaller?.(request.connection.remote) ?? host.resolver;
+    const context = { resolver, replay: host.replay, now: () => host.now() };
+    const rules = {
+      authority: new URL(host.publicUrl(request)).host,
+      path: request.path,
+      async admit(peer: ProvenPeer) {
+        caller = await callerOf(host, outer, peer);
+      },
+    };
+    const side = { context, identity, cancel: request.cancel };
+    const channel = await withinTime(outer, frames, request.cancel, (messages) => respond(messages, side, rules));
+    if (caller === undefined) throw new AgentError("internal", "a handshake ended without a caller");
+    const onRefused = (error: AgentError & { readonly problem: string }): void =>
+      host.refused(outer, new AgentError(error.code, `record refused: ${error.problem}`));
+    const sealed = new SealedSession({ outer, frames, channel, incomplete, onRefused }, () => host.now());
+    return { sealed, caller };
   }
 
   function refuse(outer: Session, error: AgentError): void {

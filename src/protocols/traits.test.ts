@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { protocols } from "./all.js";
+import { surelyProtected, type Traits, traitsOf } from "./traits.js";
+
+const TRAITS: Traits = {
+  streaming: true,
+  tasks: true,
+  resume: true,
+  idempotentSend: true,
+  inputTurns: true,
+  signed: "end-to-end",
+  sealed: "end-to-end",
+  binary: true,
+  proofs: true,
+  carries: [],
+};
+const PROTOCOL = {
+  traits: TRAITS,
+  versionTraits: { plain: { signed: "none", tasks: false } },
+  bindingTraits: { HTTP: { signed: "hop", sealed: "none" } },
+} as const;
+
+describe("the traits of an interface", () => {
+  test.each([
+    ["1", undefined, "end-to-end", "end-to-end", true],
+    ["1", "WS", "end-to-end", "end-to-end", true],
+    ["1", "HTTP", "hop", "none", true],
+    // A version that supports less does so over every binding.
+    ["plain", "HTTP", "none", "none", false],
+  ])("of version %s over %s", (version, binding, signed, sealed, tasks) => {
+    expect(traitsOf(PROTOCOL, version, binding)).toMatchObject({ signed, sealed, tasks, streaming: true });
+  });
+
+  test("nothing is sure that one binding does not have", () => {
+    expect(surelyProtected(PROTOCOL)).toEqual({ signed: "hop", sealed: "none" });
+    expect(surelyProtected({ traits: TRAITS })).toEqual({ signed: "end-to-end", sealed: "end-to-end" });
+  });
+});
+
+test("no registered protocol is sealed over every binding: only a session of a named DID is", () => {
+  expect(protocols.filter((each) => surelyProtected(each).sealed !== "none").map(({ id }) => id)).toEqual([]);
+});
