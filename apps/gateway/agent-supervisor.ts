@@ -186,9 +186,7 @@ export class AgentSupervisor {
   #createPlaceholder(): Agent {
     const { name } = this;
     const unavailable = (): AgentError =>
-      this.#bridgeProblem ??
-      this.upstreams[0]?.unavailable() ??
-      new AgentError("unavailable", `Upstream "${name}" is unreachable`);
+      this.#bridgeProblem ?? this.upstreams[0]?.refuse() ?? new AgentError("unavailable", `Upstream "${name}" is unreachable`);
     return {
       ...agent({
         name,

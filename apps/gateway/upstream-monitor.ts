@@ -69,6 +69,7 @@ export class UpstreamMonitor {
   #health: Health = "starting";
   #problem: Maybe<AgentError>;
   #nextAttemptAt = 0;
+  #lastAttemptAt = 0;
   #wakeUp: () => void = () => undefined;
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
@@ -117,11 +118,15 @@ export class UpstreamMonitor {
 
   readonly handler: Handler = (operation, call) => {
     if (this.remote !== undefined) return this.remote.handler(operation, call);
-    return Promise.reject(this.unavailable());
+    return Promise.reject(this.refuse());
   };
 
-  /** The error for callers, without address and cause: these are for the operator. */
-  unavailable(): AgentError {
+  /**
+   * The error for a call that came before the upstream was resolved, without address and cause: these are for the operator. The call
+   * brings the next attempt forward: an upstream that is back is not unreachable for the rest of a long wait.
+   */
+  refuse(): AgentError {
+    if (this.#parts.clock.now() - this.#lastAttemptAt >= FIRST_RETRY_MS) this.#wakeUp();
     const seconds = Math.max(1, Math.ceil((this.#nextAttemptAt - this.#parts.clock.now()) / 1000));
     const reason = this.#problem === undefined ? "not connected yet" : `connection failed, retry in ${seconds} s`;
     const facts = { sent: "no", ...(this.#problem === undefined ? {} : { cause: this.#problem }) } as const;
@@ -166,6 +171,7 @@ export class UpstreamMonitor {
     return new Promise((resolve) => {
       const cancelTimer = clock.after(ms, resolve);
       this.#wakeUp = () => {
+        this.#wakeUp = () => undefined;
         cancelTimer();
         resolve();
       };
@@ -174,7 +180,8 @@ export class UpstreamMonitor {
   }
 
   async #resolve(): Promise<void> {
-    const { id, telemetry, timeoutMs } = this.#parts;
+    const { id, telemetry, timeoutMs, clock } = this.#parts;
+    this.#lastAttemptAt = clock.now();
     try {
       const resolved = await this.#connect({
         id,

@@ -1,6 +1,6 @@
 import { protocols } from "../../src/public/protocols.js";
-import { allPairs, HOST_IDENTITY, interfacesOf } from "../gateway/pairs/interfaces.js";
+import { allPairs, hostIdentity, interfacesOf } from "../gateway/pairs/interfaces.js";
 import { describePairs } from "../gateway/pairs/suite.js";
 
 /** Every interface as listener of every interface. */
-describePairs(allPairs(await interfacesOf(protocols, HOST_IDENTITY)));
+describePairs(allPairs(await interfacesOf(protocols, hostIdentity(protocols))));

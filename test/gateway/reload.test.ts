@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../apps/gateway/index.js";
 import { agent, connect, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import { textOfAnswer } from "../../src/internal.js";
+import { fakeClock } from "../helpers/clock.js";
 
 /** Everything to close, in order. */
 const opened: (() => Promise<unknown>)[] = [];
@@ -204,6 +205,20 @@ describe("an upstream that is unreachable at start", () => {
     expect(textOfAnswer(await (await peerAt(`${gateway.url}/a2a/late`)).send("hi"))).toBe("late heard hi");
     expect(gateway.console.state().happenings.map(({ says }) => says)).toContain("is up");
   }, 30_000);
+
+  it("is tried again when a call comes, however long the next attempt is away", async () => {
+    const port = await freePort();
+    const clock = fakeClock();
+    const gateway = await gatewayOf(configOf([{ name: "late", upstream: `http://127.0.0.1:${port}` }]), { clock });
+    const caller = await peerAt(`${gateway.url}/a2a/late`);
+    const refusal = (): Promise<string> => caller.send("hi").then(textOfAnswer, (thrown: Error) => thrown.message);
+    await clock.advance(1_000);
+    await expect.poll(refusal).toContain("retry in 2 s"); // The second attempt has failed too.
+    await upstream("late", { port });
+    await clock.advance(1_000);
+    expect(await refusal()).toContain("is unreachable");
+    await expect.poll(refusal).toBe("late heard hi");
+  });
 
   it("is an error if every upstream is required", async () => {
     const port = await freePort();

@@ -10,7 +10,7 @@ import {
 } from "../../../src/index.js";
 import { bearerTokens } from "../../../src/public/auth.js";
 import type { Protocol } from "../../../src/public/protocols.js";
-import { HOST_IDENTITY, type PinnedInterface } from "./interfaces.js";
+import { hostIdentity, type PinnedInterface } from "./interfaces.js";
 import type { Worker } from "./worker.js";
 
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
@@ -42,7 +42,7 @@ export interface BridgesOptions {
 /** Gateways and callers are opened on first use, and kept. */
 export async function openBridges(worker: Pick<Worker, "agent">, options: BridgesOptions): Promise<Bridges> {
   const { protocols } = options;
-  const upstream = await serve(worker.agent, { protocols, identity: HOST_IDENTITY });
+  const upstream = await serve(worker.agent, { protocols, ...hostIdentity(protocols) });
   const opened = new Map<string, Promise<OpenInterface>>();
   return {
     url: upstream.url,
@@ -74,7 +74,7 @@ async function openInterface(
     bridge: { name: "bridged", strict, mode },
   });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
-  const gateway: Server = await serve(bridged, { protocols, admission, identity: HOST_IDENTITY });
+  const gateway: Server = await serve(bridged, { protocols, admission, ...hostIdentity(protocols) });
   const callers = new Map<string, Promise<RemoteAgent>>();
   let losses: Loss[] = [];
   let counted = new Map<string, number>();

@@ -2,8 +2,12 @@ import { agent, serve } from "../../../src/index.js";
 import { createIdentity, type Identity } from "../../../src/public/identity.js";
 import type { Protocol, Traits } from "../../../src/public/protocols.js";
 
+const HOST_IDENTITY = createIdentity({ name: "host", did: "key" });
+
 /** The identity of the servers of pairs: some interfaces are offered only by a host that can prove who it is. */
-export const HOST_IDENTITY = createIdentity({ name: "host", did: "key" });
+export function hostIdentity(protocols: readonly Protocol[]): { readonly identity?: Identity } {
+  return protocols.some(({ usesIdentity }) => usesIdentity === true) ? { identity: HOST_IDENTITY } : {};
+}
 
 /** One interface of an agent: what a pin names. */
 export interface PinnedInterface {
@@ -15,10 +19,13 @@ export interface PinnedInterface {
 }
 
 /** Every interface of a host with these protocols, read from a running one so that no list has to be maintained. */
-export async function interfacesOf(protocols: readonly Protocol[], identity?: Identity): Promise<readonly PinnedInterface[]> {
+export async function interfacesOf(
+  protocols: readonly Protocol[],
+  host: { readonly identity?: Identity } = {},
+): Promise<readonly PinnedInterface[]> {
   const server = await serve(agent({ name: "listed", description: "only serves its interfaces", handle: () => "" }), {
     protocols,
-    ...(identity === undefined ? {} : { identity }),
+    ...host,
   });
   try {
     return server.interfaces("listed").map(({ protocol: id, version, binding }) => {
@@ -45,7 +52,7 @@ export function allPairs(interfaces: readonly PinnedInterface[]): readonly Pair[
 
 /** One protocol as listener of every interface of a registry and as their upstream, itself included. */
 export async function pairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
-  const pairs = allPairs(await interfacesOf(registry, HOST_IDENTITY)).filter(
+  const pairs = allPairs(await interfacesOf(registry, hostIdentity(registry))).filter(
     ({ listener, upstream }) => listener.protocol === protocol || upstream.protocol === protocol,
   );
   const interfaces = new Set(pairs.flatMap(({ listener, upstream }) => [listener.pin, upstream.pin]));
