@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verdictOf } from "../../harness/conclude.js";
 import type { Row } from "../../harness/result.js";
-import { concludeSecurity, FLOORS, RATIOS, TARGETS, TITLES } from "./ratios.js";
+import { concludeSecurity, FLOORS, isSettled, RATIOS, TARGETS, TITLES } from "./ratios.js";
 
 const CASES = ["session_echo_300b", "session_echo_300b_8", "session_echo_64kb", "session_echo_64kb_8"] as const;
 
@@ -100,4 +100,21 @@ describe("concludeSecurity()", () => {
     expect(verdictOf(concludeSecurity(rowsOf("session_echo_300b", GOOD)), TARGETS)).toBe("incomplete");
     expect(verdictOf(concludeSecurity([]), TARGETS)).toBe("inconclusive");
   });
+});
+
+describe("isSettled()", () => {
+  /** `count` rounds of a floor and of the same again, which is off by `by` in turns to either side. */
+  const floorRows = (count: number, by: number): readonly Row[] =>
+    ["bare", "bare again"].map((arm) => ({
+      section: "record_aes_300b",
+      arm,
+      series: Array.from({ length: count }, (_, round) => ({ cpuUs: arm === "bare" ? 10 : 10 * (1 + (round % 2 ? by : -by)) })),
+    }));
+
+  test.each([
+    [100, 0.02, true],
+    [100, 0.05, false],
+    [5, 0, false], // no interval of five rounds has 95 %
+    [6, 0, true],
+  ])("%i rounds off by %d: %s", (count, by, want) => expect(isSettled(floorRows(count, by))).toBe(want));
 });

@@ -1,4 +1,3 @@
-import { isConclusive } from "../../harness/conclude.js";
 import { type Cores, stopAllWorkers } from "../../harness/processes.js";
 import type { Progress } from "../../harness/progress.js";
 import type { Row } from "../../harness/result.js";
@@ -6,7 +5,7 @@ import { runSection } from "../../harness/rounds.js";
 import type { Window } from "../../harness/tally.js";
 import { cryptoArms, stopOwnRedis } from "./crypto-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
-import { worstFloor } from "./ratios.js";
+import { isSettled } from "./ratios.js";
 import { echoArms } from "./session-echo.js";
 
 export interface SecurityBench {
@@ -56,7 +55,10 @@ async function runGroups(bench: SecurityBench): Promise<readonly Row[]> {
   return rows;
 }
 
-/** The planned rounds, and as many again while a floor differs from itself. */
+/** So many times the planned rounds are run at most, while a floor is not known well enough to be the same as itself. */
+const MOST_TIMES = 20;
+
+/** The planned rounds, and more until the floors are settled or the time is up. */
 async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Promise<readonly Row[]> {
   const { progress, rounds, endAtMs } = bench;
   progress.show(`${name} warms up`);
@@ -65,7 +67,7 @@ async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Pro
   const startedAtMs = Date.now();
   const fits = (done: number) => Date.now() + (Date.now() - startedAtMs) / done < endAtMs;
   const wanted = (done: number, rows: readonly Row[]) =>
-    done < rounds || (done < 2 * rounds && !isConclusive(worstFloor(placed(rows))));
+    done < rounds || (done < MOST_TIMES * rounds && !isSettled(placed(rows)));
   const rows = await runSection({
     name,
     arms: arms.map(({ section, arm, measure }) => ({ name: `${section} ${arm}`, measure })),
