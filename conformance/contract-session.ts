@@ -164,7 +164,7 @@ async function answerOrEnd(session: Session): Promise<Maybe<SessionEnd>> {
 }
 
 /** A server that accepts every session and reacts to every message in the same way. */
-function replying(react: (session: Session) => void): Required<Intake> {
+function replying(react: (session: Session) => void): Required<Pick<Intake, "take" | "upgrade">> {
   return {
     take: () => ({ status: 404, headers: {}, body: "" }),
     upgrade: ({ headers }) => ({

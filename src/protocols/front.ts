@@ -15,7 +15,7 @@ import { documentResponse } from "./document.js";
 import { finished } from "./finish-response.js";
 import { HEALTH, healthClaims, SHARED_RANK } from "./health-routes.js";
 import type { FrontHost, HealthSource } from "./host.js";
-import { type Answer, frontIntake } from "./intake.js";
+import { type Answer, type FrontIntake, frontIntake } from "./intake.js";
 import { cannotCarry, keepAnswerProtection } from "./keep-protection.js";
 import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
 import { type Claim, claimOf, compileRoutes } from "./route-table.js";
@@ -33,7 +33,7 @@ export interface ExtraRoute {
 }
 
 /** All protocols of a host behind one HTTP handler: it decides by the head of a request who may send a body and a session. */
-export interface Front extends Required<Intake> {
+export interface Front extends Required<Intake>, Pick<FrontIntake, "isHealthCheck"> {
   /** Closes every session as soon as no call runs in it. */
   retire(): void;
   /** Answers a complete request. */

@@ -30,7 +30,7 @@ export function healthClaims({ status, probes }: HealthSource, members: HealthMe
 }
 
 /** A request of one of these paths, also where a protocol has taken it over. */
-export function isHealthCheck({ method, path }: RequestHead): boolean {
+export function isHealthRequest({ method, path }: RequestHead): boolean {
   return (method === "GET" || method === "HEAD") && (path === HEALTH || path === READY || path === LIVE);
 }
 

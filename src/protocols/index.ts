@@ -5,7 +5,6 @@ export { protocols } from "./all.js";
 export { type ClientParts, createClientContext } from "./client-context.js";
 export { type Deployment, type DeploymentName, type DeploymentRow, type Deployments, deploymentRows } from "./deployment.js";
 export { type ExtraRoute, type Front, type FrontObserver, front } from "./front.js";
-export { isHealthCheck } from "./health-routes.js";
 export { createHost, type FrontHost, type HostParts } from "./host.js";
 export type {
   CallBegin,

@@ -1,9 +1,10 @@
 import { AgentError, type Awaitable, type Maybe } from "../envelope/index.js";
 import type { NeedsBody } from "../security/admission.js";
 import { type BodyLimit, bodyLimitOf } from "../transport/body-limit.js";
-import type { HttpRequest, HttpResponse, Intake, Taken, UnreadRequest } from "../transport/exchange.js";
+import type { HttpRequest, HttpResponse, Intake, RequestHead, Taken, UnreadRequest } from "../transport/exchange.js";
 import { errorResponse } from "../transport/response.js";
-import { respondUnread } from "../transport/unread.js";
+import { respondUnread, retryAfter } from "../transport/unread.js";
+import { isHealthRequest } from "./health-routes.js";
 import type { FrontHost } from "./host.js";
 import { refuse } from "./request-admission.js";
 import type { Claim, RouteTable } from "./route-table.js";
@@ -22,6 +23,9 @@ export interface FrontIntakeParts {
 /** Decides about requests and sessions. */
 export interface FrontIntake extends SessionIntake {
   readonly take: Intake["take"];
+  readonly refuse: NonNullable<Intake["refuse"]>;
+  /** Health checks: answered while the server closes. */
+  isHealthCheck(head: RequestHead): boolean;
 }
 
 /** HTTP statuses of refusals, where the protocol does not choose another form. */
@@ -92,7 +96,22 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
     };
   }
 
-  return { take, ...sessionIntake({ host, table, observer }) };
+  /** As the addressed protocol refuses. Documents are refused too: whoever reads one would call next. */
+  async function refuseAny(request: UnreadRequest, reason: AgentError): Promise<HttpResponse> {
+    const plain = errorResponse(STATUS[reason.code] ?? 503, reason);
+    const found = table.find(request);
+    if (found.length === 0) return plain;
+    const response = await refuseUnread(found, request, reason);
+    if (!request.hasBody && response.status < 400) return plain;
+    return { ...response, headers: { ...retryAfter(plain), ...response.headers } };
+  }
+
+  return {
+    take,
+    refuse: refuseAny,
+    isHealthCheck: (head) => isHealthRequest(head) || table.find(head).some(({ route }) => route.health === true),
+    ...sessionIntake({ host, table, observer }),
+  };
 }
 
 /** What happens with an admitted request, made once for each route. */

@@ -68,13 +68,12 @@ export interface Route {
   readonly rank?: Maybe<number>;
   /** The route accepts WebSocket sessions, by `Served.accept`, with one of these subprotocols; empty: without one. */
   readonly upgrade?: Maybe<readonly string[]>;
-  /**
-   * The caller is authenticated by the message itself (`host.identify`), or some of it is answered to anyone. Callers that present
-   * credentials are authenticated first all the same; of others at most `unprovenBytes` are read.
-   */
+  /** The message authenticates (`host.identify`), or anyone is answered. Without credentials at most `unprovenBytes` are read. */
   readonly proves?: Maybe<boolean>;
   /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
   readonly streamedBytes?: Maybe<number>;
+  /** A health check: answered while the server closes. */
+  readonly health?: Maybe<boolean>;
   /** How requests are signed that authenticate by HTTP message signatures. Default: as the host is configured. */
   readonly signatures?: Maybe<SignatureProfile>;
   /** Whether something is at a path below one that ends in `/*`: other paths are not this route's. Default: all are. */

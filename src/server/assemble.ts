@@ -121,7 +121,7 @@ export interface HostOptions extends IdentityOptions {
 }
 
 /** A host without a port. */
-export interface Assembled extends Pick<Front, "retire" | "say"> {
+export interface Assembled extends Pick<Front, "isHealthCheck" | "retire" | "say"> {
   /** Whether it can answer calls, and what is served, for operators. */
   details(): Promise<JsonObject>;
   /** Decides about requests and sessions by their head. */
@@ -258,7 +258,9 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   }
 
   const refusedHost = (head: RequestHead): Maybe<HttpResponse> => refusedBy(assembled.checkHost, head);
+  const { claims, isHealthCheck, retire, say } = listener;
   const assembled: Assembled = {
+    ...{ claims, isHealthCheck, retire, say },
     limits,
     admission,
     checkHost: undefined,
@@ -267,17 +269,15 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     exchange: (request) => refusedHost(request) ?? listener.exchange(request),
     intake: {
       take: (request) => refusedHost(request) ?? listener.take(request),
+      refuse: (request, reason) => refusedHost(request) ?? listener.refuse(request, reason),
       upgrade: (head) => refusedHost(head) ?? refusedBy(assembled.checkUpgrade, head) ?? listener.upgrade(head),
     },
-    claims: listener.claims,
     interfaces: (agent) => listener.interfaces(agent, assembled.url),
     activeCalls() {
       const { runningTasks, bareReplies, openStreams } = runtime.stats();
       return runningTasks + bareReplies + openStreams;
     },
-    retire: listener.retire,
     details: async () => ({ ...(await health.details()), ...listener.details() }),
-    say: listener.say,
     async close(drainMs) {
       health.draining = true;
       large?.close();

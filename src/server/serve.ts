@@ -1,9 +1,8 @@
 import { AgentError, type Envelope, type Interface, type Maybe, type ReplayGuard, systemIds } from "../envelope/index.js";
-import { isHealthCheck } from "../protocols/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS, type Store } from "../tasks/index.js";
-import type { Intake } from "../transport/exchange.js";
+import type { Intake, RequestHead } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
 import { type Listening, listen, type TlsOptions } from "../transport/node/index.js";
@@ -90,9 +89,11 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const { port = 0, tls, onError } = options;
   const intake: Intake = {
     take: (request) => current.intake.take(request),
+    refuse: (request, reason) => current.intake.refuse(request, reason),
     upgrade: (head) => current.intake.upgrade(head),
   };
-  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError, servesWhileClosing: isHealthCheck });
+  const servesWhileClosing = (head: RequestHead): boolean => current.isHealthCheck(head);
+  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError, servesWhileClosing });
   const ready = (assembled: Assembled): void => {
     if (assembled.url === "") assembled.url = listening.url;
     assembled.checkHost = checkHost;

@@ -94,6 +94,8 @@ export interface HttpResponse {
 export interface Intake {
   /** Decides by the head alone what is done with the body. */
   take(request: UnreadRequest): Awaitable<Taken | HttpResponse>;
+  /** The response to a request that is not taken, for example because the server closes. Absent: one in no protocol's form. */
+  refuse?(request: UnreadRequest, reason: AgentError): Awaitable<HttpResponse>;
   /** Accepts or refuses a WebSocket. Absent: upgrades are not supported. */
   upgrade?(request: RequestHead): Awaitable<Upgraded | HttpResponse>;
 }

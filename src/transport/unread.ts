@@ -27,8 +27,8 @@ export async function respondUnread(
   }
 }
 
-/** JSON-RPC has no place for it in its error. */
-function retryAfter({ headers }: HttpResponse): HttpResponse["headers"] {
+/** The time after which to try again, which some protocols have no place for in their errors. */
+export function retryAfter({ headers }: HttpResponse): HttpResponse["headers"] {
   const seconds = headers["retry-after"];
   return seconds === undefined ? {} : { "retry-after": seconds };
 }

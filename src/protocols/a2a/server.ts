@@ -25,7 +25,7 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/message" },
   ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
   // Health is for anyone: a load balancer has no credentials.
-  { method: "POST", path: `${HEALTH_SERVICE}/*`, when: isGrpc, proves: true },
+  { method: "POST", path: `${HEALTH_SERVICE}/*`, when: isGrpc, proves: true, health: true },
   ...REFLECTION_SERVICES.map(
     (service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc, streamedBytes: REFLECTION_BYTES }),
   ),
@@ -115,10 +115,9 @@ export function serve(host: Host): Served {
   let closed = false;
   async function answerHealth(request: HttpRequest): Promise<HttpResponse> {
     const { GrpcHealth } = await import("./server/grpc-health.js");
-    health ??= new GrpcHealth();
-    const answer = health.answer(request);
+    health ??= new GrpcHealth(host.health);
     if (closed) health.close();
-    return answer;
+    return await health.answer(request);
   }
   async function reflection(request: HttpRequest): Promise<HttpResponse> {
     return (await import("./server/grpc-reflection.js")).answerReflection(host, settings, request);

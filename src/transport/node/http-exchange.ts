@@ -4,7 +4,7 @@ import { assignWhenAdmitted, BufferedBytes, bufferedBytesOf } from "../buffered-
 import { type Chunk, type HttpResponse, type Intake, isStream, type RequestHead, type Taken } from "../exchange.js";
 import { isRefusal, respondTooLarge } from "../intake.js";
 import type { Limits } from "../limits.js";
-import { refuseClosing, refuseFailed, refuseOverloaded } from "../refusal.js";
+import { refuseClosing, refuseFailed, refuseOverloaded, shuttingDown } from "../refusal.js";
 import { respondUnread } from "../unread.js";
 import { ArrivingBody } from "./arriving-body.js";
 import type { IncomingRequest, RequestContext } from "./incoming-request.js";
@@ -64,13 +64,9 @@ export abstract class HttpExchange {
   /** Lets the server decide by the head. The body is read only if it takes the request. */
   start(): void {
     const { hasBody } = this.incoming;
-    if (this.context.refuses(this.incoming)) {
-      this.#decided(refuseClosing());
-      return;
-    }
     let taken: Awaitable<Taken | HttpResponse>;
     try {
-      taken = this.context.intake.take(this.incoming);
+      taken = this.context.refuses(this.incoming) ? this.#refusedByShutdown() : this.context.intake.take(this.incoming);
     } catch (thrown) {
       this.#failed(thrown);
       return;
@@ -97,6 +93,10 @@ export abstract class HttpExchange {
         this.#failed(thrown);
       },
     );
+  }
+
+  #refusedByShutdown(): Awaitable<HttpResponse> {
+    return this.context.intake.refuse?.(this.incoming, shuttingDown()) ?? refuseClosing();
   }
 
   #decided(taken: Taken | HttpResponse): void {
