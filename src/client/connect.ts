@@ -89,6 +89,7 @@ export async function connectRewriting(
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {
+    target.leave();
     if (options.link === undefined) await target.link.close();
     throw thrown;
   }
@@ -167,6 +168,7 @@ function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RelayableAgent 
     },
     async close() {
       for (const cancel of receiving) cancel.cancel(new AgentError("cancelled", "the connection was closed"));
+      target.leave();
       await resolved.connection.close();
       await link.close();
     },

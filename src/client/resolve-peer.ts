@@ -12,6 +12,7 @@ import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, 
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
+import type { Replies } from "../protocols/replies.js";
 import { traitsOf } from "../protocols/traits.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";
@@ -30,6 +31,7 @@ import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
 import { type ConnectionLimits, peerLink, poolLimits, type RewriteAddress, rewriting } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
+import { replyInbox } from "./reply-inbox.js";
 import { isVerified } from "./verified-interface.js";
 
 /** How to find and call a peer. */
@@ -48,6 +50,8 @@ export interface ConnectOptions extends FloorOptions, ConnectionLimits {
   readonly identity?: Identity;
   /** Finds DID documents. Default: did:key and did:web, at public addresses or, for a peer on this machine, here too. */
   readonly resolver?: Resolver;
+  /** `server.replies` of a server under the same identity: where answers arrive that peers send as messages. Default: they cannot. */
+  readonly replies?: Replies;
   /** Accepts each message that the peer signed once, in protocols that sign messages. Default: in memory, for this connection. */
   readonly replay?: ReplayGuard;
   /** Which card signatures are trusted, and whether one is required. Default: none are, and none is. */
@@ -100,6 +104,7 @@ export interface PeerTarget {
   readonly options: ConnectOptions;
   readonly link: Link;
   readonly context: DiscoveryContext;
+  leave(): void;
   readonly rewrite: Maybe<RewriteAddress>;
   /** The links that present credentials, one for each card. */
   readonly credentials: CredentialLinks;
@@ -135,6 +140,7 @@ export function peerTargetOf(
   const credentials = credentialLinks(base, address, own, () => clock.now());
   const link = rewriting(credentials.plain, rewrite);
   const ids = options.ids ?? systemIds;
+  const replies = replyInbox(options, limits.inboxMessages);
   return {
     address,
     as: options.as ?? "",
@@ -151,7 +157,9 @@ export function peerTargetOf(
       model: options.model,
       records: recordsOf(options),
       settings: options.settings,
+      inbox: replies.inbox,
     }),
+    leave: replies.leave,
     credentials,
     rewrite,
     floor: new FloorRules(address, options, clock),

@@ -5,7 +5,6 @@ import {
   type Card,
   type Floor,
   type Handler,
-  isPromise,
   type JsonObject,
   type Loss,
   type Maybe,
@@ -25,10 +24,11 @@ import { hopsIn, isProbe } from "../transport/call-headers.js";
 import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
+import { agentInbox } from "./agent-inbox.js";
 import { arrivalFloor, arrivalRefusal, missingOnArrival } from "./arrival-floor.js";
 import type { Health } from "./health.js";
-import { MessageInbox } from "./inbox.js";
 import type { CallBegin, Contribution, Host, IdSource, Inbox } from "./protocol.js";
+import type { Replies } from "./replies.js";
 import { RequestAdmission } from "./request-admission.js";
 
 /** Whether a host can answer calls. Found out for each request, never remembered. */
@@ -73,6 +73,10 @@ export interface HostParts {
   readonly records?: Maybe<Records>;
   /** Accepts each signed message once. Default: in memory; then messages from before the start are refused. */
   readonly replay?: Maybe<ReplayGuard>;
+  /** The server at which answers arrive that connections of this process expect. Default: there is none. */
+  readonly replies?: Maybe<Replies>;
+  /** Default: this host sends no requests of its own. */
+  readonly outgoing?: Maybe<Host["outgoing"]>;
   /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
   /** Whether calls can be answered. Default: always. */
@@ -144,6 +148,7 @@ export function createHost(parts: HostParts): FrontHost {
     replay,
     model: parts.model,
     inbox: parts.inbox ?? agentInbox(parts, limits),
+    outgoing: parts.outgoing ?? rejectOutgoing,
     records(protocol) {
       if (parts.records === undefined) throw new AgentError("internal", "this host has no store for records");
       return recordsBelow(parts.records, protocol);
@@ -232,29 +237,12 @@ class RequestFacts implements AdmissionFacts {
   }
 }
 
-/** Sends messages that peers initiate to the agent. What it answers is not returned: such messages have no answer. */
-function agentInbox(parts: HostParts, { inboxMessages }: Limits): Inbox {
-  let running = 0;
-  return new MessageInbox({
-    limit: inboxMessages,
-    onMessage(envelope, caller) {
-      if (running >= inboxMessages) return false;
-      running++;
-      const named = parts.cards.find(({ name }) => name === envelope.dst) ?? parts.cards[0];
-      const reply = parts.handler(
-        { kind: "send", envelope, delivery: "answer", task: "auto" },
-        startCall({ agent: named?.name, caller }),
-      );
-      Promise.resolve(isPromise(reply) ? reply : undefined)
-        .catch((thrown: unknown) => parts.onFault?.(thrown))
-        .finally(() => running--);
-      return true;
-    },
-  });
-}
-
 function credentialIn({ headers: { authorization } }: RequestHead): Maybe<CallerCredential> {
   return authorization === undefined ? undefined : new CallerCredential(authorization);
+}
+
+async function rejectOutgoing(): Promise<never> {
+  throw new AgentError("forbidden", "this host sends no requests of its own", { sent: "no" });
 }
 
 async function rejectFollow(): Promise<never> {

@@ -1,19 +1,41 @@
-import { AgentError, type Call, type Envelope, type Maybe, type Principal } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Envelope,
+  type Maybe,
+  type Principal,
+  RecentMap,
+} from "../envelope/index.js";
+import type { Replies } from "./replies.js";
+
+/** How a message that a peer initiated is delivered. */
+export interface Delivery {
+  /** The call that the message is for the agent. Default: one of the sender, without more. */
+  readonly call?: Maybe<Call>;
+  /** Called with the answer of the agent. Default: it is not sent. The message counts as unread until the promise settles. */
+  readonly answered?: Maybe<(answer: AgentEvent) => Promise<void>>;
+}
 
 /** Where messages go that a peer initiates: to `receive()` of a client, to the agent of a server. */
 export interface Inbox {
   /** Where peers can send to. Undefined if nothing listens. */
   readonly address: Maybe<string>;
-  /** Waits for the message with this correlation: for protocols whose answer arrives as a message of its own. */
-  expect(correlation: string, call: Call): Promise<Envelope>;
+  /**
+   * Waits for the message with this correlation: for protocols whose answer arrives as a message of its own. `from`: the id of the only peer
+   * that may send it.
+   */
+  expect(correlation: string, call: Call, from?: Maybe<string>): Promise<Envelope>;
   /** Delivers a message. False if the inbox is full: the protocol then answers `overloaded`. */
-  deliver(envelope: Envelope, from: Principal, correlation?: Maybe<string>): boolean;
+  deliver(envelope: Envelope, from: Principal, correlation?: Maybe<string>, delivery?: Maybe<Delivery>): boolean;
 }
 
 /** The inbox of a client: messages that are not expected wait until they are received. */
 export interface ClientInbox extends Inbox {
   /** Messages that wait and all later ones, until the call is cancelled. */
   receive(call: Call): AsyncIterable<Envelope>;
+  /** The answer of this peer with this correlation is received like a message that is not expected. The oldest is forgotten first. */
+  listen(correlation: string, from: string): void;
 }
 
 /** What an inbox is made of. */
@@ -22,23 +44,28 @@ export interface InboxParts {
   readonly limit: number;
   readonly address?: Maybe<string>;
   /** Takes every message that is not expected. Default: messages wait for `receive`. False: not taken. */
-  readonly onMessage?: Maybe<(envelope: Envelope, from: Principal) => boolean>;
+  readonly onMessage?: Maybe<(envelope: Envelope, from: Principal, delivery: Delivery) => boolean>;
+  /** The server at which answers arrive: of a client those that it expects are taken from there, a server offers them there. */
+  readonly replies?: Maybe<Replies>;
 }
 
 /** Messages that a peer initiated. Bounded: a full inbox refuses. */
 export class MessageInbox implements ClientInbox {
   readonly address: Maybe<string>;
   readonly #parts: InboxParts;
-  readonly #expected = new Map<string, (envelope: Envelope) => void>();
+  readonly #expected = new Map<string, Expected>();
+  /** Correlations of answers for `receive`, with the peer that may send them. */
+  readonly #listened: RecentMap<string>;
   readonly #waiting: Envelope[] = [];
   readonly #readers: InboxReader[] = [];
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
     this.address = parts.address;
+    this.#listened = new RecentMap(parts.limit);
   }
 
-  expect(correlation: string, call: Call): Promise<Envelope> {
+  expect(correlation: string, call: Call, from?: Maybe<string>): Promise<Envelope> {
     if (this.#expected.has(correlation))
       return Promise.reject(new AgentError("conflict", `a message with the correlation ${correlation} is already expected`));
     if (this.#expected.size >= this.#parts.limit)
@@ -48,21 +75,41 @@ export class MessageInbox implements ClientInbox {
         this.#expected.delete(correlation);
         reject(reason);
       });
-      this.#expected.set(correlation, (envelope) => {
+      const settle = (envelope: Envelope): void => {
         this.#expected.delete(correlation);
         off();
         resolve(envelope);
-      });
+      };
+      this.#expected.set(correlation, { from, settle });
     });
   }
 
-  deliver(envelope: Envelope, from: Principal, correlation?: Maybe<string>): boolean {
-    const expected = correlation === undefined ? undefined : this.#expected.get(correlation);
-    if (expected !== undefined) {
-      expected(envelope);
+  listen(correlation: string, from: string): void {
+    this.#listened.set(correlation, from);
+  }
+
+  deliver(envelope: Envelope, from: Principal, correlation?: Maybe<string>, delivery: Delivery = {}): boolean {
+    if (correlation !== undefined) {
+      const taken = this.takeReply(envelope, from, correlation) ?? this.#parts.replies?.offer(envelope, from, correlation);
+      if (taken !== undefined) return taken;
+    }
+    return this.#parts.onMessage?.(envelope, from, delivery) ?? this.#keep(envelope);
+  }
+
+  /** Takes an answer that is expected here. False: there is no room for it; undefined: it is not expected, or not of this sender. */
+  takeReply(envelope: Envelope, { id }: Principal, correlation: string): Maybe<boolean> {
+    const expected = this.#expected.get(correlation);
+    if (expected !== undefined && (expected.from === undefined || expected.from === id)) {
+      expected.settle(envelope);
       return true;
     }
-    if (this.#parts.onMessage !== undefined) return this.#parts.onMessage(envelope, from);
+    if (this.#listened.get(correlation) !== id) return undefined;
+    const kept = this.#keep(envelope);
+    if (kept) this.#listened.delete(correlation);
+    return kept;
+  }
+
+  #keep(envelope: Envelope): boolean {
     const reader = this.#readers.shift();
     if (reader !== undefined) reader.resolve(envelope);
     else if (this.#waiting.length >= this.#parts.limit) return false;
@@ -102,6 +149,11 @@ export class MessageInbox implements ClientInbox {
       });
     });
   }
+}
+
+interface Expected {
+  readonly from: Maybe<string>;
+  settle(envelope: Envelope): void;
 }
 
 interface InboxReader {

@@ -22,7 +22,6 @@ import type {
 import type { LanguageModel } from "../router/models/index.js";
 import type { ProvenPeer } from "../security/admission.js";
 import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../security/identity/index.js";
-import type { SignatureProfile } from "../security/signatures/index.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { CommandOption, CommandOutput, CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
@@ -31,8 +30,10 @@ import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Notice, ReadNotice } from "./notice.js";
+import type { Outgoing } from "./outgoing.js";
 import type { RelayedPeer } from "./relayed-peer.js";
 import type { Requirement } from "./requirement.js";
+import type { Contribution, Route } from "./route.js";
 import type { SendCodec } from "./send-codec.js";
 import type { BindingTraits, DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
@@ -41,6 +42,7 @@ export type {
   CommandOption,
   CommandOutput,
   CommandTools,
+  Contribution,
   DeclaredLoss,
   DidMethod,
   DidService,
@@ -51,52 +53,12 @@ export type {
   ProtocolCommand,
   ReadNotice,
   RelayedPeer,
+  Route,
   SampleCall,
   SendCodec,
   SettingInfo,
   Traits,
 };
-
-/**
- * A route that a protocol serves. Routes are data, so that conflicts between protocols are detected when the server starts.
- * `path` is literal, or ends in `/*` to match everything below it. Routes with a higher `rank` (default 0) are matched first.
- * Two routes that can match the same request at the same rank are rejected at start, except a session and a plain `GET`.
- */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly rank?: Maybe<number>;
-  /** The route accepts WebSocket sessions, by `Served.accept`, with one of these subprotocols; empty: without one. */
-  readonly upgrade?: Maybe<readonly string[]>;
-  /** The message authenticates (`host.identify`), or anyone is answered. Without credentials at most `unprovenBytes` are read. */
-  readonly proves?: Maybe<boolean>;
-  /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
-  readonly streamedBytes?: Maybe<number>;
-  /** A health check: answered while the server closes. */
-  readonly health?: Maybe<boolean>;
-  /** How requests are signed that authenticate by HTTP message signatures. Default: as the host is configured. */
-  readonly signatures?: Maybe<SignatureProfile>;
-  /** Whether something is at a path below one that ends in `/*`: other paths are not this route's. Default: all are. */
-  has?(path: string): boolean;
-  /** Called only if the path matches. It cannot see the body. */
-  when?(head: RequestHead): boolean;
-  /** Decides with the body, after authentication, where several routes match. A route without it gets the request. */
-  whose?(request: HttpRequest): boolean;
-}
-
-/** Members that a protocol adds to a shared document, such as `/health` or `/.well-known/agent.json`. */
-export interface Contribution {
-  /** A literal path. With `has` it ends in `/*`: complete documents that come and go while the server runs, each below it. */
-  readonly path: string;
-  /** Whether there is a document at a path now. */
-  has?(path: string): boolean;
-  /** Request headers that the members depend on, sent as `Vary`. */
-  readonly vary: readonly string[];
-  /** The members are the complete document, for example because it is signed: no other members are added. */
-  readonly whole?: Maybe<boolean>;
-  /** Later only if they are the complete document. */
-  members(request: HttpRequest): Awaitable<JsonObject>;
-}
 
 /** The services that the server side and the client side of a protocol are both given. */
 export interface ProtocolContext extends IdSource {
@@ -149,6 +111,8 @@ export interface Host extends ProtocolContext {
   publicUrl(request: RequestHead): string;
   /** Fetches a URL from a message. */
   readonly follow: FetchUrl;
+  /** Sends requests to a peer that this host was not called by, at an address that the peer's document names. */
+  readonly outgoing: Outgoing;
   /** What health checks of a protocol report, instead of the mere fact that the port answers. */
   readonly health: Health;
 }

@@ -1,7 +1,6 @@
 import { followLinks, followUrls, streamLinks } from "../client/follow-links.js";
 import { type LargePartOptions, LargeParts } from "../client/large-parts.js";
 import {
-  AgentError,
   type Interface,
   type JsonObject,
   type Layer,
@@ -16,6 +15,7 @@ import { protocols as registered } from "../protocols/all.js";
 import { type ExtraRoute, type Front, front } from "../protocols/front.js";
 import { createHost } from "../protocols/host.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
+import type { Replies } from "../protocols/replies.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { grantTenants } from "../security/grant-tenants.js";
 import {
@@ -50,7 +50,8 @@ import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.
 import { limitMembers } from "./limit-members.js";
 import { lossSinkOf } from "./loss-sink.js";
 import { metricsRoute } from "./metrics-route.js";
-import { type IdentityOptions, identityParts } from "./publish-identity.js";
+import { outgoingRequests } from "./outgoing-requests.js";
+import { checkSigning, type IdentityOptions, identityParts } from "./publish-identity.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import type { OnError } from "./report-errors.js";
 import { requiredSecurity } from "./required-security.js";
@@ -154,6 +155,8 @@ export interface ServerTraits {
   readonly sessions: boolean;
   /** It has the port for itself: `/livez` and `/readyz` are its own. */
   readonly ownPort: boolean;
+  /** The connections of this process whose answers arrive at the server. Default: there are none. */
+  readonly replies?: Maybe<Replies>;
 }
 
 /** Combines agents, runtime, protocols and guards into one server without a port. Opens nothing. */
@@ -214,6 +217,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
 
   const protocols = options.protocols ?? registered;
   const health = new ServerHealth({ agents, store, probes: ownPort });
+  const outgoing = outgoingRequests({ limits, reach: () => reach.class, allow: options.followTo });
   const host = createHost({
     ...identityParts(options, protocols, { from: () => reach.class, now: () => ids.now() }),
     handler,
@@ -232,6 +236,8 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     records: store.records,
     largeContent: large?.howToUpload,
     replay: options.replay ?? store.replayGuard?.(limits, ids.now),
+    replies: traits.replies,
+    outgoing: outgoing.run,
     follow: (url, bounds) => followUrls(reach.class, options.followTo)(url, bounds),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
@@ -282,18 +288,10 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
       health.draining = true;
       large?.close();
       await runtime.close(drainMs);
-      await Promise.all([push.close(), listener.close()]);
+      await Promise.all([push.close(), listener.close(), outgoing.close()]);
     },
   };
   return assembled;
 }
 
 const audited = <T>(plain: T, audit: Maybe<(plain: T) => T>): T => (audit === undefined ? plain : audit(plain));
-
-/** Without `publicUrl` a card names the `Host` of the request: the caller would choose what is signed. */
-function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: CallerReach["class"]): void {
-  if (cardKeys.length > 0 && publicUrl === undefined && reach !== "loopback")
-    throw new AgentError("invalid_message", "signed cards need publicUrl: without it the caller chooses the signed address", {
-      field: "publicUrl",
-    });
-}

@@ -2,7 +2,15 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import { didMethodsOf, type ProtocolSettings } from "../protocols/did-methods.js";
 import type { HostParts } from "../protocols/host.js";
 import type { Contribution, Protocol } from "../protocols/protocol.js";
-import { type AddressClass, createResolver, didDocumentOf, didWebOf, type Identity, type Resolver } from "../security/index.js";
+import {
+  type AddressClass,
+  type CardSigner,
+  createResolver,
+  didDocumentOf,
+  didWebOf,
+  type Identity,
+  type Resolver,
+} from "../security/index.js";
 
 /** Where the document of a did:web is, below the public address. */
 const WELL_KNOWN = "/.well-known/did.json";
@@ -78,4 +86,15 @@ function documentAt(publicUrl: string, identity: Identity): Contribution {
     // The keys are read for every request: those that were rotated end at their time.
     members: () => didDocumentOf(identity, [{ id: `${did}#agent`, type: "AgentService", url }]),
   };
+}
+
+/** Without `publicUrl` a card names the `Host` of the request: the caller would choose what is signed. */
+export function checkSigning(
+  { cardKeys = [], publicUrl }: { readonly cardKeys?: readonly CardSigner[]; readonly publicUrl?: string },
+  reach: AddressClass,
+): void {
+  if (cardKeys.length > 0 && publicUrl === undefined && reach !== "loopback")
+    throw new AgentError("invalid_message", "signed cards need publicUrl: without it the caller chooses the signed address", {
+      field: "publicUrl",
+    });
 }

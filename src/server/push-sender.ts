@@ -9,13 +9,13 @@ import {
   type TaskEvent,
 } from "../envelope/index.js";
 import type { Front } from "../protocols/front.js";
-import { createGuard, type PinnedUrl, pinnedLookup, type Resolve, resolveByDns } from "../security/index.js";
+import { createGuard, type PinnedUrl, type Resolve, resolveByDns } from "../security/index.js";
 import type { PushNotification, PushOutcome, PushPort } from "../tasks/index.js";
 import { outgoingTraceparent } from "../telemetry/traceparent.js";
 import { type HttpRequest, type HttpResponse, isStream, type Link, type RequestSigner } from "../transport/exchange.js";
-import { DEFAULT_LIMITS } from "../transport/limits.js";
-import { type PoolOptions, poolLink } from "../transport/node/index.js";
+import type { PoolOptions } from "../transport/node/index.js";
 import { makeRequest } from "../transport/request.js";
+import { PinnedLinks } from "./pinned-links.js";
 import type { WebhookFloor } from "./webhook-floor.js";
 
 /** How push notifications are sent. Timeouts, attempts and concurrency are task limits. */
@@ -43,8 +43,6 @@ export interface PushSenderOptions extends PushOptions {
 }
 
 const NO_NOTICES = "no protocol of this host sends push notifications";
-/** Only the status of a webhook response is used. */
-const ANSWER_BYTES = 64 * 1024;
 /** Hosts with open connections for each concurrent notification, so that none is closed while in use. */
 const HOSTS_PER_WEBHOOK = 2;
 
@@ -160,41 +158,4 @@ function guardProblem(thrown: unknown): string {
 function wireProblem(thrown: unknown): string {
   const { code, message } = AgentError.from(thrown);
   return code === "encode" || code === "internal" ? "the request could not be written" : message;
-}
-
-/** Links that dial checked addresses only. A name with new addresses gets a new link, so no old socket is used. */
-class PinnedLinks {
-  readonly #max: number;
-  readonly #tls: PoolOptions["tls"];
-  readonly #links = new Map<string, Link>();
-
-  constructor(max: number, tls: PoolOptions["tls"]) {
-    this.#max = max;
-    this.#tls = tls;
-  }
-
-  to(target: PinnedUrl): Link {
-    const key = `${new URL(target.url).origin} ${target.addresses.map(({ address }) => address).join(" ")}`;
-    const link = this.#links.get(key) ?? this.#open(target);
-    // Moved to the end: the first entry is the least recently used.
-    this.#links.delete(key);
-    this.#links.set(key, link);
-    for (const [oldKey, old] of this.#links) {
-      if (this.#links.size <= this.#max) break;
-      this.#links.delete(oldKey);
-      void old.close();
-    }
-    return link;
-  }
-
-  async close(): Promise<void> {
-    const links = [...this.#links.values()];
-    this.#links.clear();
-    await Promise.all(links.map((link) => link.close()));
-  }
-
-  #open(target: PinnedUrl): Link {
-    const limits = { ...DEFAULT_LIMITS, bodyBytes: ANSWER_BYTES };
-    return poolLink({ limits, lookup: pinnedLookup(target), tls: this.#tls });
-  }
 }

@@ -1,4 +1,5 @@
 import { AgentError, type Envelope, type Interface, type Maybe, type ReplayGuard, systemIds } from "../envelope/index.js";
+import { Replies } from "../protocols/replies.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS, type Store } from "../tasks/index.js";
@@ -50,6 +51,11 @@ export interface Server {
    * Sends a message to a caller, known by `task.owner`, that has an open session. Throws `unavailable` if it has none.
    */
   say(owner: string, envelope: Envelope): Promise<void>;
+  /**
+   * Answers that peers send as messages of their own. Given to `connect` as `replies`, with the identity of this server, they reach the calls
+   * and `receive()` of that connection; others reach the agent.
+   */
+  readonly replies: Replies;
   /** Replaces the certificate for new connections, without dropping any. Throws for an invalid pair. */
   reload(tls: TlsOptions): void;
   /** The same for the operator's listener. */
@@ -78,10 +84,11 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       options.admin,
       adminParts(options, () => current.details()),
     );
+  const replies = new Replies();
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled => {
     const routes = [...(more.routes ?? options.routes ?? []), ...(admin?.routesForCallers ?? [])];
     const hosting = { push: true, ...options, replay, ...more, routes, store };
-    return assemble(served, hosting, { reach, http2: true, sessions: true, ownPort: true });
+    return assemble(served, hosting, { reach, http2: true, sessions: true, ownPort: true, replies });
   };
   let current = assembleFor(list, {});
   const retired = new RetiringHosts();
@@ -124,6 +131,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       current = next;
       return retired.allClosed();
     },
+    replies,
     say: (owner, envelope) => current.say(owner, envelope),
     reload: (renewed) => listening.reload(renewed),
     reloadAdmin: (renewed) => adminListening?.reload(renewed),

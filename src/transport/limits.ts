@@ -61,6 +61,14 @@ export interface Limits {
   readonly sessionCalls: number;
   /** Messages initiated by peers that nobody has read. */
   readonly inboxMessages: number;
+  /** Those of one sender that a server has accepted and its agent has not answered. */
+  readonly inboxMessagesPerSender: number;
+  /** Requests that a server sends on its own to peers that sent it messages, at the same time; more wait. */
+  readonly outgoingRequests: number;
+  /** Those for one sender. */
+  readonly outgoingRequestsPerSender: number;
+  /** The time for one of them. */
+  readonly outgoingMs: number;
   /** Nonces of signed messages that are still valid; more messages are refused. */
   readonly replayEntries: number;
   readonly replayEntriesPerSigner: number;
@@ -105,6 +113,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   sessionQueuedBytes: 1024 * 1024,
   sessionCalls: 64,
   inboxMessages: 1_000,
+  inboxMessagesPerSender: 100,
+  outgoingRequests: 64,
+  outgoingRequestsPerSender: 8,
+  outgoingMs: 10_000,
   replayEntries: 1_000_000,
   replayEntriesPerSigner: 50_000,
   adminFailures: 20,
