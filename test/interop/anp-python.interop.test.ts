@@ -86,3 +86,42 @@ describe.skipIf(!available).each(["e1", "k1"])("the official client with a DID o
     });
   });
 });
+
+describe.skipIf(!available)("a direct message of the official library", () => {
+  test("is accepted by its origin proof, refused if it was changed, and answered by one whose proof the library accepts", async () => {
+    const [answers, port] = [await freePort(), await freePort()];
+    const made = await runScript({ environment, file: "anp_identity" }, String(directory.port), "e1");
+    const { document, key } = made as { document: { id: string }; key: string };
+    // The library proves documents when it makes them: the service is in one of ours, with the same key, at a DID without a fingerprint.
+    const did = `did:wba:localhost%3A${directory.port}:python`;
+    const renamed = JSON.parse(JSON.stringify(document).replaceAll(document.id, did)) as Record<string, unknown>;
+    const service = [{ id: `${did}#m`, type: "ANPMessageService", serviceEndpoint: `http://127.0.0.1:${answers}/rpc` }];
+    const { proof: _, ...own } = { ...renamed, service };
+    directory.put(did, JSON.stringify(own));
+    const identity = boundIdentity(port, "desk");
+    const desk = agent({ name: "desk", description: "d", handle: ({ text }) => `desk heard: ${text}` });
+    const server = await serve(desk, { protocols: [anp], port, identity, settings: LOOPBACK });
+    closing.push(() => server.close());
+    const folder = await mkdtemp(join(tmpdir(), "koine-anp-"));
+    closing.push(() => rm(folder, { recursive: true }));
+    const files = ["did.json", "key.pem", "desk.json"].map((name) => join(folder, name)) as [string, string, string];
+    const desksDocument = await (
+      await fetch(`http://localhost:${port}/${identity.did.split(":").slice(3).join("/")}/did.json`)
+    ).text();
+    await writeFile(files[0], JSON.stringify(own));
+    await writeFile(files[1], key, { mode: 0o600 });
+    await writeFile(files[2], desksDocument);
+    const seen = await runScript(
+      { environment, file: "anp_direct" },
+      `${server.url}/anp/rpc`,
+      identity.did,
+      ...files,
+      String(answers),
+    );
+    expect(seen).toMatchObject({
+      changed: "bad_signature",
+      accepted: { accepted: true, message_id: "py-1", target_did: identity.did },
+      answer: { text: "desk heard: hello from python", reply_to: "py-1", proved: true, changed: false },
+    });
+  });
+});

@@ -1,10 +1,11 @@
 import { type Call, type Card, type Interface, isObject, type Maybe } from "../../envelope/index.js";
 import type { HttpResponse } from "../../transport/exchange.js";
 import { DecodeProblem, readObject } from "../../transport/fields.js";
+import { encodeRpcRequest } from "../../transport/json-rpc.js";
 import { jsonBody } from "../../transport/peer-answer.js";
 import { httpAddress, makeRequest } from "../../transport/request.js";
 import type { DiscoveryContext, Finding, Peer, Search } from "../protocol.js";
-import { SignedRequests } from "./client/signed-requests.js";
+import { type Question, SignedRequests } from "./client/signed-requests.js";
 import { decodeCard } from "./codec/card.js";
 import {
   type DescribedInterface,
@@ -14,8 +15,20 @@ import {
   isKoine,
   SESSION_PROTOCOL,
 } from "./codec/description.js";
+import { DIRECT_PROFILE } from "./codec/direct.js";
 import { readSettings } from "./settings.js";
-import { BASE, type Binding, DESCRIPTION, DISCOVERY_PATH, INTERFACE, PROTOCOL, RPC, VERSION } from "./wire.js";
+import {
+  BASE,
+  type Binding,
+  DESCRIPTION,
+  DISCOVERY_PATH,
+  INTERFACE,
+  MESSAGE_SERVICE,
+  MESSAGING,
+  PROTOCOL,
+  RPC,
+  VERSION,
+} from "./wire.js";
 
 /** Finds the description of an agent: at the address itself if it names a document, else at `/anp/ad.json` below it. */
 export async function discover(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
@@ -43,20 +56,24 @@ export async function probe(context: DiscoveryContext, url: string, call: Call, 
     const listed = await describedAt(context, at, call, search);
     if (listed !== undefined) return { ...listed, evidence: [...listed.evidence, `listed at ${origin}${DISCOVERY_PATH}`] };
   }
-  return plainAt(context, origin, call, search);
+  return (await messagingOf(context, call, search)) ?? plainAt(context, origin, call, search);
 }
 
 async function describedAt(
   context: DiscoveryContext,
   where: string,
   call: Call,
-  { known, check }: Search,
+  { known, check, pin }: Search,
 ): Promise<Maybe<Finding>> {
   const response = await fetched(context, where, call, known?.etag);
   if (response.status === 304 && known !== undefined) return known;
   const description = read(response, decodeDescription);
   if (description === undefined) return undefined;
-  const peers = await peersOf(context, where, description, call);
+  const described = await peersOf(context, where, description, call);
+  const peers = [
+    ...described,
+    ...(await directPeers(context, { where, description, pin, isOnly: described.length === 0 }, call)),
+  ];
   const [first] = peers;
   if (first === undefined) return undefined;
   await check?.(first.card);
@@ -66,6 +83,51 @@ async function describedAt(
     proved: true,
     etag: response.headers["etag"],
   };
+}
+
+/** Direct messages are for peers that have nothing else, and for those who ask for them: each needs its answer by another way. */
+async function directPeers(
+  context: DiscoveryContext,
+  { where, description, pin, isOnly }: { where: string; description: Description; pin: Maybe<string>; isOnly: boolean },
+  call: Call,
+): Promise<readonly Peer[]> {
+  if (!isOnly && pin?.endsWith("/DIRECT") !== true) return [];
+  const meta = description.interfaces.find(({ type }) => type === "MetaProtocolInterface")?.url;
+  const url = meta === undefined ? undefined : resolved(meta, where);
+  const did = readSettings(context.settings(PROTOCOL)).peer ?? context.calledDid ?? description.did;
+  const found =
+    url === undefined || did === undefined ? undefined : await messagingAt(context, { url, did, card: description.card }, call);
+  return found === undefined ? [] : [found];
+}
+
+/** A peer whose document names a message service, and that has no description. */
+async function messagingOf(context: DiscoveryContext, call: Call, { check }: Search): Promise<Maybe<Finding>> {
+  const did = context.calledDid;
+  const resolution = did === undefined ? undefined : await context.resolver.resolve(did, call.cancel).catch(() => undefined);
+  const service = resolution?.document.services.find(({ type }) => type === MESSAGE_SERVICE);
+  if (did === undefined || service === undefined) return undefined;
+  const card = decodeCard({ name: did, description: `the agent of ${did}` }, "");
+  const peer = await messagingAt(context, { url: service.url, did, card }, call);
+  if (peer === undefined) return undefined;
+  await check?.(peer.card);
+  return { peers: [peer], evidence: [`a message service in the document of ${did}, at ${service.url}`], proved: true };
+}
+
+/** Undefined unless the capabilities of the service name direct messages. */
+async function messagingAt(
+  context: DiscoveryContext,
+  { url, did, card }: { readonly url: string; readonly did: string; readonly card: Card },
+  call: Call,
+): Promise<Maybe<Peer>> {
+  const body = encodeRpcRequest(context.newId(), MESSAGING.capabilities, {});
+  const response = await signed(context, { method: "POST", url, body }, call);
+  const profiles = read(response, (value) => readObject(readObject(value, "")["result"], "result")["supported_profiles"]);
+  if (!Array.isArray(profiles) || !profiles.includes(DIRECT_PROFILE)) return undefined;
+  const at = new URL(url);
+  at.searchParams.set("did", did);
+  const via = { protocol: PROTOCOL, version: VERSION, binding: "DIRECT", url: at.href };
+  const own: Card = { ...card, capabilities: { ...card.capabilities, streaming: false }, interfaces: [via] };
+  return { url: at.href, card: own, version: VERSION, binding: "DIRECT" };
 }
 
 /** The card of the seeds' servers, which says `"protocol": "ANP"`. */
@@ -109,9 +171,9 @@ function fetched(
 }
 
 /** Interfaces of OpenANP are shown only to callers that prove who they are. */
-function signed(context: DiscoveryContext, url: string, call: Call): Promise<HttpResponse> {
+function signed(context: DiscoveryContext, question: Question, call: Call): Promise<HttpResponse> {
   const { authentication } = readSettings(context.settings(PROTOCOL));
-  return new SignedRequests(context, authentication).send({ method: "GET", url }, call);
+  return new SignedRequests(context, authentication).send(question, call);
 }
 
 /** Undefined unless the response is such a document: the peer uses another protocol. */
@@ -149,7 +211,8 @@ async function rpcOf(
 ): Promise<Maybe<[Binding, string]>> {
   const at = url === undefined ? undefined : resolved(url, where);
   const inline = content === undefined ? undefined : safely(() => decodeInterface(content));
-  const described = inline ?? (at === undefined ? undefined : read(await signed(context, at, call), decodeInterface));
+  const described =
+    inline ?? (at === undefined ? undefined : read(await signed(context, { method: "GET", url: at }, call), decodeInterface));
   if (described === undefined) return undefined;
   const endpoint = described.url === undefined ? undefined : resolved(described.url, at ?? where);
   if (endpoint === undefined) return undefined;

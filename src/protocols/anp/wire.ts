@@ -50,6 +50,9 @@ export const MESSAGING = {
   direct: "direct.send",
 } as const;
 
+/** The service of a DID document that takes direct messages. */
+export const MESSAGE_SERVICE = "ANPMessageService";
+
 /** A part: exactly one of the first four. */
 export interface WirePart {
   readonly text?: Maybe<string>;

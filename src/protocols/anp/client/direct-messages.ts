@@ -6,6 +6,7 @@ import {
   type Operation,
   type OperationOf,
   type Reply,
+  raiseFloor,
 } from "../../../envelope/index.js";
 import { blame } from "../../../transport/fields.js";
 import { encodeRpcRequest, parseRpcResponse } from "../../../transport/json-rpc.js";
@@ -41,9 +42,16 @@ export function connectDirect(context: ClientContext): Client {
 
   async function send({ envelope, delivery }: OperationOf<"send">, call: Call): Promise<AgentEvent> {
     const { meta, body } = encodeDirect(envelope, { senderDid: author.did, targetDid });
-    // Whoever waits for the answer must wait before the message is sent.
-    const answer = delivery === "accepted" ? undefined : inbox.expect(envelope.id, call);
+    if (delivery !== "accepted" && inbox.address === undefined)
+      throw new AgentError(
+        "unsupported",
+        `${author.did} is answered at its message service, which this process does not serve: give connect the replies of a server, or do not wait for the answer`,
+        { sent: "no" },
+      );
+    // Whoever waits for the answer must wait before the message is sent. Nobody but the recipient answers it.
+    const answer = delivery === "accepted" ? undefined : inbox.expect(envelope.id, call, targetDid);
     answer?.catch(() => undefined);
+    if (answer === undefined) inbox.listen(envelope.id, targetDid);
     const auth = await writeOriginProof({ method: MESSAGING.direct, meta, body }, author, () => context.now());
     const accepted = await rpc(MESSAGING.direct, { meta, auth, body }, call);
     if (!isObject(accepted) || accepted["accepted"] !== true)
@@ -69,7 +77,8 @@ export function connectDirect(context: ClientContext): Client {
 
   return {
     handler,
-    protection: () => tlsProtection(peer.url),
+    // The author proves every message. Who answers proves it, too, but only to the server at which the answer arrives.
+    protection: () => raiseFloor(tlsProtection(peer.url), { signed: true }),
     receive: (call) => inbox.receive(call),
     close: async () => undefined,
   };

@@ -36,16 +36,19 @@ const SECONDS = /(?:^|[\s,])expires_in="?(\d{1,9})/;
 const NONCE_BYTES = 16;
 const DEFAULT_TOKEN_MS = 600_000;
 
+/** What requests are signed and sent with. */
+export type SigningContext = Pick<DiscoveryContext, "link" | "identity" | "now">;
+
 /**
  * Sends requests with a proof of the own DID: without an identity they carry none. A challenge that signing again can answer is
  * answered once, and a token that is refused is dropped and replaced by a signature.
  */
 export class SignedRequests {
-  readonly #context: DiscoveryContext;
+  readonly #context: SigningContext;
   readonly #authentication: Authentication;
   #token: Maybe<Token>;
 
-  constructor(context: DiscoveryContext, authentication: Authentication) {
+  constructor(context: SigningContext, authentication: Authentication) {
     this.#context = context;
     this.#authentication = authentication;
   }

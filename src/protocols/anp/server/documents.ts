@@ -7,7 +7,7 @@ import { documentPath, hostOf, isDidWba, stableSubject } from "../identity/did-w
 import { wbaDocument } from "../identity/document.js";
 import { sessionUrl } from "../session/profile.js";
 import { relayedSession } from "../session/relayed.js";
-import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, RPC } from "../wire.js";
+import { DESCRIPTION, DISCOVERY_PATH, INTERFACE, MESSAGE_SERVICE, RPC } from "../wire.js";
 import { agentBase } from "./paths.js";
 
 /** The documents of a server: descriptions, interfaces, the list of its agents, and its DID document. */
@@ -90,7 +90,7 @@ export class ServedDocuments {
       { id: `${did}#ad`, type: "AgentDescription", serviceEndpoint: description },
       {
         id: `${did}#message`,
-        type: "ANPMessageService",
+        type: MESSAGE_SERVICE,
         serviceEndpoint: rpc,
         serviceDid: did,
         profiles: ["anp.core.binding.v1", "anp.direct.base.v1"],

@@ -1,4 +1,12 @@
-import { AgentError, type Card, type Json, type JsonObject } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Card,
+  floorOf,
+  type Json,
+  type JsonObject,
+  RecentMap,
+} from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
 import { SignatureError } from "../../../security/signatures/index.js";
@@ -8,8 +16,9 @@ import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Host } from "../../protocol.js";
 import { checkOriginProof, type Origin } from "../authentication/origin-proof.js";
 import { decodeDirect, readMessagingParams } from "../codec/direct.js";
-import { MESSAGING } from "../wire.js";
+import { MESSAGING, PROTOCOL, VERSION } from "../wire.js";
 import type { ProvenCaller } from "./caller-proof.js";
+import { type Answered, DirectReplies } from "./direct-replies.js";
 import type { ServedDocuments } from "./documents.js";
 import { decodeFactsOf } from "./methods.js";
 import { capabilities, negotiate } from "./negotiation.js";
@@ -22,6 +31,9 @@ export interface MessagingCall {
 }
 
 const METHODS: ReadonlySet<string> = new Set(Object.values(MESSAGING));
+const VIA = { protocol: PROTOCOL, version: VERSION, binding: "DIRECT" } as const;
+/** By the origin proof. */
+const PROVED = floorOf(["signed", "identity"]);
 /** Answers to operations that may be sent again. */
 const MAX_OPERATIONS = 10_000;
 
@@ -30,16 +42,22 @@ interface Accepted {
   readonly result: JsonObject;
 }
 
-/** Answers the methods of P1, P3 and ANP-06. Messages are delivered to the inbox; an answer to one is another message. */
+/** Answers the methods of P1, P3 and ANP-06. Messages are delivered to the inbox; the answer of the agent is
+ * another message. */
 export class Messaging {
   readonly #host: Host;
   readonly #documents: ServedDocuments;
+  readonly #replies: DirectReplies;
   /** By sender, target and operation, oldest first. */
   readonly #operations = new Map<string, Accepted>();
+
+  /** Messages that a full inbox refused, with their digests: the guard knows them, and they may be sent again. */
+  readonly #undelivered = new RecentMap<string>(MAX_OPERATIONS);
 
   constructor(host: Host, documents: ServedDocuments) {
     this.#host = host;
     this.#documents = documents;
+    this.#replies = new DirectReplies(host);
   }
 
   has(method: string): boolean {
@@ -87,9 +105,13 @@ export class Messaging {
     if (known !== undefined) return known.result;
     // Who carried it may be a relay: the message is its author's.
     const author = await host.identify(request, origin);
+    const call = host.begin(request, { caller: author, agent: agent.name, via: VIA, proved: PROVED });
     const isNew = await this.#isNew(origin, `${key} ${digest}`);
-    if (isNew && !host.inbox.deliver(message.envelope, author, message.replyTo))
-      throw new AgentError("overloaded", "the inbox is full");
+    if (isNew || this.#undelivered.get(key) === digest) {
+      this.#undelivered.set(key, digest);
+      this.#deliver({ request, message, author, agent: agent.name, call });
+      this.#undelivered.delete(key);
+    }
     const result: JsonObject = {
       accepted: true,
       message_id: message.messageId,
@@ -99,6 +121,14 @@ export class Messaging {
     };
     this.#keep(key, { digest, result });
     return result;
+  }
+
+  #deliver(answered: Answered): void {
+    const { message, author, call } = answered;
+    // An answer is not answered: two agents would otherwise go on for ever.
+    const answer = message.replyTo === undefined ? { answered: (event: AgentEvent) => this.#replies.send(event, answered) } : {};
+    if (!this.#host.inbox.deliver(message.envelope, author, message.replyTo, { call, ...answer }))
+      throw new AgentError("overloaded", "the inbox has no room for more messages of this sender");
   }
 
   /**

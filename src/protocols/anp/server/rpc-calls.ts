@@ -54,6 +54,7 @@ export class RpcCalls {
       return await this.#call(request, { id, method: rpc.method, params: readObject(rpc.params ?? {}, "params") }, proven, agent);
     } catch (thrown) {
       const error = this.#proofs.challenged(request, callerError(this.#host, thrown));
+      reportRefusal(this.#host, request, error);
       return jsonResponse(errorStatus(error), writeError(id, error), { ...errorHeaders(error), ...proven?.head });
     }
   }
@@ -88,6 +89,15 @@ export class RpcCalls {
       head,
     );
   }
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+
+/** With the reason of ANP, which the status alone does not say. */
+function reportRefusal(host: Host, request: HttpRequest, error: AgentError): void {
+  if (!REFUSALS.has(errorStatus(error))) return;
+  const reason = error.facts.detail?.["reason"] ?? error.code;
+  host.refused(request, new AgentError(error.code, `request refused (${reason}): ${error.message}`));
 }
 
 /** The result of `ask` is a text; that of every other method an event. */
