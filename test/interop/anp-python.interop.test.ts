@@ -96,8 +96,8 @@ describe.skipIf(!available)("a direct message of the official library", () => {
     const did = `did:wba:localhost%3A${directory.port}:python`;
     const renamed = JSON.parse(JSON.stringify(document).replaceAll(document.id, did)) as Record<string, unknown>;
     const service = [{ id: `${did}#m`, type: "ANPMessageService", serviceEndpoint: `http://127.0.0.1:${answers}/rpc` }];
-    const { proof: _, ...own } = { ...renamed, service };
-    directory.put(did, JSON.stringify(own));
+    const { proof: _, ...own } = renamed;
+    directory.put(did, JSON.stringify({ ...own, service }));
     const identity = boundIdentity(port, "desk");
     const desk = agent({ name: "desk", description: "d", handle: ({ text }) => `desk heard: ${text}` });
     const server = await serve(desk, { protocols: [anp], port, identity, settings: LOOPBACK });

@@ -6,6 +6,7 @@ import { tlsProtection } from "../tls-protection.js";
 import { answerIn, chunksOf, eventIn, factsOf } from "./client/answers.js";
 import { connectDescribed } from "./client/described-calls.js";
 import { connectDirect } from "./client/direct-messages.js";
+import { negotiatingFirst } from "./client/negotiation.js";
 import { connectPlain } from "./client/plain-messages.js";
 import { SignedRequests } from "./client/signed-requests.js";
 import { type DecodeFacts, encodeOperation, streams, writeRequest } from "./codec.js";
@@ -19,13 +20,13 @@ export function connect(context: ClientContext): Client {
   const binding = context.peer.binding as Binding;
   switch (binding) {
     case "JSONRPC":
-      return connectRpc(context);
+      return negotiatingFirst(connectRpc(context), context, "direct_structured_call");
     case "WS":
-      return sessions.connect(context, identityOf(context));
+      return negotiatingFirst(sessions.connect(context, identityOf(context)), context, "direct_structured_call");
     case "OPENRPC":
       return connectDescribed(context);
     case "DIRECT":
-      return connectDirect(context);
+      return negotiatingFirst(connectDirect(context), context, "direct_message");
     case "PLAIN":
       return connectPlain(context);
     default:

@@ -133,7 +133,6 @@ export function encodeDirect(
       : part.kind === "raw"
         ? { payload_b64u: Buffer.from(part.bytes).toString("base64url") }
         : { payload: isObject(part.data) ? part.data : { value: part.data } };
-  const usual = part.kind === "text" ? "text/plain" : part.kind === "data" ? "application/json" : "application/octet-stream";
   return {
     meta: {
       profile: DIRECT_PROFILE,
@@ -143,7 +142,7 @@ export function encodeDirect(
       operation_id: context.idempotencyKey ?? id,
       message_id: id,
       created_at: `${writeTimestamp(envelope.ts * 1_000).slice(0, 19)}Z`,
-      content_type: part.mediaType ?? usual,
+      content_type: part.mediaType ?? usualType(part),
       ...(context.traceId === undefined ? undefined : { x_trace_id: context.traceId }),
     },
     body: {
@@ -152,4 +151,9 @@ export function encodeDirect(
       ...content,
     },
   };
+}
+
+/** The content type of a part that names none. */
+export function usualType({ kind }: Part): string {
+  return kind === "text" ? "text/plain" : kind === "data" ? "application/json" : "application/octet-stream";
 }
