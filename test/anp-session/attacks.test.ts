@@ -6,36 +6,22 @@ import { rewriting } from "../../src/client/peer-link.js";
 import { openSqliteStore, type RemoteAgent } from "../../src/index.js";
 import { SUBPROTOCOL } from "../../src/protocols/anp/session/profile.js";
 import type { Identity, LocalIdentity } from "../../src/security/identity/index.js";
-import type { AuditEntry } from "../../src/security/index.js";
 import type { Chunk } from "../../src/transport/exchange.js";
+import { RefusalLog } from "../anp/refusal-log.js";
 import { pass, type Tamper, tamperingLink } from "../secured-toy/tampering-link.js";
 import { RawSession } from "../session-toy/raw-session.js";
 import { called, closeAll, closeLater, directory, host, reasonOf, served } from "./peers.js";
 
 /** Attacks on the sealed session. Each is refused with a reason, and is in the audit log of the server. */
 
-let log: AuditEntry[];
-let audit: { record(entry: AuditEntry): void; close(): Promise<undefined> };
+let log: RefusalLog;
 beforeEach(() => {
-  const own: AuditEntry[] = [];
-  log = own;
-  audit = { record: (entry) => void own.push(entry), close: async () => undefined };
+  log = new RefusalLog();
 });
 afterEach(closeAll);
 
-const refusals = (): readonly string[] =>
-  log.flatMap(({ event, code, reason }) =>
-    event === "refused"
-      ? [
-          `${code} ${/\((\w+)\)|: (\w+)$/
-            .exec(reason ?? "")
-            ?.slice(1)
-            .join("")}`,
-        ]
-      : [],
-  );
-
-const guarded = (options: Parameters<typeof served>[0] = {}): Promise<string> => served({ audit, ...options });
+const refusals = (): readonly string[] => log.all();
+const guarded = (options: Parameters<typeof served>[0] = {}): Promise<string> => served({ audit: log.audit, ...options });
 const socketOf = (url: string): string => `${url.replace(/^http/, "ws")}/anp/rpc`;
 
 async function opened(url: string): Promise<RawSession> {
@@ -326,7 +312,7 @@ describe("what is too large or too much", () => {
     const long = JSON.stringify({ type: "clientHello", version: "1", padding: "x".repeat(8 * 1024) });
     expect(await refusalOf(await guarded(), long)).toBe("1008 unauthenticated malformed");
     expect(refusals()).toEqual(["unauthenticated malformed"]);
-    expect(log.at(-1)?.reason).toContain("a message of a handshake has at most 8192 bytes");
+    expect(log.reasons().at(-1)).toContain("a message of a handshake has at most 8192 bytes");
   });
 
   test("a flood of hellos is refused before any of them is read, and no DID is resolved for it", async () => {

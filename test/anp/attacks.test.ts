@@ -10,18 +10,21 @@ import { MessageSigner, type SignatureProfile } from "../../src/security/signatu
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { makeRequest } from "../../src/transport/request.js";
 import { boundIdentity, DidDirectory, freePort, LOOPBACK } from "./directory.js";
+import { RefusalLog } from "./refusal-log.js";
 
-/** Requests of an attacker, each refused with a named reason. They are written by hand: nothing of the client is used. */
+/** Requests of an attacker, each refused with a named reason and counted. They are written by hand: nothing of the client is used. */
 
 const closing: (() => Promise<unknown>)[] = [];
 let directory: DidDirectory;
 let ann: LocalIdentity;
 let url: string;
+let log: RefusalLog;
 beforeAll(async () => {
   directory = await DidDirectory.open();
 });
 afterAll(() => directory.close());
 beforeEach(async () => {
+  log = new RefusalLog();
   ann = await directory.create("ann");
   url = await served();
 });
@@ -38,6 +41,7 @@ async function served(options: ServeOptions = {}): Promise<string> {
     port,
     identity: boundIdentity(port, "who"),
     settings: LOOPBACK,
+    audit: log.audit,
     replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 }),
     ...options,
   });
@@ -67,6 +71,7 @@ async function signedHeaders(
 }
 
 async function post(to: string, headers: Record<string, string>, body = BODY) {
+  const before = log.all().length;
   const response = await fetch(to, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
   const answer = (await response.json()) as {
     result?: { text: string };
@@ -78,16 +83,24 @@ async function post(to: string, headers: Record<string, string>, body = BODY) {
     text: answer.result?.text,
     error: /error="(\w+)"/.exec(challenge)?.[1],
     code: answer.error?.data.code,
+    /** What the server counted meanwhile. */
+    counted: log.all().slice(before),
   };
 }
 
-const refused = (error: string) => ({ status: 401, error, text: undefined });
+const refused = (error: string, code = "bad_signature") => ({
+  status: 401,
+  error,
+  code,
+  text: undefined,
+  counted: [`${code} ${error}`],
+});
 
 describe("a signed request", () => {
   test("is answered as its DID, once", async () => {
     const headers = await signedHeaders(url);
     expect(await post(url, headers)).toMatchObject({ status: 200, text: `did:${ann.did}` });
-    expect(await post(url, headers)).toMatchObject({ ...refused("invalid_nonce"), code: "replayed" });
+    expect(await post(url, headers)).toMatchObject(refused("invalid_nonce", "replayed"));
   });
 
   test("is not accepted by another recipient", async () => {
@@ -101,7 +114,7 @@ describe("a signed request", () => {
     const [one, two] = [await served({ replay, publicUrl }), await served({ replay, publicUrl })];
     const headers = await signedHeaders(`${publicUrl}/anp/rpc`);
     expect(await post(one, headers)).toMatchObject({ status: 200 });
-    expect(await post(two, headers)).toMatchObject(refused("invalid_nonce"));
+    expect(await post(two, headers)).toMatchObject(refused("invalid_nonce", "replayed"));
   });
 
   test.each([
@@ -127,7 +140,7 @@ describe("a signed request", () => {
 
   test("without its signature is refused, not taken for an anonymous one", async () => {
     const { signature: _, ...rest } = await signedHeaders(url);
-    expect(await post(url, rest)).toMatchObject({ status: 401, text: undefined });
+    expect(await post(url, rest)).toMatchObject(refused("invalid_request"));
   });
 
   test("with one byte of the body changed is refused", async () => {
@@ -152,17 +165,18 @@ describe("a signed request", () => {
     const bob = await directory.create("bob");
     const eve = boundIdentity(directory.port, "eve");
     directory.put(eve.did, JSON.stringify({ id: bob.did }));
-    expect(await post(url, await signedHeaders(url, { identity: eve }))).toMatchObject({
-      ...refused("invalid_did"),
-      code: "identity_unresolved",
-    });
+    expect(await post(url, await signedHeaders(url, { identity: eve }))).toMatchObject(
+      refused("invalid_did", "identity_unresolved"),
+    );
   });
 
   test("of a DID whose document was replaced by one with another key is refused", async () => {
     const mark = await directory.create("mark");
     const thief = createIdentity({ name: "thief", did: mark.did });
     await directory.publish(thief);
-    expect(await post(url, await signedHeaders(url, { identity: thief }))).toMatchObject(refused("invalid_did"));
+    expect(await post(url, await signedHeaders(url, { identity: thief }))).toMatchObject(
+      refused("invalid_did", "identity_unresolved"),
+    );
   });
 
   test("of a DID that has a successor is refused", async () => {
@@ -179,7 +193,7 @@ describe("a signed request", () => {
     const spy = boundIdentity(directory.port, "spy");
     await directory.publish(spy);
     const got = await post(open, await signedHeaders(open, { identity: spy }));
-    expect(got).toMatchObject(refused("invalid_did"));
+    expect(got).toMatchObject(refused("invalid_did", "identity_unresolved"));
     expect(directory.asked.length).toBe(asked);
   });
 
@@ -196,6 +210,7 @@ describe("a signed request", () => {
     // Eight wait for their documents, which is the limit for one caller.
     await expect.poll(() => results.length, { timeout: 20_000 }).toBe(32);
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(log.all()).toEqual(Array(32).fill("unavailable unavailable"));
     answer();
     await Promise.all(all);
     expect(results.slice(32).map(({ error }) => error)).toEqual(Array(8).fill("invalid_did"));
@@ -203,7 +218,9 @@ describe("a signed request", () => {
     // The same DID again is refused without another request.
     const before = directory.asked.length;
     const known = unknown.find(({ did }) => directory.asked.at(-1)?.includes(did.split(":").at(-1) ?? "-")) as Identity;
-    expect(await post(url, await signedHeaders(url, { identity: known }))).toMatchObject(refused("invalid_did"));
+    expect(await post(url, await signedHeaders(url, { identity: known }))).toMatchObject(
+      refused("invalid_did", "identity_unresolved"),
+    );
     expect(directory.asked.length).toBe(before);
   });
 });
@@ -218,8 +235,12 @@ describe("a token", () => {
     const token = /access_token="([^"]+)"/.exec(response.headers.get("authentication-info") ?? "")?.[1] ?? "";
     expect(response.headers.get("authorization")).toBe(`Bearer ${token}`);
     expect(await post(url, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200, text: `did:${ann.did}` });
-    expect(await post(await served(), { authorization: `Bearer ${token}` })).toMatchObject(refused("invalid_access_token"));
-    expect(await post(url, { authorization: `Bearer ${token.slice(0, -2)}xx` })).toMatchObject(refused("invalid_access_token"));
+    expect(await post(await served(), { authorization: `Bearer ${token}` })).toMatchObject(
+      refused("invalid_access_token", "unauthenticated"),
+    );
+    expect(await post(url, { authorization: `Bearer ${token.slice(0, -2)}xx` })).toMatchObject(
+      refused("invalid_access_token", "unauthenticated"),
+    );
   });
 });
 
@@ -242,7 +263,9 @@ describe("a token of a key that is out of use", () => {
     expect(await post(at, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200, text: `did:${left.did}` });
     await directory.publish(left, (await directory.create("right")).did);
     ahead = 24 * 3_600_000; // the cache of the resolver has ended
-    expect(await post(at, { authorization: `Bearer ${token}` })).toMatchObject(refused("invalid_access_token"));
+    expect(await post(at, { authorization: `Bearer ${token}` })).toMatchObject(
+      refused("invalid_access_token", "unauthenticated"),
+    );
   });
 });
 
@@ -260,6 +283,6 @@ describe("right after a start", () => {
     const request = makeRequest({ method: "POST", url: fresh, body: BODY });
     const headers = (await signer.request(request, request.body)) as Record<string, string>;
     expect(await post(fresh, headers)).toMatchObject({ status: 200, text: `did:${ann.did}` });
-    expect(await post(fresh, headers)).toMatchObject(refused("invalid_nonce"));
+    expect(await post(fresh, headers)).toMatchObject(refused("invalid_nonce", "replayed"));
   });
 });
