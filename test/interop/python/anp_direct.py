@@ -6,11 +6,13 @@ target, and the port at which the answer arrives. Prints what it saw in each che
 
 import asyncio
 import json
+import secrets
 import sys
+import time
 
 import aiohttp
 from aiohttp import web
-from anp.proof import generate_rfc9421_origin_proof, verify_rfc9421_origin_proof
+from anp.proof import Rfc9421OriginProofGenerationOptions, generate_rfc9421_origin_proof, verify_rfc9421_origin_proof
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 SCHEME = 'anp-rfc9421-origin-proof-v1'
@@ -51,7 +53,9 @@ async def main(rpc, target, document, key, target_document, port):
         'content_type': 'text/plain',
     }
     body = {'conversation_id': 's-1', 'text': 'hello from python'}
-    proof = generate_rfc9421_origin_proof('direct.send', meta, body, key, document['authentication'][0])
+    # Without these the library signs one nonce and writes another.
+    options = Rfc9421OriginProofGenerationOptions(created=int(time.time()), nonce=secrets.token_hex(16))
+    proof = generate_rfc9421_origin_proof('direct.send', meta, body, key, document['authentication'][0], options=options)
     params = {'meta': meta, 'auth': {'scheme': SCHEME, 'origin_proof': dict(proof)}, 'body': body}
 
     async def post(client, sent):
