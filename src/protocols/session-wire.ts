@@ -20,7 +20,8 @@ export type CalleeMessage =
 export interface CallerWire {
   /** The request of an operation. Throws, before anything is sent, for one that the protocol does not have. */
   request(operation: Operation, call: Call): (id: CallId) => Chunk;
-  cancel(id: CallId): Chunk;
+  /** Undefined: the protocol cannot cancel. The caller no longer waits, and a late answer is dropped. */
+  cancel(id: CallId): Maybe<Chunk>;
   /** Throws DecodeProblem or AgentError. */
   read(frame: Chunk): CalleeMessage;
   /** Asks whether the peer is still there. Absent: nobody asks. */

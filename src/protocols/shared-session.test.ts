@@ -56,11 +56,11 @@ function openPair() {
   return { session, frames, sent, receive, close };
 }
 
-function client(missed = 2) {
+function client(missed = 2, canCancel = true) {
   const pair = openPair();
   const wire = {
     request: () => (id: string | number) => `call ${id}`,
-    cancel: (id: string | number) => `cancel ${id}`,
+    cancel: (id: string | number) => (canCancel ? `cancel ${id}` : undefined),
     read: (frame: Chunk): CalleeMessage => {
       const [word, id = ""] = String(frame).split(" ");
       if (word === "receipt") return { kind: "receipt", id };
@@ -73,8 +73,29 @@ function client(missed = 2) {
     ids,
   });
   const shared = new SharedSession({ ...pair, peer: ANONYMOUS, context, wire });
-  return { ...pair, running: shared.start(wire.request(), startCall(), () => undefined) };
+  let isDone = false;
+  const running = shared.start(wire.request(), startCall(), () => {
+    isDone = true;
+  });
+  return { ...pair, running, shared, isDone: () => isDone };
 }
+
+describe("a call that is given up", () => {
+  test("keeps its place until the peer has ended it", async () => {
+    const { shared, running, sent, receive, isDone } = client();
+    shared.cancel(running);
+    expect([sent, isDone()]).toEqual([["call 1", "cancel 1"], false]);
+    receive("end 1");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isDone()).toBe(true);
+  });
+
+  test("frees its place at once in a protocol that cannot cancel", () => {
+    const { shared, running, sent, isDone } = client(2, false);
+    shared.cancel(running);
+    expect([sent, isDone()]).toEqual([["call 1"], true]);
+  });
+});
 
 describe("heartbeats", () => {
   test("are sent while a call runs, and end with it", async () => {

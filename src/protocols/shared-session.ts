@@ -92,10 +92,12 @@ export class SharedSession {
   }
 
   /** The caller has left. The call keeps its place until the peer has ended it too, because it counts there. */
-  cancel({ id, call }: RunningCall): void {
+  cancel({ id, call, ended }: RunningCall): void {
     if (!this.#running.has(id)) return;
+    const cancel = this.#parts.wire.cancel(id);
+    if (cancel === undefined) ended();
     // A session that has ended needs no cancel.
-    this.#parts.session.send(this.#parts.wire.cancel(id), call)?.catch(() => undefined);
+    else this.#parts.session.send(cancel, call)?.catch(() => undefined);
   }
 
   /** Closes after the calls that run in it. */
