@@ -1,8 +1,9 @@
 import { AgentError, type Call, type Maybe } from "../../../envelope/index.js";
 import { RecordError, type SealedChannel } from "../../../security/sealed-records/index.js";
 import { bytesOf } from "../../../transport/body.js";
-import type { Chunk, Session, SessionMessage } from "../../../transport/exchange.js";
+import type { Chunk, Session } from "../../../transport/exchange.js";
 import type { IncompleteBytes } from "./incomplete-bytes.js";
+import { type InnerMessage, InnerSession } from "./inner-session.js";
 import { RECORDS, SESSION_LIMITS } from "./profile.js";
 import { KINDS, openKind, sealKind } from "./record-kinds.js";
 
@@ -23,38 +24,20 @@ export interface SealedSessionParts {
 }
 
 /** A session inside a session: messages are sealed, large ones in several records. A refused record ends it. */
-export class SealedSession implements Session {
+export class SealedSession extends InnerSession {
   readonly #parts: SealedSessionParts;
   readonly #openedMs: number;
   readonly #now: () => number;
-  readonly frames: AsyncIterable<Chunk> & AsyncIterator<Chunk>;
   /** Pieces of a message whose end has not arrived. */
   #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
-  #last: Maybe<{ readonly inner: Chunk; readonly outer: Chunk }>;
 
   constructor(parts: SealedSessionParts, now: () => number) {
+    super(parts.outer);
     this.#parts = parts;
     this.#now = now;
     this.#openedMs = now();
-    const next = (): Promise<IteratorResult<Chunk>> => this.#next();
-    this.frames = {
-      next,
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
     void parts.outer.closed.then(() => this.#forgetPieces());
-  }
-
-  get request(): Session["request"] {
-    return this.#parts.outer.request;
-  }
-  get subprotocol(): string {
-    return this.#parts.outer.subprotocol;
-  }
-  get closed(): Session["closed"] {
-    return this.#parts.outer.closed;
   }
 
   /** False shortly before its end: another session should take further calls. */
@@ -86,40 +69,15 @@ export class SealedSession implements Session {
     return sent;
   }
 
-  /** Observers know the record, not what is in it. */
-  assign(frame: Chunk, call: Call): void {
-    const { session, frame: outer } = this.outerOf(frame);
-    session.assign(outer, call);
-  }
-
-  /** The message of the connection whose arrival completed this one. */
-  outerOf(frame: Chunk): Pick<SessionMessage, "session" | "frame"> {
-    return { session: this.#parts.outer, frame: this.#last?.inner === frame ? this.#last.outer : frame };
-  }
-
-  hold(): ReturnType<Session["hold"]> {
-    return this.#parts.outer.hold();
-  }
-  shutDown(reason: string): void {
-    this.#parts.outer.shutDown(reason);
-  }
-  tap(tap: Parameters<Session["tap"]>[0]): void {
-    this.#parts.outer.tap(tap);
-  }
-  close(code: number, reason: string): void {
-    this.#parts.outer.close(code, reason);
-  }
-
-  async #next(): Promise<IteratorResult<Chunk>> {
+  protected async nextMessage(): Promise<Maybe<InnerMessage>> {
     const { frames } = this.#parts;
     for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
       const inner = this.#open(step.value);
       if (inner === "ended") break;
       if (inner === "incomplete") continue;
-      this.#last = { inner: inner.message, outer: step.value };
-      return { done: false, value: inner.message };
+      return { inner: inner.message, outer: step.value };
     }
-    return { done: true, value: undefined };
+    return undefined;
   }
 
   #open(frame: Chunk): { readonly message: Chunk } | "incomplete" | "ended" {
