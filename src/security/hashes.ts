@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** Hashes and random values for protocols, which do not use the built-ins of Node themselves. */
 
@@ -25,4 +25,14 @@ export class TextMac {
 /** Random bytes in hexadecimal. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString("hex");
+}
+
+/** 20 bytes: what addresses of Bitcoin are made of. Only where an old format asks for it. */
+export function ripemd160(content: Uint8Array): Uint8Array {
+  return createHash("ripemd160").update(content).digest();
+}
+
+/** HKDF of RFC 5869 with SHA-256, both steps. */
+export function hkdfSha256(secret: Uint8Array, salt: Uint8Array, info: Uint8Array, bytes: number): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, salt, info, bytes));
 }
