@@ -6,23 +6,34 @@ import { tlsProtection } from "../tls-protection.js";
 import { answerIn, chunksOf, eventIn, factsOf } from "./client/answers.js";
 import { connectDescribed } from "./client/described-calls.js";
 import { connectDirect } from "./client/direct-messages.js";
+import { downgradeRefusal } from "./client/downgrade.js";
 import { negotiatingFirst } from "./client/negotiation.js";
-import { connectPlain } from "./client/plain-messages.js";
 import { SignedRequests } from "./client/signed-requests.js";
 import { type DecodeFacts, encodeOperation, streams, writeRequest } from "./codec.js";
 import { identityOf } from "./identity/own-identity.js";
+import { connectLegacySession } from "./legacy-session/client.js";
+import { connectPlain } from "./plain/http-client.js";
+import { connectPlainSession } from "./plain/session-client.js";
 import { sessions } from "./session/index.js";
 import { readSettings } from "./settings.js";
-import { type Binding, PROTOCOL } from "./wire.js";
+import { type Binding, LEGACY, PLAIN, PROTOCOL } from "./wire.js";
 
-/** The client side of one interface of a peer. */
+/** The client side of one interface of a peer. One that protects less than a known peer can prove gets no message. */
 export function connect(context: ClientContext): Client {
+  const client = connectBinding(context);
+  const refusal = downgradeRefusal(context);
+  if (refusal === undefined) return client;
+  const { protection, close } = client;
+  return { handler: () => Promise.reject(refusal()), protection, close };
+}
+
+function connectBinding(context: ClientContext): Client {
   const binding = context.peer.binding as Binding;
   switch (binding) {
     case "JSONRPC":
       return negotiatingFirst(connectRpc(context), context, "direct_structured_call");
     case "WS":
-      return negotiatingFirst(sessions.connect(context, identityOf(context)), context, "direct_structured_call");
+      return negotiatingFirst(connectSession(context), context, "direct_structured_call");
     case "OPENRPC":
       return connectDescribed(context);
     case "DIRECT":
@@ -32,6 +43,13 @@ export function connect(context: ClientContext): Client {
     default:
       throw new AgentError("unsupported", `the binding ${String(binding satisfies never)} is not supported`, { sent: "no" });
   }
+}
+
+/** The versions before have a session of their own. */
+function connectSession(context: ClientContext): Client {
+  if (context.peer.version === PLAIN) return connectPlainSession(context);
+  if (context.peer.version === LEGACY) return connectLegacySession(context);
+  return sessions.connect(context, identityOf(context));
 }
 
 const EVENTS = "text/event-stream, application/json;q=0.9";

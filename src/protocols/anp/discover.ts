@@ -1,6 +1,6 @@
 import { type Call, type Card, type Interface, isObject, type Maybe } from "../../envelope/index.js";
 import type { HttpResponse } from "../../transport/exchange.js";
-import { DecodeProblem, readObject } from "../../transport/fields.js";
+import { readObject } from "../../transport/fields.js";
 import { encodeRpcRequest } from "../../transport/json-rpc.js";
 import { jsonBody } from "../../transport/peer-answer.js";
 import { httpAddress, makeRequest } from "../../transport/request.js";
@@ -16,6 +16,7 @@ import {
   SESSION_PROTOCOL,
 } from "./codec/description.js";
 import { DIRECT_PROFILE } from "./codec/direct.js";
+import { plainAt, sessionAt } from "./plain/discover.js";
 import { readSettings } from "./settings.js";
 import {
   BASE,
@@ -27,6 +28,7 @@ import {
   MESSAGING,
   PROTOCOL,
   RPC,
+  SESSION_PATH,
   VERSION,
 } from "./wire.js";
 
@@ -40,11 +42,14 @@ const MAX_ITEMS = 16;
 
 /**
  * Looks where agents of other implementations are: at `/ad.json`, in the list of the host (ANP-08), and at the card of the seeds'
- * plain form.
+ * plain form, and for its sessions.
  */
 export async function probe(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
   const { origin, pathname } = new URL(httpAddress(url));
   const base = origin + pathname.replace(/\/$/, "");
+  // Whoever switched the old session on wants no other at its address.
+  if (readSettings(context.settings(PROTOCOL)).legacySession && pathname.endsWith(SESSION_PATH))
+    return sessionAt(context, base, call, search);
   const found = await describedAt(context, `${base}/${DESCRIPTION}`, call, search);
   if (found !== undefined) return found;
   const page = read(await fetched(context, origin + DISCOVERY_PATH, call), (value) => readObject(value, ""));
@@ -56,7 +61,10 @@ export async function probe(context: DiscoveryContext, url: string, call: Call, 
     const listed = await describedAt(context, at, call, search);
     if (listed !== undefined) return { ...listed, evidence: [...listed.evidence, `listed at ${origin}${DISCOVERY_PATH}`] };
   }
-  return (await messagingOf(context, call, search)) ?? plainAt(context, origin, call, search);
+  const messaging = await messagingOf(context, call, search);
+  if (messaging !== undefined) return messaging;
+  const plain = await plainAt(origin, async (at, decode) => read(await fetched(context, at, call), decode), search);
+  return plain ?? sessionAt(context, base, call, search);
 }
 
 async function describedAt(
@@ -128,25 +136,6 @@ async function messagingAt(
   const via = { protocol: PROTOCOL, version: VERSION, binding: "DIRECT", url: at.href };
   const own: Card = { ...card, capabilities: { ...card.capabilities, streaming: false }, interfaces: [via] };
   return { url: at.href, card: own, version: VERSION, binding: "DIRECT" };
-}
-
-/** The card of the seeds' servers, which says `"protocol": "ANP"`. */
-async function plainAt(context: DiscoveryContext, origin: string, call: Call, { check }: Search): Promise<Maybe<Finding>> {
-  const where = `${origin}/.well-known/agent.json`;
-  const card = read(await fetched(context, where, call), (value) => {
-    const wire = readObject(value, "");
-    if (wire["protocol"] !== "ANP") throw new DecodeProblem("protocol", "is not ANP");
-    return decodeCard({ name: wire["name"], description: wire["description"] }, "");
-  });
-  if (card === undefined) return undefined;
-  const via = { protocol: PROTOCOL, version: VERSION, binding: "PLAIN", url: origin };
-  const plain: Card = { ...card, capabilities: { ...card.capabilities, streaming: false }, interfaces: [via] };
-  await check?.(plain);
-  return {
-    peers: [{ url: origin, card: plain, version: VERSION, binding: "PLAIN" }],
-    evidence: [`a card of the plain form at ${where} (${card.name})`],
-    proved: false,
-  };
 }
 
 /** An address may be that of a description, an interface or an endpoint, or of a host. */

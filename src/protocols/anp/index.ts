@@ -6,11 +6,12 @@ import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
 import { CARRIED, features, traits } from "./features.js";
 import { didWba } from "./identity/did-wba.js";
+import { plainLosses, plainTraits } from "./plain/losses.js";
 import { primitives } from "./primitives.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
 import { readSettings, SETTINGS } from "./settings.js";
-import { type Binding, PROTOCOL, VERSION } from "./wire.js";
+import { type Binding, LEGACY, PLAIN, PROTOCOL, VERSION } from "./wire.js";
 
 const SIGNED_HTTP = { signed: "hop", sealed: "none" } as const;
 const ONE_ANSWER = {
@@ -23,10 +24,10 @@ const ONE_ANSWER = {
   proofs: false,
 } as const;
 
-/** ANP 1.2: did:wba identities, signed requests, described interfaces, messaging and encrypted sessions. */
+/** ANP 1.2: did:wba identities, signed requests, described interfaces, messaging and encrypted sessions; and the forms before it. */
 export const anp: Protocol = {
   id: PROTOCOL,
-  versions: [VERSION],
+  versions: [VERSION, PLAIN, LEGACY],
   traits,
   // A signature over an HTTP request reaches the server that is called and covers no answer; only sessions are sealed.
   bindingTraits: {
@@ -36,6 +37,8 @@ export const anp: Protocol = {
     // The origin proof of a message reaches its recipient.
     DIRECT: { ...SIGNED_HTTP, ...ONE_ANSWER, signed: "end-to-end" },
   } satisfies { readonly [binding in Exclude<Binding, "WS" | "PLAIN">]: BindingTraits[string] },
+  // The old session seals each hop and signs no message.
+  versionTraits: { [PLAIN]: plainTraits, [LEGACY]: { ...plainTraits, sealed: "hop" } },
   features,
   primitives,
   deployments,
@@ -45,6 +48,7 @@ export const anp: Protocol = {
     { version: VERSION, path: "message.metadata", reason: "methods of other peers have no metadata" },
     ...CARRIED.map((name) => ({ version: VERSION, path: `context.${name}`, reason: "methods of other peers have no context" })),
     { version: VERSION, path: "operation.session.close", reason: "ANP cannot close a conversation" },
+    ...plainLosses,
   ],
   routes,
   serve,

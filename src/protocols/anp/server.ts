@@ -8,20 +8,25 @@ import { SIGNATURES } from "./authentication/signatures.js";
 import { writeError } from "./codec.js";
 import { errorStatus } from "./errors.js";
 import { identityOf } from "./identity/own-identity.js";
+import { DOCUMENT_BASE } from "./legacy-session/profile.js";
+import { didIn, LegacyServer } from "./legacy-session/server.js";
+import { answerPlain } from "./plain/http-server.js";
+import { plainSessionRoutes, servePlainSessions } from "./plain/session-server.js";
 import { CallerProofs } from "./server/caller-proof.js";
 import { ServedDocuments } from "./server/documents.js";
 import { Messaging } from "./server/messaging.js";
 import { agentNamed } from "./server/methods.js";
 import { type Named, readPath } from "./server/paths.js";
-import { answerPlain } from "./server/plain.js";
 import { RpcCalls } from "./server/rpc-calls.js";
 import { sessions } from "./session/index.js";
-import { BASE, PROTOCOL, VERSION } from "./wire.js";
+import { BASE, PROTOCOL, SESSION_PATH, VERSION } from "./wire.js";
 
 /** All methods, so that an unsupported one is refused in the form of ANP. */
 export const routes: readonly Route[] = [
   { method: "*", path: `${BASE}/*`, proves: true, signatures: SIGNATURES },
   ...sessions.routes,
+  ...plainSessionRoutes,
+  { method: "GET", path: `${DOCUMENT_BASE}*`, proves: true, when: (head) => didIn(head) !== undefined },
 ];
 
 export function serve(host: Host): Served {
@@ -29,9 +34,13 @@ export function serve(host: Host): Served {
   const proofs = new CallerProofs(host);
   const calls = new RpcCalls(host, proofs, new Messaging(host, documents));
   const session = sessions.serve(host, identityOf(host));
+  const legacy = new LegacyServer(host);
+  const plain = servePlainSessions(host, legacy);
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
     const named = readPath(request.path);
+    const old = named === undefined ? await legacy.document(request) : undefined;
+    if (old !== undefined) return old;
     if (named === undefined) return refused(new AgentError("not_found", `nothing is at ${request.path.slice(0, 200)}`), 404);
     const method = named.what === "rpc" || named.what === "message" ? "POST" : "GET";
     if (request.method !== method && !(method === "GET" && request.method === "HEAD")) {
@@ -74,9 +83,14 @@ export function serve(host: Host): Served {
     exchange,
     interfaces,
     contributions: documents.contributions(),
-    accept: session.accept,
-    say: session.say,
-    close: session.close,
+    accept: (each) => (each.request.path === SESSION_PATH ? plain : session).accept(each),
+    // Who has several sessions is told in the sealed one.
+    say: (owner, envelope) =>
+      session.say(owner, envelope).catch((thrown: unknown) => {
+        if (AgentError.from(thrown).facts.sent !== "no") throw thrown;
+        return plain.say(owner, envelope);
+      }),
+    close: async () => void (await Promise.all([session.close(), plain.close()])),
   };
 }
 

@@ -1,6 +1,7 @@
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { parseDid } from "../../security/identity/index.js";
 import type { SettingInfo } from "../protocol.js";
+import { parseDidAll } from "./legacy-session/did-all.js";
 
 /** How a client proves its DID: by a signature over each request, a `DIDWba` header of either version, or a token after the first. */
 export const AUTHENTICATIONS = ["signature", "header", "header-1.0", "token"] as const;
@@ -16,6 +17,8 @@ export interface AnpSettings {
   readonly peer: Maybe<string>;
   /** A relay passes sealed sessions on to the agent instead of opening them. */
   readonly relaySessions: boolean;
+  /** Sessions of agent-connect 0.3 are opened and accepted. */
+  readonly legacySession: boolean;
 }
 
 /** The settings, for help texts. */
@@ -50,19 +53,38 @@ export const SETTINGS: readonly SettingInfo[] = [
     example: "false",
     about: "a gateway in relay mode passes sealed sessions on to the agent unopened; true by default",
   },
+  {
+    name: "legacySession",
+    kind: "boolean",
+    example: "true",
+    about: "open and accept the encrypted session of agent-connect 0.3, which protects less; false by default",
+  },
 ];
 
 /** The settings of the user, validated. */
 export function readSettings(given: Maybe<JsonObject>): AnpSettings {
-  const { authentication = "signature", loopbackHttp = false, method, peer, relaySessions = true } = given ?? {};
+  const {
+    authentication = "signature",
+    loopbackHttp = false,
+    legacySession = false,
+    method,
+    peer,
+    relaySessions = true,
+  } = given ?? {};
   const known = AUTHENTICATIONS.find((each) => each === authentication);
   if (known === undefined) throw invalid("authentication", `must be one of ${AUTHENTICATIONS.join(", ")}`);
   if (typeof loopbackHttp !== "boolean") throw invalid("loopbackHttp", "must be true or false");
   if (typeof relaySessions !== "boolean") throw invalid("relaySessions", "must be true or false");
   if (method !== undefined && (typeof method !== "string" || method === ""))
     throw invalid("method", "must be the name of a method");
-  if (peer !== undefined && (typeof peer !== "string" || parseDid(peer) === undefined)) throw invalid("peer", "must be a DID");
-  return { authentication: known, loopbackHttp, method, peer, relaySessions };
+  if (typeof legacySession !== "boolean") throw invalid("legacySession", "must be true or false");
+  if (peer !== undefined && (typeof peer !== "string" || !isDid(peer))) throw invalid("peer", "must be a DID");
+  return { authentication: known, loopbackHttp, method, peer, relaySessions, legacySession };
+}
+
+/** A did:all has a character that no other DID has. */
+function isDid(text: string): boolean {
+  return parseDid(text) !== undefined || parseDidAll(text) !== undefined;
 }
 
 function invalid(field: string, problem: string): AgentError {

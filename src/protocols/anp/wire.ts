@@ -9,7 +9,8 @@ import type { Json, JsonObject, Maybe } from "../../envelope/index.js";
  *   POST /anp/rpc, /anp/agents/{name}/rpc                       JSON-RPC 2.0: the methods below, and those of messaging (P1, P3)
  *   WebSocket at the same addresses                             an encrypted session with the same messages, see `session/`
  *   GET  /.well-known/agent-descriptions                        the pages of discovery (ANP-08)
- *   POST /anp/message                                           the plain form of the seeds
+ *   POST /anp/message, WebSocket at /ws                         the plain form of the seeds
+ *   GET  /v1/did/{did}                                          the document for the old session, see `legacy-session/`
  */
 export const BASE = "/anp";
 export const AGENTS_BASE = `${BASE}/agents`;
@@ -17,14 +18,21 @@ export const RPC = "rpc";
 export const DESCRIPTION = "ad.json";
 export const INTERFACE = "interface.json";
 export const MESSAGE_PATH = `${BASE}/message`;
+/** Sessions of the plain form, and old ones. */
+export const SESSION_PATH = "/ws";
 export const DISCOVERY_PATH = "/.well-known/agent-descriptions";
 
 export const PROTOCOL = "anp";
 export const VERSION = "1.2";
+/** The seeds' form, which proves nothing and seals nothing. */
+export const PLAIN = "plain";
+/** The encrypted session of agent-connect 0.3, only with the setting `legacySession`. */
+export const LEGACY = "legacy";
 
 /**
  * The bindings: `JSONRPC` are Koine's methods by signed HTTP requests, `WS` the same in an encrypted session. The others are of peers
- * that have no more: `OPENRPC` calls the methods that a description names, `DIRECT` sends messages (P3), `PLAIN` is the seeds' form.
+ * that have no more: `OPENRPC` calls the methods that a description names, `DIRECT` sends messages (P3), `PLAIN` is the seeds' form by
+ * HTTP. The other versions have a `WS` of their own.
  */
 export type Binding = "JSONRPC" | "WS" | "OPENRPC" | "DIRECT" | "PLAIN";
 

@@ -94,7 +94,7 @@ export function signedHash(
 }
 
 /** agent-connect writes r and s without leading zeros: where a signature is short, each way to divide it is tried. */
-function signaturesIn(signature: Uint8Array, { kind }: PublicKey): readonly Uint8Array[] {
+export function signaturesIn(signature: Uint8Array, { kind }: Pick<PublicKey, "kind">): readonly Uint8Array[] {
   const missing = SIGNATURE_BYTES - signature.length;
   if (kind === "Ed25519" || missing === 0) return [signature];
   if (missing < 0 || missing > MOST_STRIPPED) return [];

@@ -1,6 +1,8 @@
 import { AgentError } from "../../../envelope/index.js";
 import { keepRetired, openIdentity } from "../../../security/identity/index.js";
 import type { ProtocolCommand } from "../../protocol.js";
+import { didAllOf, parseDidAll } from "../legacy-session/did-all.js";
+import { serverKeyOf } from "../legacy-session/own-key.js";
 import { documentPath, isDidWba, stableSubject } from "./did-wba.js";
 import { wbaDocument } from "./document.js";
 
@@ -30,6 +32,22 @@ export const commands: readonly ProtocolCommand[] = [
         text: JSON.stringify(document, undefined, 2),
         document: { publishAt: documentPath(identity.did), ...(keptIn === undefined ? undefined : { keptIn }), document },
       };
+    },
+  },
+  {
+    words: "legacy-did",
+    summary: "print the DID of an identity for peers with agent-connect 0.3",
+    arguments: [
+      { name: "FILE", about: "an identity with a P-256 key" },
+      { name: "HOST", about: "where its server is reached: HOST or HOST:PORT" },
+    ],
+    store: "none",
+    examples: ["koine anp legacy-did desk.json agents.example:8080"],
+    async run([file = "", host = ""]) {
+      const did = didAllOf(serverKeyOf(await openIdentity(file)).key.bytes, host);
+      if (parseDidAll(did) === undefined)
+        throw new AgentError("invalid_message", `${host.slice(0, 200)} is not a host`, { field: "host" });
+      return { text: did, document: { did } };
     },
   },
 ];

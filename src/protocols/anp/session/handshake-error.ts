@@ -5,6 +5,8 @@ export type HandshakeProblem =
   /** Not a message of this handshake. */
   | "malformed"
   | "unsupported_profile"
+  /** The session of agent-connect 0.3, which is not switched on. */
+  | "legacy_session_off"
   /** For another DID or address. */
   | "wrong_recipient"
   /** The clocks differ too much. */
@@ -27,6 +29,7 @@ const CODES: { readonly [problem in HandshakeProblem]?: ErrorCode } = {
   replayed: "replayed",
   too_many_hellos: "overloaded",
   unsupported_profile: "downgrade_refused",
+  legacy_session_off: "downgrade_refused",
 };
 
 /** A failed handshake, for the peer: `unauthenticated`, or a more precise code. */

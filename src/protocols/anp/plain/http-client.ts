@@ -1,12 +1,12 @@
 import { AgentError, type AgentEvent, type Call, type Operation, type OperationOf, type Reply } from "../../../envelope/index.js";
-import { blame, kindOf } from "../../../transport/fields.js";
+import { blame } from "../../../transport/fields.js";
 import { pollInbox } from "../../poll-inbox.js";
 import type { Client, ClientContext } from "../../protocol.js";
 import { tlsProtection } from "../../tls-protection.js";
-import { decodePlainAnswer, encodePlain } from "../codec/plain.js";
-import { MESSAGE_PATH, PROTOCOL } from "../wire.js";
-import { answerIn, factsOf } from "./answers.js";
-import { SignedRequests } from "./signed-requests.js";
+import { answerIn, factsOf } from "../client/answers.js";
+import { SignedRequests } from "../client/signed-requests.js";
+import { MESSAGE_PATH } from "../wire.js";
+import { answerTo, decodePlainAnswer, encodePlain } from "./codec.js";
 
 /** The seeds' plain form: `POST /anp/message`, one message and its answer, in clear unless the address has TLS. */
 export function connectPlain(context: ClientContext): Client {
@@ -16,22 +16,10 @@ export function connectPlain(context: ClientContext): Client {
 
   async function send({ envelope, delivery }: OperationOf<"send">, call: Call): Promise<AgentEvent> {
     if (delivery === "accepted") throw new AgentError("unsupported", "the plain form has no tasks", { sent: "no" });
-    for (const [index, part] of envelope.content.entries())
-      if (part.kind === "raw" || part.kind === "url")
-        call.reportLoss({
-          protocol: PROTOCOL,
-          path: `message.parts[${index}]`,
-          valueKind: kindOf(part),
-          reason: "the plain form carries text and data only",
-        });
-    const body = JSON.stringify(encodePlain(envelope, undefined));
+    const body = JSON.stringify(encodePlain(envelope, (loss) => call.reportLoss(loss)));
     const response = await requests.send({ method: "POST", url: base + MESSAGE_PATH, body }, call);
     try {
-      const content = decodePlainAnswer(answerIn(response), envelope.id);
-      const { ts, src, dst } = factsOf(context, call);
-      const own = { parentId: envelope.id, sessionId: envelope.context.sessionId };
-      const message = { id: context.newId(), ts, src, dst, intent: "", role: "agent" as const, content, context: own, meta: {} };
-      return { kind: "message", message };
+      return answerTo(envelope, decodePlainAnswer(answerIn(response), envelope.id), factsOf(context, call));
     } catch (thrown) {
       throw blame(thrown, "bad_peer");
     }
