@@ -11,6 +11,7 @@ export type Environment =
   | "a2a-0.3.3"
   | "a2a-1.3.0"
   | "acp-1.0.3"
+  | "agent-connect-0.3.5"
   | "agora-0.2.0"
   | "anp-1.0.7"
   | "google-adk-2.13.0"
