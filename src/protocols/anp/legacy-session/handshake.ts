@@ -25,6 +25,8 @@ export interface Shaken {
   readonly peerDid: string;
   /** Messages that arrived before the peer was known to read, and the one that is still to come. */
   readonly early: readonly (Chunk | Promise<Chunk>)[];
+  /** The peer has answered a heartbeat. */
+  readonly isReading: boolean;
 }
 
 /** The initiator's half. `ownDid` is that of the key; the peer's is what the user named. */
@@ -49,26 +51,31 @@ export async function initiate(
   await waitingFor(theirs, LEGACY_LIMITS.peerFinishMs);
   await send(messages, finished(channel, ends, context));
   checkFinished(channel, handshakeJson(await theirs), ends);
-  return { channel, ownDid, peerDid, early: await untilReading(messages, context) };
+  return { channel, ownDid, peerDid, ...(await untilReading(messages, context)) };
 }
 
 /**
- * A peer of the SDK drops what arrives before it reads its first message. Heartbeats may be dropped, so they are sent until one is
- * answered; a peer that answers none gets its messages all the same.
+ * A peer of the SDK drops what arrives before it reads its first message, and may get stuck for 15 s by what arrives while it ends its
+ * part of the handshake. So nothing is sent for a moment, then heartbeats until one is answered.
  */
-async function untilReading(messages: HandshakeMessages, context: LegacySide["context"]): Promise<Shaken["early"]> {
+async function untilReading(
+  messages: HandshakeMessages,
+  context: LegacySide["context"],
+): Promise<Pick<Shaken, "early" | "isReading">> {
   const early: Chunk[] = [];
   let next = messages.next();
+  next.catch(() => undefined); // its reader is told
+  await after(LEGACY_LIMITS.quietMs);
   for (let tries = 0; tries < LEGACY_LIMITS.readyTries; tries++) {
     await send(messages, { ...common("heartbeat", randomHex(16), context.now()), message: "ping" });
     const frame = await Promise.race([next, after(LEGACY_LIMITS.readyEveryMs)]);
     if (frame === undefined) continue;
-    if (isPong(frame)) return early;
+    if (isPong(frame)) return { early, isReading: true };
     early.push(frame);
     next = messages.next();
   }
-  next.catch(() => undefined); // its reader is told
-  return [...early, next];
+  next.catch(() => undefined);
+  return { early: [...early, next], isReading: false };
 }
 
 function isPong(frame: Chunk): boolean {
@@ -115,7 +122,7 @@ export async function respond(messages: HandshakeMessages, side: LegacySide, rul
   await send(messages, finished(channel, ends, context));
   checkFinished(channel, handshakeJson(await theirs), ends);
   await rules.admit({ did, keyId: `${did}${hello.keyId.slice(hello.sourceDid.length)}` });
-  return { channel, ownDid, peerDid, early: [] };
+  return { channel, ownDid, peerDid, early: [], isReading: true };
 }
 
 interface Ends extends Pick<Shaken, "ownDid" | "peerDid"> {

@@ -23,9 +23,12 @@ export const LEGACY_LIMITS = {
   /** The most that a responder waits for the `finished` of its peer before it sends its own; an initiator waits less. */
   finishFirstMs: 1_000,
   peerFinishMs: 100,
-  /** After the handshake an initiator asks this often whether the peer reads, and so many times. */
-  readyEveryMs: 100,
-  readyTries: 30,
+  /** After the handshake an initiator is quiet for so long, then asks this often whether the peer reads, and so many times. */
+  quietMs: 200,
+  readyEveryMs: 250,
+  readyTries: 6,
+  /** Sessions that are opened for a call, if the peer of the first one does not read. */
+  openTries: 2,
   /** The keys of a session are used for so long, whatever the peer offers, and for so many messages in each direction. */
   expiresSeconds: 86_400,
   messages: 65_536,
