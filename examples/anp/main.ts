@@ -48,5 +48,10 @@ const forged = await fetch(`${desk.server.url}/anp/rpc`, {
 assert.equal(forged.status, 401);
 console.log(forged.headers.get("www-authenticate"));
 
+// The seeds' plain form in a WebSocket session: neither signed nor sealed, so it is used only where it is asked for.
+const old = await connect(`${desk.server.url.replace("http", "ws")}/ws`, { pin: "anp@plain/WS" });
+assert.equal(await old.ask("who am I?"), "you are anonymous");
+await old.close();
+
 await peer.close();
 await Promise.all([desk.server.close(), ann.server.close()]);

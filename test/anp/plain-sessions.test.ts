@@ -226,6 +226,19 @@ describe("Koine at /ws", () => {
     expect(log.filter(({ event }) => event === "refused").map(({ code }) => code)).toEqual(["unauthenticated", "too_large"]);
   });
 
+  test("is called in the plain form by whoever asks for it, and else by what its description has", async () => {
+    const url = await served();
+    const options = { protocols: [anp], discoveryCache: new DiscoveryCache() };
+    for (const [pin, found] of [
+      ["anp@plain/WS", "plain WS"],
+      ["anp", "1.2 JSONRPC"],
+    ] as const) {
+      const peer = await connect(url, { ...options, pin });
+      closing.push(() => peer.close());
+      expect([`${peer.version} ${peer.binding}`, await peer.ask("hi")]).toEqual([found, expect.stringMatching(/^noted: hi/)]);
+    }
+  });
+
   test("sends messages of the server to a caller with a session", async () => {
     let owner = "";
     const who = agent({

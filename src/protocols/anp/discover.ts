@@ -16,7 +16,7 @@ import {
   SESSION_PROTOCOL,
 } from "./codec/description.js";
 import { DIRECT_PROFILE } from "./codec/direct.js";
-import { plainAt, sessionAt } from "./plain/discover.js";
+import { plainAt, sessionAt, sessionVersion } from "./plain/discover.js";
 import { readSettings } from "./settings.js";
 import {
   BASE,
@@ -47,8 +47,8 @@ const MAX_ITEMS = 16;
 export async function probe(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
   const { origin, pathname } = new URL(httpAddress(url));
   const base = origin + pathname.replace(/\/$/, "");
-  // Whoever switched the old session on wants no other at its address.
-  if (readSettings(context.settings(PROTOCOL)).legacySession && pathname.endsWith(SESSION_PATH))
+  // Whoever names a session of the plain form, or switched the old one on, wants no other at its address.
+  if (pathname.endsWith(SESSION_PATH) && sessionVersion(context, search) !== undefined)
     return sessionAt(context, base, call, search);
   const found = await describedAt(context, `${base}/${DESCRIPTION}`, call, search);
   if (found !== undefined) return found;

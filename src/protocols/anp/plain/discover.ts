@@ -28,19 +28,25 @@ export async function plainAt(
   return finding({ card, version: PLAIN, binding: "PLAIN", url: origin, evidence }, { check });
 }
 
+/** The version of a session that the user asks for, by a pin or a setting. */
+export function sessionVersion({ settings }: DiscoveryContext, { pin }: Search): Maybe<typeof PLAIN | typeof LEGACY> {
+  if (pin?.startsWith(`${PROTOCOL}@${PLAIN}`) === true) return PLAIN;
+  return readSettings(settings(PROTOCOL)).legacySession ? LEGACY : undefined;
+}
+
 /**
  * A session at an address that ends in `/ws` and takes no subprotocol. What it carries cannot be asked without a message: it is the
  * plain form, or the old session if the user switched it on.
  */
-export async function sessionAt(context: DiscoveryContext, url: string, call: Call, { check }: Search): Promise<Maybe<Finding>> {
+export async function sessionAt(context: DiscoveryContext, url: string, call: Call, search: Search): Promise<Maybe<Finding>> {
   const { origin, pathname } = new URL(url);
   if (!pathname.endsWith(SESSION_PATH)) return undefined;
   const at = origin + pathname;
   if (!(await takesSessions(context, at, call))) return undefined;
-  const version = readSettings(context.settings(PROTOCOL)).legacySession ? LEGACY : PLAIN;
+  const version = sessionVersion(context, search) ?? PLAIN;
   const what = version === LEGACY ? "the old session, which the setting anp.legacySession asks for" : "the plain form";
   const evidence = `${at} accepts a WebSocket without a subprotocol: ${what}`;
-  return finding({ card: unknownCard(at, { streaming: false }), version, binding: "WS", url: at, evidence }, { check });
+  return finding({ card: unknownCard(at, { streaming: false }), version, binding: "WS", url: at, evidence }, search);
 }
 
 async function takesSessions({ link }: DiscoveryContext, url: string, call: Call): Promise<boolean> {
