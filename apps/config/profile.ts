@@ -99,6 +99,8 @@ export const RECOMMENDED_LIMITS = {
     bufferedBytes: 128 * MIB,
     bufferedBytesPerCaller: 16 * MIB,
     connections: 2_000,
+    handshakes: 400,
+    handshakesPerNetwork: 50,
     h2Streams: 64,
     openStreamsPerOwner: 200,
     firstByteMs: 3_000,

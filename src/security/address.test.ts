@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AddressClass, addressClass, isAsPublic, networkOf } from "./address.js";
+import { networkOf } from "../transport/ip-address.js";
+import { type AddressClass, addressClass, isAsPublic } from "./address.js";
 
 // IANA special-purpose address registries
 const TABLE: readonly (readonly [string, AddressClass | undefined])[] = [

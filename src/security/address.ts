@@ -1,4 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
+import { type Bytes4, parseIpv4, parseIpv6 } from "../transport/ip-address.js";
 
 /**
  * How private an address is. `reserved` addresses may never be reached from a document: link-local (which includes cloud metadata
@@ -13,9 +14,6 @@ export function isAsPublic(to: AddressClass, from: AddressClass): boolean {
   return RANK[to] >= RANK[from];
 }
 
-/** The four bytes of an IPv4 address. */
-type Bytes4 = readonly [number, number, number, number];
-
 /** The class of a literal IPv4 or IPv6 address, with or without brackets and zone; undefined for host names and any other text. */
 export function addressClass(address: string): Maybe<AddressClass> {
   const text = address.startsWith("[") && address.endsWith("]") ? address.slice(1, -1) : address;
@@ -25,56 +23,6 @@ export function addressClass(address: string): Maybe<AddressClass> {
   }
   const groups = parseIpv6(text);
   return groups && classOfIpv6(groups);
-}
-
-/** The network a caller is counted under: an IPv4 address, or the /64 prefix of an IPv6 address. */
-export function networkOf(address: string): string {
-  const groups = address.includes(":") ? parseIpv6(address) : undefined;
-  if (groups === undefined || groups[0] === 0) return address;
-  return groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(":");
-}
-
-/** Strictly four decimal numbers: the URL parser normalises other spellings (`0x7f.1`, `2130706433`, `0177.0.0.1`). */
-function parseIpv4(text: string): Maybe<Bytes4> {
-  const fields = text.split(".");
-  if (fields.length !== 4) return undefined;
-  const bytes: number[] = [];
-  for (const field of fields) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(field) || Number(field) > 255) return undefined;
-    bytes.push(Number(field));
-  }
-  return bytes as unknown as Bytes4; // four fields were pushed
-}
-
-/** RFC 4291 §2.2: groups, one `::`, and an IPv4 tail. */
-function parseIpv6(address: string): Maybe<readonly number[]> {
-  const [text = ""] = address.split("%");
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const head = parseGroups(halves[0] ?? "");
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? "") : [];
-  if (head === undefined || tail === undefined) return undefined;
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  return [...head, ...new Array<number>(missing).fill(0), ...tail];
-}
-
-function parseGroups(text: string): Maybe<number[]> {
-  if (text === "") return [];
-  const groups: number[] = [];
-  const fields = text.split(":");
-  for (const [index, field] of fields.entries()) {
-    if (field.includes(".") && index === fields.length - 1) {
-      const v4 = parseIpv4(field);
-      if (v4 === undefined) return undefined;
-      groups.push((v4[0] << 8) | v4[1], (v4[2] << 8) | v4[3]);
-    } else if (/^[0-9a-f]{1,4}$/i.test(field)) groups.push(Number.parseInt(field, 16));
-    else return undefined;
-  }
-  return groups;
 }
 
 /** IANA IPv4 special-purpose registry (RFC 6890). */

@@ -1,7 +1,7 @@
 import { AgentError, ERRORS, isErrorCode, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
 import { isProbe } from "../transport/call-headers.js";
 import type { Exchange, HttpResponse, RequestHead } from "../transport/exchange.js";
-import { networkOf } from "./address.js";
+import { networkOf } from "../transport/ip-address.js";
 import { type Admission, type AdmissionOutcome, admittedOf, type HeadAdmission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
 import type { KeyNote } from "./jwt-keys.js";

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe, RecentMap } from "../envelope/index.js";
-import { networkOf } from "./address.js";
+import { networkOf } from "../transport/ip-address.js";
 
 /** Failures count for this long. */
 const WINDOW_MS = 60_000;

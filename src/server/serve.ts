@@ -100,7 +100,17 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
     upgrade: (head) => current.intake.upgrade(head),
   };
   const servesWhileClosing = (head: RequestHead): boolean => current.isHealthCheck(head);
-  const listening = await listen(intake, { port, host, limits, tls, trustedProxies, onError, servesWhileClosing });
+  const handshakes = tls && options.telemetry?.handshakes?.();
+  const listening = await listen(intake, {
+    port,
+    host,
+    limits,
+    tls,
+    trustedProxies,
+    onError,
+    handshakes,
+    servesWhileClosing,
+  });
   const ready = (assembled: Assembled): void => {
     if (assembled.url === "") assembled.url = listening.url;
     assembled.checkHost = checkHost;

@@ -27,6 +27,8 @@ const OPEN_NAMES: { readonly [name: string]: Named } = {
   SESSIONS_OPEN: { name: "koine_sessions_open" },
   SESSIONS_ENDED: { name: "koine_sessions_ended_total" },
   SESSIONS_FAILED: { name: "koine_sessions_failed_total" },
+  HANDSHAKES_WAITING: { name: "koine_handshakes_waiting" },
+  HANDSHAKES_REFUSED: { name: "koine_handshakes_refused_total" },
 };
 
 /** The metrics, and ours again under their other names. Metrics that the user registered have the user's name only. */

@@ -1,9 +1,10 @@
 import { type Call, CallSlot, type Layer, type Loss, type Maybe, type Via } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import type { PolicySink } from "../policies/notes.js";
-import type { Exchange, HttpRequest, Link, Session, SessionMessage } from "../transport/exchange.js";
+import type { Exchange, HandshakeSink, HttpRequest, Link, Session, SessionMessage } from "../transport/exchange.js";
 import { byteAccounts } from "./byte-account.js";
 import type { Edge } from "./edge.js";
+import { handshakeMetrics } from "./handshake-metrics.js";
 import { combineHooks, type HookErrorSink, type Hooks } from "./hooks.js";
 import type { LogSink } from "./log-lines.js";
 import type { Family, Metrics } from "./metrics.js";
@@ -34,6 +35,8 @@ export interface Telemetry {
   readonly session?: Maybe<(session: Session, protocol: string) => void>;
   /** Called by the host for everything of this call that could not be represented. Absent if not observed. */
   readonly lossReported?: Maybe<(loss: Loss, call: Call) => void>;
+  /** Called once by a server with a TLS listener, which reports connections that wait for their handshake. Absent if not observed. */
+  readonly handshakes?: Maybe<() => HandshakeSink>;
   /** For retrying policies: guarded, and absent without observers. */
   readonly hooks: Maybe<Hooks>;
   /** The sink for the policies of this caller: their actions become metrics, log lines, span events and hooks. */
@@ -99,6 +102,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     exchange: (exchange) => metering?.exchange(exchange) ?? exchange,
     callStarted: metering && ((from, call) => metering.callStarted(from, call)),
     session: metering && ((session, protocol) => metering.session(session, protocol)),
+    handshakes: metrics && (() => handshakeMetrics(metrics)),
     hooks,
     policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),
     metricsText: () => (metrics === undefined ? "" : prometheusText(metrics.families())),

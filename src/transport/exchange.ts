@@ -191,3 +191,10 @@ export interface Link {
 export function isStream(body: HttpResponse["body"]): body is AsyncIterable<Chunk> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
+
+/** Counts connections that wait for their handshake, for metrics. */
+export interface HandshakeSink {
+  waiting(change: 1 | -1): void;
+  /** Closed because its turn did not come in time. */
+  refused(): void;
+}

@@ -26,6 +26,10 @@ export interface Limits {
   readonly openStreams: number;
   readonly openStreamsPerOwner: number;
   readonly connections: number;
+  /** TLS handshakes in progress; more connections wait for theirs, at most `headersMs`. */
+  readonly handshakes: number;
+  /** Those of one network (an IPv4 address, or the /64 of an IPv6 address). Networks take turns. */
+  readonly handshakesPerNetwork: number;
   /** Concurrent requests on one HTTP/2 connection. */
   readonly h2Streams: number;
   /** Time for the first byte of a new connection. */
@@ -93,6 +97,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   openStreams: 10_000,
   openStreamsPerOwner: 1_000,
   connections: 10_000,
+  handshakes: 1_000,
+  handshakesPerNetwork: 100,
   h2Streams: 128,
   firstByteMs: 5_000,
   headersMs: 10_000,

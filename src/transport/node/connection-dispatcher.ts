@@ -1,11 +1,15 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import type { Maybe } from "../../envelope/index.js";
+import type { HandshakeSink } from "../exchange.js";
+import { networkOf } from "../ip-address.js";
 import { respondToPlainText } from "./bad-http.js";
+import { HandshakeQueue } from "./handshake-queue.js";
 import type { HttpHandler } from "./http-handler.js";
 import type { TlsServer } from "./http1-server.js";
 import { Http2Connection } from "./http2-connection.js";
-import { type ProxyHeader, setProxied, takeProxyHeader } from "./proxy-header.js";
+import { type ProxyHeader, proxiedBy, setProxied, takeProxyHeader } from "./proxy-header.js";
 import { sniff, type WireProtocol } from "./sniff.js";
 import { UpgradeHandler } from "./upgrade-handler.js";
 import { headWithoutUpgrade, opensWebSocket, owesResponse } from "./websocket-handshake.js";
@@ -47,18 +51,23 @@ export class ConnectionDispatcher {
     this.#serveUpgrades(server, accept);
   }
 
-  attachTls(server: TlsServer): void {
+  attachTls(server: TlsServer, sink?: Maybe<HandshakeSink>): void {
     const handshake = takeListeners(server, "connection");
+    const handshakes = new HandshakeQueue(this.#handler.limits, sink);
     server.on("connection", (socket: Socket) => {
       this.#detect(socket, (protocol) => {
-        if (protocol === "tls") handshake(socket);
-        else respondToPlainText(socket);
+        if (protocol !== "tls") respondToPlainText(socket);
+        else {
+          const network = networkOf(proxiedBy(socket)?.source ?? socket.remoteAddress ?? "");
+          handshakes.add({ id: peerOf(socket), network, socket, begin: () => handshake(socket) });
+        }
       });
     });
     const accept = takeListeners(server, "secureConnection");
     server.on("secureConnection", (socket: TLSSocket) => {
       // The address equals that of the underlying socket, which Node does not expose.
       const peer = peerOf(socket);
+      handshakes.done(peer);
       const header = this.#proxied.get(peer);
       if (header !== undefined) setProxied(socket, header);
       if (socket.alpnProtocol === "h2") {

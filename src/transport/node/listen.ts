@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AgentError, type Maybe } from "../../envelope/index.js";
-import type { Exchange, Intake, RequestHead } from "../exchange.js";
+import type { Exchange, HandshakeSink, Intake, RequestHead } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { ConnectionDispatcher, LAST_REQUEST_MS } from "./connection-dispatcher.js";
 import { HttpHandler } from "./http-handler.js";
@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly trustedProxies?: Maybe<TrustedProxies>;
   /** Requests that are served while the listener closes, as health checks are. Default: none. */
   readonly servesWhileClosing?: Maybe<(head: RequestHead) => boolean>;
+  /** Counts connections that wait for their TLS handshake. */
+  readonly handshakes?: Maybe<HandshakeSink>;
   /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -60,10 +62,11 @@ export async function listen(served: Exchange | Intake, options: ListenOptions):
     onError,
     trustedProxies,
     servesWhileClosing,
+    handshakes,
   } = options;
   const handler = new HttpHandler(served, { limits, onError, trustedProxies, servesWhileClosing });
   const dispatcher = new ConnectionDispatcher(handler);
-  const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls);
+  const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls, handshakes);
   await bind(server, requestedPort, host);
   // Failing to accept a connection, for lack of memory or descriptors, must not end the process.
   server.on("error", (error) => handler.report(error));
@@ -91,9 +94,14 @@ function servePlain(handler: HttpHandler, dispatcher: ConnectionDispatcher): Ser
   return { server, reload };
 }
 
-function serveTls(handler: HttpHandler, dispatcher: ConnectionDispatcher, initial: TlsOptions): ServerWithReload {
+function serveTls(
+  handler: HttpHandler,
+  dispatcher: ConnectionDispatcher,
+  initial: TlsOptions,
+  handshakes: Maybe<HandshakeSink>,
+): ServerWithReload {
   const server = tlsServer(handler, initial);
-  dispatcher.attachTls(server);
+  dispatcher.attachTls(server, handshakes);
   const policy = clientPolicy(initial);
   const reload = (tls: TlsOptions): void => {
     const { requestCert, rejectUnauthorized } = clientPolicy(tls);

@@ -1,5 +1,5 @@
 import { RecentMap } from "../../../envelope/index.js";
-import { networkOf } from "../../../security/address.js";
+import { networkOf } from "../../../transport/ip-address.js";
 import { handshakeError } from "./handshake-error.js";
 import { SESSION_LIMITS } from "./profile.js";
 
