@@ -10,7 +10,7 @@ A gateway in mode adopt with one upstream for each registered protocol, called o
 come back, the configuration is reloaded, callers leave their streams and come back for the result. It holds if
   no call failed that did not meet a killed upstream,
   no answer had a piece too few, too many or out of order,
-  the memory of the gateway at the end is that of the beginning.
+  the memory of the gateway at the end is that of the beginning, and has no certain slope in the second half.
 
   --minutes N    how long (default 120)
   --callers N    concurrent calls (default 8)

@@ -4,6 +4,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { chance, oneOf } from "../chaos/chance.js";
 import { CALLS, SoakCallers } from "./calls.js";
 import { SoakNetwork } from "./network.js";
+import { trendOf } from "./trend.js";
 
 export interface SoakOptions {
   readonly minutes: number;
@@ -23,9 +24,11 @@ const KILL_EVERY_MS = 30_000;
 const GONE_MS = 2_000;
 const RELOAD_EVERY_MS = 10_000;
 /** Memory is compared between readings after the warm-up and readings at the end. */
-const READINGS = 12;
-const WARM_UP = 3;
-const COMPARED = 3;
+const READINGS = 24;
+const WARM_UP = 6;
+const COMPARED = 6;
+/** The second half must not certainly grow by more than this. */
+const CERTAIN_GROWTH_BYTES = 2 * 1024 * 1024;
 /** Growth of memory that is no leak: caches and compiled code. */
 const GROWTH = 0.1;
 const GROWTH_BYTES = 4 * 1024 * 1024;
@@ -70,7 +73,7 @@ export class Soak {
       await network.close();
     }
     this.#compareMemory();
-    return { lines: this.#summary(), problems: this.#problems };
+    return { lines: [...this.#summary(), this.#judgeTrend()], problems: this.#problems };
   }
 
   async #call(network: SoakNetwork, callers: SoakCallers): Promise<void> {
@@ -153,6 +156,18 @@ export class Soak {
     const after = Math.min(...this.#memory.slice(-COMPARED));
     if (after > before * (1 + GROWTH) + GROWTH_BYTES)
       this.#problems.push(`the memory of the gateway grew from ${(before / MIB).toFixed(1)} to ${(after / MIB).toFixed(1)} MiB`);
+  }
+
+  /** The slope of the second half with its interval: a growth that noise explains is none. */
+  #judgeTrend(): string {
+    const hoursEach = this.#options.minutes / 60 / READINGS;
+    const all = this.#memory.map((value, index) => ({ hours: index * hoursEach, value }));
+    const trend = trendOf(all.slice(all.length / 2));
+    if (trend === undefined) return "memory of the gateway: too few readings for a trend";
+    const [perHour, low, high] = [trend.perHour, trend.low, trend.high].map((bytes) => (bytes / MIB).toFixed(2));
+    const line = `memory of the gateway in the second half: ${perHour} MiB per hour (95 %: ${low} to ${high})`;
+    if (trend.low * hoursEach * (READINGS / 2) > CERTAIN_GROWTH_BYTES) this.#problems.push(`it grows: ${line}`);
+    return line;
   }
 
   #summary(): readonly string[] {
