@@ -23,11 +23,11 @@ const FULL = {
 
 describe("the coverage gate", () => {
   test("sums each group and accepts what is above its least", () => {
-    const groups = coverageByGroup(mapOf({ ...FULL, "src/protocols/other/codec/part.ts": 92, "src/tasks/run.ts": 0 }), ROOT);
+    const groups = coverageByGroup(mapOf({ ...FULL, "src/protocols/other/codec/part.ts": 98, "src/tasks/run.ts": 0 }), ROOT);
     expect(groups.map(({ group, files, percent }) => [group.name, files, percent.branches])).toEqual([
       ["errors", 1, 100],
       ["streams", 1, 100],
-      ["encode, decode", 2, 96],
+      ["encode, decode", 2, 99],
     ]);
     expect(groups.flatMap(({ below }) => below)).toEqual([]);
   });

@@ -21,7 +21,7 @@ export const GROUPS: readonly CoverageGroup[] = [
       /^src\/envelope\/error\.ts$/,
       /^src\/transport\/(refusal|status-codes|retry-after)\.ts$/,
     ],
-    least: { branches: 85, functions: 95, lines: 94 },
+    least: { branches: 96, functions: 98, lines: 98 },
   },
   {
     name: "streams",
@@ -33,7 +33,7 @@ export const GROUPS: readonly CoverageGroup[] = [
       /^src\/tasks\/event-stream\.ts$/,
       /^src\/policies\/(resume-streams|open-streams)\.ts$/,
     ],
-    least: { branches: 87, functions: 88, lines: 93 },
+    least: { branches: 88, functions: 91, lines: 95 },
   },
   {
     name: "encode, decode",
@@ -44,7 +44,7 @@ export const GROUPS: readonly CoverageGroup[] = [
       /^src\/envelope\/(ute|ute-content|ute-members|base64|part-bytes|json)\.ts$/,
       /^src\/transport\/(json|json-rpc|read-base64|fields|carried|timestamp|content-type)\.ts$/,
     ],
-    least: { branches: 85, functions: 92, lines: 91 },
+    least: { branches: 92, functions: 97, lines: 96 },
   },
 ];
 
