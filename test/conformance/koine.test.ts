@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { type Report, runConformance } from "../../conformance/run.js";
 import { cardSigner, newCardKey } from "../../src/public/auth.js";
+import { createIdentity } from "../../src/public/identity.js";
 import { protocols } from "../../src/public/protocols.js";
 import { ALICE, startGuardedKoine, startKoine } from "../peers/koine.js";
 
@@ -15,12 +16,14 @@ const failures = ({ verdicts }: Report): readonly string[] =>
 
 describe("the requirements, against our own server", () => {
   test("open on loopback: everything is met", { timeout: 120_000 }, async () => {
-    const server = await startKoine({ push });
+    const server = await startKoine({ push, identity: createIdentity({ name: "host", did: "key" }) });
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
     const report = await runConformance(subject, protocols);
     await server.close();
     expect(failures(report)).toEqual([]);
     expect(report.counts.met).toBeGreaterThan(700);
+    const sessions = report.verdicts.filter(({ id }) => id.includes(":session:") && id.startsWith("anp"));
+    expect(sessions.map(({ outcome }) => outcome)).toEqual(["met", "met", "met"]);
   });
 
   test("with bearer tokens, signed cards and an extended card: everything is met", { timeout: 120_000 }, async () => {

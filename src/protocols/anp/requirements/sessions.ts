@@ -1,0 +1,56 @@
+import { ask } from "../../ask.js";
+import { demand, demandString, skip } from "../../check.js";
+import { SESSION_PROTOCOL } from "../codec/description.js";
+import { type AnpRequirement, interfacesIn, type Probe } from "./probe.js";
+
+const SOURCE = "docs/anp-session.md";
+
+/** The address of the session as an HTTP address. Skips if none is described. */
+function sessionOf({ description, at }: Probe): URL {
+  const found = interfacesIn(description).find(({ protocol }) => protocol === SESSION_PROTOCOL);
+  if (found === undefined) skip("no session is described: the server has no identity");
+  const url = demandString(found["url"], "interfaces[].url of the session");
+  demand(URL.canParse(url, at) && /^wss?:$/.test(new URL(url, at).protocol), `the session is at ${url}`);
+  return new URL(url.replace(/^ws/, "http"));
+}
+
+/** A session that Koine servers describe. */
+export const sessionRequirements: readonly AnpRequirement[] = [
+  {
+    key: "session:did",
+    capability: "connectivity",
+    source: `${SOURCE}, Handshake`,
+    behaviour: "The address of a session names the DID that is proved there, which is that of the description.",
+    async run(probe) {
+      const did = sessionOf(probe).searchParams.get("did");
+      demand(did === probe.description["did"], `the address names ${did}, the description ${String(probe.description["did"])}`);
+    },
+  },
+  {
+    key: "session:upgrade",
+    capability: "edge-cases",
+    source: "RFC 6455 §4.2.1",
+    behaviour: "A GET without an upgrade is refused at the address of a session.",
+    async run(probe) {
+      const { status } = await ask(probe.subject, { method: "GET", url: sessionOf(probe).href });
+      demand(status >= 400 && status < 500, `answered ${status}`);
+    },
+  },
+  {
+    key: "session:subprotocol",
+    capability: "security",
+    source: `${SOURCE}, Handshake`,
+    behaviour: "An upgrade that does not offer the subprotocol of the session is refused, so that nothing is sent in clear.",
+    async run(probe) {
+      const headers = {
+        connection: "upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-protocol": "chat",
+      };
+      const { status } = await ask(probe.subject, { method: "GET", url: sessionOf(probe).href, headers });
+      demand(status >= 400 && status < 500, `answered ${status}`);
+    },
+  },
+];
