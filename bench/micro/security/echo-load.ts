@@ -1,5 +1,6 @@
 import { WebSocket } from "ws";
 import { type Slice, startTally, type Tally } from "../../harness/tally.js";
+import type { Sealing } from "./sealed-cases.js";
 import { blankMessage, type EchoOrder, numberMessage } from "./workload.js";
 
 /** One WebSocket to an echo server. */
@@ -13,13 +14,14 @@ export interface EchoConnection {
 /** Never the same number twice in this process. */
 let lastNumber = 0;
 
-export async function connectEcho(port: number): Promise<EchoConnection> {
+/** Without `sealing`, messages are texts in clear. */
+export async function connectEcho(port: number, sealing?: Sealing): Promise<EchoConnection> {
   const socket = await openSocket(port);
   return {
     async run({ bytes, inFlight, window }) {
       const tally = startTally(window, () => performance.now());
       const messages = Array.from({ length: inFlight }, () => blankMessage(bytes));
-      await pump(socket, messages, tally);
+      await pump(socket, messages, tally, sealing);
       return tally.slice();
     },
     close: () =>
@@ -41,7 +43,7 @@ function openSocket(port: number): Promise<WebSocket> {
 }
 
 /** Closed loop: each message is sent again, with a new number, when its answer is there. Answers come in the order of the messages. */
-function pump(socket: WebSocket, messages: readonly Buffer[], tally: Tally): Promise<void> {
+function pump(socket: WebSocket, messages: readonly Buffer[], tally: Tally, sealing?: Sealing): Promise<void> {
   if (socket.readyState !== WebSocket.OPEN) return Promise.reject(closedBy(socket, "before this run"));
   return new Promise((resolve, reject) => {
     const sentAt = messages.map(() => 0);
@@ -57,13 +59,14 @@ function pump(socket: WebSocket, messages: readonly Buffer[], tally: Tally): Pro
       numberMessage(message, ++lastNumber);
       sentAt[index] = at;
       waiting++;
-      socket.send(message, { binary: false });
+      if (sealing === undefined) socket.send(message, { binary: false });
+      else socket.send(sealing.seal(message));
     };
     const onMessage = (data: unknown, isBinary: boolean) => {
       const index = turn;
       turn = turn + 1 < messages.length ? turn + 1 : 0;
       const message = messages[index] as Buffer; // `turn` is within
-      if (isBinary || !(data instanceof Buffer) || !data.equals(message)) {
+      if (isBinary !== (sealing !== undefined) || !(data instanceof Buffer) || !message.equals(sealing?.open(data) ?? data)) {
         finish(new Error(`${socket.url}: the answer is not the message that was sent`));
         return;
       }

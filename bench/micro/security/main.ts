@@ -16,7 +16,7 @@ const HELP = `npm run bench:security -- [options]
 
 Measures what security costs. Sealed records of 300 bytes and 64 KB against the bare cipher; an HTTP signature with its digest, made and
 checked, against bare Ed25519 and SHA-256; adding a nonce to the replay guard in memory, SQLite and Redis. And what a session costs: a server that echoes every message of a WebSocket, on our listener with two observers, against
-bare ws (twice). Text messages of 300 bytes and 64 KB, one at a time and eight in flight. Servers are processes of their own,
+bare ws (twice); the same with sealed messages against bare ws and AES-GCM, and whole calls of protocols that sign or seal beside it. Text messages of 300 bytes and 64 KB, one at a time and eight in flight. Servers are processes of their own,
 loaded by one process of bare ws, in interleaved rounds; ratios are of CPU time. Prints tables and, as last line, one JSON object.
 
   --quick        only the arms with a target, in fewer and shorter rounds; a minute and a half

@@ -6,6 +6,7 @@ import type { Window } from "../../harness/tally.js";
 import { cryptoArms, stopOwnRedis } from "./crypto-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { isSettled } from "./ratios.js";
+import { sealedArms } from "./sealed-echo.js";
 import { echoArms } from "./session-echo.js";
 
 export interface SecurityBench {
@@ -30,6 +31,7 @@ interface Group {
 /** Measured one after the other, in the order of the table. */
 const GROUPS: readonly Group[] = [
   { name: "session echo", arms: echoArms },
+  { name: "sealed sessions", arms: sealedArms },
   { name: "sealed records", arms: (bench) => cryptoArms("records", bench) },
   { name: "HTTP signatures", arms: (bench) => cryptoArms("signatures", bench) },
   { name: "replay guards", arms: (bench) => cryptoArms("replays", bench) },
