@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newEnvelope, type Part } from "../../../envelope/index.js";
-import { decodePlain, decodePlainAnswer, encodePlain, encodePlainAnswer } from "./plain.js";
+import { decodePlain, decodePlainAnswer, encodePlain, encodePlainAnswer } from "./codec.js";
 
 /** The seeds' form of `POST /anp/message` (G.7). */
 const ids = { now: () => 2_000, newId: () => "new" };
@@ -17,7 +17,7 @@ describe("a message of the seeds", () => {
   ])("%s", (_, payload, content) => {
     expect(decodePlain({ payload }, facts)).toMatchObject({
       requestId: "new",
-      type: "APPLICATION",
+      type: undefined,
       envelope: { id: "new", ts: 1, src: "someone", dst: "agent", content },
     });
   });
@@ -62,18 +62,25 @@ test.each([
   ],
 ] as const)("%j as a message of the seeds", (content, payload) => {
   const envelope = { ...newEnvelope({ content: "", src: "", dst: "", context: {} }, ids), content: content as readonly Part[] };
-  expect(encodePlain(envelope, undefined)).toMatchObject({ source_id: "koine", payload });
-  expect(encodePlain({ ...envelope, src: "me" }, "did:b")).toMatchObject({ source_id: "me", target_did: "did:b" });
+  const losses: string[] = [];
+  expect(encodePlain(envelope, ({ path }) => losses.push(path))).toMatchObject({ source_id: "koine", payload });
+  expect(losses).toEqual(content.length > 1 ? ["message.parts[0]"] : []);
+  expect(encodePlain({ ...envelope, src: "me", dst: "did:b" }, () => undefined)).toMatchObject({
+    source_id: "me",
+    target_did: "did:b",
+  });
 });
 
 test("an answer names its message, and its task if it has one", () => {
   const text: Part = { kind: "text", text: "done" };
-  const answer = encodePlainAnswer("r", [text], 3, "t");
+  const answered = { requestId: "r", type: undefined, ts: 3 } as const;
+  const answer = encodePlainAnswer(answered, { parts: [text], taskId: "t" }, () => undefined);
   expect(answer).toMatchObject({ request_id: "r", payload: { content: { text: "done" }, context: { task_id: "t" } } });
   expect(decodePlainAnswer(answer, "r")).toMatchObject([{ kind: "text", text: "done" }]);
-  expect(encodePlainAnswer("r", [{ kind: "data", data: 7 }], 3, undefined)).toMatchObject({
-    payload: { content: 7, context: {} },
-  });
+  const data: Part = { kind: "data", data: 7 };
+  expect(
+    encodePlainAnswer({ ...answered, type: "NATURAL" }, { parts: [data], taskId: undefined }, () => undefined),
+  ).toMatchObject({ protocol_type: "NATURAL", payload: { content: 7, context: {} } });
   expect(decodePlainAnswer({ payload: "done" }, "r")).toMatchObject([text]);
   expect(() => decodePlainAnswer(answer, "other")).toThrow(expect.objectContaining({ field: "request_id" }));
   expect(() => decodePlainAnswer({}, "r")).toThrow(expect.objectContaining({ field: "payload" }));
