@@ -1,19 +1,20 @@
 import type { Report, RunReport } from "./report.js";
-import type { CoveragePoint } from "./selective.js";
+import type { CoveragePoint, ReliabilityBin } from "./selective.js";
 import type { Section, Table } from "./table.js";
-import { sectionsOf } from "./tables.js";
+import { sectionsOf, titleOf } from "./tables.js";
 
 /** One file that needs nothing else: no script, no font, no address. */
 export function reportHtml(report: Report): string {
   const runs = new Map(report.runs.map((run) => [run.name, run]));
-  const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, runs.get(section.title)));
+  const title = titleOf(report);
+  const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, runs.get(section.title), title));
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>ProtocolRouterBench</title>
+<title>${escaped(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -46,10 +47,12 @@ svg text { fill: currentColor; font-size: 11px; }
 .point { fill: var(--mark); }
 `;
 
-function sectionHtml({ title, tables }: Section, run: RunReport | undefined): string {
-  const level = run === undefined && title === "ProtocolRouterBench" ? "h1" : "h2";
-  const curve = run?.metrics.selective?.curve;
-  const parts = [...tables.map(tableHtml), ...(curve === undefined ? [] : [curveHtml(curve)])];
+function sectionHtml({ title, tables }: Section, run: RunReport | undefined, pageTitle: string): string {
+  const level = run === undefined && title === pageTitle ? "h1" : "h2";
+  const selective = run?.metrics.selective ?? undefined;
+  // Charts first: the tables below have the same numbers as text.
+  const charts = selective === undefined ? [] : [coverageHtml(selective.curve), reliabilityHtml(selective.reliability)];
+  const parts = [...charts, ...tables.map(tableHtml)];
   return `<section>\n<${level}>${escaped(title)}</${level}>\n${parts.join("\n")}\n</section>`;
 }
 
@@ -75,11 +78,27 @@ const WIDTH = 420;
 const HEIGHT = 260;
 const EDGE = 40;
 
-/** Accuracy over coverage. The table above has the same numbers as text. */
-function curveHtml(curve: readonly CoveragePoint[]): string {
-  const points = curve.flatMap(({ coverage, accuracy }) =>
-    coverage.value === null || accuracy.value === null ? [] : [[across(coverage.value), down(accuracy.value)] as const],
+type Point = readonly [x: number, y: number];
+
+function coverageHtml(curve: readonly CoveragePoint[]): string {
+  const points = curve.flatMap(({ coverage, accuracy }): readonly Point[] =>
+    coverage.value === null || accuracy.value === null ? [] : [[coverage.value, accuracy.value]],
   );
+  return chartHtml(points, { across: "coverage", title: "Accuracy over coverage, one point per margin." });
+}
+
+function reliabilityHtml(bins: readonly ReliabilityBin[]): string {
+  const points = bins.flatMap(({ margin, accuracy }): readonly Point[] =>
+    margin === null || accuracy.value === null ? [] : [[margin, accuracy.value]],
+  );
+  return chartHtml(points, { across: "margin", title: "Reliability: accuracy by margin, one point per tenth." });
+}
+
+function chartHtml(
+  values: readonly Point[],
+  { across: name, title }: { readonly across: string; readonly title: string },
+): string {
+  const points = values.map(([x, y]) => [across(x), down(y)] as const);
   const line = points.map(([x, y]) => `${x},${y}`).join(" ");
   const dots = points.map(([x, y]) => `<circle class="point" cx="${x}" cy="${y}" r="3"/>`).join("");
   const marks = [0, 0.5, 1].map(
@@ -88,15 +107,15 @@ function curveHtml(curve: readonly CoveragePoint[]): string {
       `<text x="${EDGE - 8}" y="${Number(down(value)) + 4}" text-anchor="end">${value}</text>`,
   );
   return `<figure>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" role="img" aria-label="Accuracy over coverage">
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" role="img" aria-label="Accuracy over ${name}">
 <line class="axis" x1="${across(0)}" y1="${down(0)}" x2="${across(1)}" y2="${down(0)}"/>
 <line class="axis" x1="${across(0)}" y1="${down(0)}" x2="${across(0)}" y2="${down(1)}"/>
 ${marks.join("")}
 <polyline class="curve" points="${line}"/>${dots}
-<text x="${WIDTH / 2}" y="${HEIGHT - 6}" text-anchor="middle">coverage</text>
+<text x="${WIDTH / 2}" y="${HEIGHT - 6}" text-anchor="middle">${name}</text>
 <text x="14" y="${HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 14 ${HEIGHT / 2})">accuracy</text>
 </svg>
-<figcaption>Accuracy over coverage, one point per margin.</figcaption>
+<figcaption>${escaped(title)}</figcaption>
 </figure>`;
 }
 

@@ -1,6 +1,7 @@
 import { BASELINES, type Baseline, runBaseline } from "./baselines.js";
 import type { Case, Exclusion } from "./case.js";
 import type { Run } from "./entry.js";
+import { type Comparison, compareRuns } from "./mcnemar.js";
 import { type Metrics, measure } from "./metrics.js";
 import type { Outcome } from "./outcome.js";
 import { type BenchSettings, inOrder, type Plan } from "./plan.js";
@@ -40,6 +41,8 @@ export interface Report {
   /** Excluded from every run, because of the contents of the files. */
   readonly excluded: readonly Exclusion[];
   readonly runs: readonly RunReport[];
+  /** Each pair of full runs, module by module. */
+  readonly comparisons: readonly Comparison[];
   readonly ablations: readonly AblationReport[];
   readonly baselines: readonly BaselineReport[];
 }
@@ -69,6 +72,7 @@ export function reportOf({ settings, protocols, files, cases, excluded, runs, tr
       excluded: rest.excluded,
       wrong: rest.wrong,
     })),
+    comparisons: comparisonsOf(scored),
     ablations: ablationsOf(scored, protocols),
     baselines: BASELINES.map((name) => ({
       name,
@@ -79,6 +83,13 @@ export function reportOf({ settings, protocols, files, cases, excluded, runs, tr
 
 function countsOf(cases: readonly Case[]): { readonly scenarios: number; readonly modules: number } {
   return { scenarios: cases.length, modules: cases.reduce((sum, { modules }) => sum + modules.length, 0) };
+}
+
+function comparisonsOf(scored: readonly ScoredPlan[]): readonly Comparison[] {
+  const full = scored
+    .filter(({ plan }) => plan.without.length === 0)
+    .map(({ plan, outcomes }) => ({ name: plan.name, outcomes }));
+  return full.flatMap((first, index) => full.slice(index + 1).map((second) => compareRuns(first, second)));
 }
 
 type ScoredPlan = Scored & { readonly plan: Plan };

@@ -10,9 +10,20 @@ export interface CoveragePoint {
   readonly accuracy: Share;
 }
 
+/** The answers whose margins are in one tenth. */
+export interface ReliabilityBin {
+  /** The lower edge, which belongs to the bin. */
+  readonly from: number;
+  /** The mean margin; null if the bin is empty. */
+  readonly margin: number | null;
+  readonly accuracy: Share;
+}
+
 /** The quality of the margin as a confidence. */
 export interface Selective {
   readonly curve: readonly CoveragePoint[];
+  /** How often answers are right, by their margin. */
+  readonly reliability: readonly ReliabilityBin[];
   /** Area under the curve of risk over coverage: 0 is best. */
   readonly aurc: number;
   /** Expected calibration error of the margin, over the answered modules; null if there are none. */
@@ -26,7 +37,7 @@ const STEPS = 10;
 export function selectiveOf(outcomes: readonly Outcome[]): Selective | null {
   const rated = outcomes.flatMap(rate);
   if (rated.length === 0 || rated.length < outcomes.length) return null;
-  return { curve: curveOf(rated), aurc: aurcOf(rated), ece: eceOf(rated) };
+  return { curve: curveOf(rated), reliability: reliabilityOf(rated), aurc: aurcOf(rated), ece: eceOf(rated) };
 }
 
 interface Rated {
@@ -75,12 +86,31 @@ function aurcOf(rated: readonly Rated[]): number {
   return area / rated.length;
 }
 
+function binOf({ margin }: Rated): number {
+  return Math.min(STEPS - 1, Math.floor(margin * STEPS));
+}
+
+function reliabilityOf(rated: readonly Rated[]): readonly ReliabilityBin[] {
+  const bins = groupBy(
+    rated.filter(({ margin }) => margin !== ABSTAINED),
+    binOf,
+  );
+  return Array.from({ length: STEPS }, (_, step) => {
+    const bin = bins.get(step) ?? [];
+    return {
+      from: step / STEPS,
+      margin: bin.length === 0 ? null : bin.reduce((sum, { margin }) => sum + margin, 0) / bin.length,
+      accuracy: shareOf(bin.filter(({ right }) => right).length, bin.length),
+    };
+  });
+}
+
 /** The mean distance between margin and accuracy, by bins of a tenth: the margin is read as if it were a probability. */
 function eceOf(rated: readonly Rated[]): number | null {
   const answered = rated.filter(({ margin }) => margin !== ABSTAINED);
   if (answered.length === 0) return null;
   let error = 0;
-  for (const bin of groupBy(answered, ({ margin }) => Math.min(STEPS - 1, Math.floor(margin * STEPS))).values()) {
+  for (const bin of groupBy(answered, binOf).values()) {
     const right = bin.filter((each) => each.right).length;
     const margins = bin.reduce((sum, { margin }) => sum + margin, 0);
     error += Math.abs(right - margins) / answered.length;

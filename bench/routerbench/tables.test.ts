@@ -33,6 +33,7 @@ function reportWith(id: string): Report {
       { ...run, name: "spec", without: [], wrong: [{ ...wrong, evidence_spans: [id], rationale: "" }] },
       { ...run, name: "spec without locks", without: ["locks"], wrong: [] },
     ],
+    comparisons: [{ first: "spec", second: "model", pairs: 2, onlyFirst: 1, onlySecond: 0, p: 1 }],
     ablations: [{ mode: "spec", without: "locks", scenarios: -0.5, modules: 0.25, macroF1: null, changed: 1 }],
     baselines: [{ name: "majority", metrics }],
   };
@@ -67,15 +68,17 @@ describe("sectionsOf()", () => {
 
   it("has every table, and the wrong modules where they are wanted", () => {
     const always = [
-      "ProtocolRouterBench",
+      "RouterBench: a",
       "Files",
       "Accuracy (with Wilson 95 % intervals)",
+      "Modes compared, module by module",
       "What each part is worth (difference: without it, minus the full run)",
       "By level",
       "spec",
       "By protocol",
       "Confusion (row: right, column: chosen)",
       "Accuracy over coverage (answers with at least this margin)",
+      "Reliability (answers by their margin)",
     ];
     const excluded = ["Excluded scenarios", "Left out whole"];
     expect(titles(false)).toEqual([...always, ...excluded]);
@@ -97,6 +100,14 @@ describe("reportHtml()", () => {
   it("escapes untrusted text", () => {
     expect(page).toContain("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
     expect(["<script", "\u001b", "\u202e"].filter((piece) => page.includes(piece))).toEqual([]);
+  });
+
+  it("is titled after its files, and shows the charts of a run before its tables", () => {
+    const own = reportHtml(reportWith("two"));
+    expect(own).toContain("<title>RouterBench: a</title>");
+    const run = own.slice(own.indexOf("<h2>spec</h2>"));
+    expect(run.indexOf("Accuracy over coverage, one point per margin.")).toBeLessThan(run.indexOf("<table>"));
+    expect(run.indexOf("Reliability: accuracy by margin")).toBeLessThan(run.indexOf("<table>"));
   });
 
   it("needs nothing from elsewhere, and marks its tables", () => {

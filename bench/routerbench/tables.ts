@@ -15,10 +15,15 @@ export interface TableOptions {
 export function sectionsOf(report: Report, { wrong }: TableOptions): readonly Section[] {
   const full = report.runs.filter(({ without }) => without.length === 0);
   return [
-    { title: "ProtocolRouterBench", tables: [inputTable(report), ...overview(report, full)] },
+    { title: titleOf(report), tables: [inputTable(report), ...overview(report, full)] },
     ...full.map((run) => ({ title: run.name, tables: runTables(run, wrong) })),
     ...exclusionSection(report, full),
   ];
+}
+
+/** Named after the files that were measured. */
+export function titleOf({ inputs }: Report): string {
+  return `RouterBench: ${inputs.map(({ name }) => name.replace(/\.jsonl?$/, "")).join(", ")}`;
 }
 
 function inputTable({ inputs }: Report): Table {
@@ -30,6 +35,7 @@ function overview(report: Report, full: readonly RunReport[]): readonly Table[] 
   const several = report.inputs.length > 1;
   return [
     summaryTable(report, full),
+    ...(report.comparisons.length === 0 ? [] : [comparisonTable(report)]),
     ...(report.ablations.length === 0 ? [] : [ablationTable(report)]),
     partTable("By level", "level", full, ({ levels }) => levels),
     ...(several ? [partTable("By file", "file", full, ({ files }) => files)] : []),
@@ -53,9 +59,24 @@ function summaryTable({ baselines, trainedOn }: Report, full: readonly RunReport
       decimals(macroF1),
       String(abstained),
     ]),
-    note: `A scenario is right only if all its modules are; abstaining is not right. Baselines are trained ${training}.${
+    note: `A scenario is right only if all its modules are; abstaining is not right. Baselines are what the router has to beat: \`majority\` always says the most frequent label, \`naive Bayes\` counts words; they are trained ${training}.${
       apart ? " The runs leave out different scenarios, so their figures are not over the same cases." : ""
     }`,
+  };
+}
+
+function comparisonTable({ comparisons }: Report): Table {
+  return {
+    title: "Modes compared, module by module",
+    head: ["", "modules", "only the first right", "only the second right", "p"],
+    rows: comparisons.map(({ first, second, pairs, onlyFirst, onlySecond, p }) => [
+      `${first} / ${second}`,
+      String(pairs),
+      String(onlyFirst),
+      String(onlySecond),
+      decimals(p),
+    ]),
+    note: "p is McNemar's exact test: how likely such a difference is if both are right equally often.",
   };
 }
 
@@ -102,7 +123,7 @@ function runTables({ metrics, wrong }: RunReport, showWrong: boolean): readonly 
   return [
     protocolTable(metrics),
     confusionTable(metrics),
-    ...(selective === null ? [] : [coverageTable(selective)]),
+    ...(selective === null ? [] : [coverageTable(selective), reliabilityTable(selective)]),
     ...(showWrong && wrong.length > 0 ? [wrongTable(wrong)] : []),
   ];
 }
@@ -141,6 +162,14 @@ function coverageTable({ curve, aurc, ece }: Selective): Table {
     note:
       `Area under risk over coverage ${decimals(aurc)} (0 is best; what abstained comes last and counts as wrong). ` +
       `Expected calibration error of the margin ${decimals(ece)}, over what was answered, in ten bins.`,
+  };
+}
+
+function reliabilityTable({ reliability }: Selective): Table {
+  return {
+    title: "Reliability (answers by their margin)",
+    head: ["margin from", "mean margin", "accuracy"],
+    rows: reliability.map(({ from, margin, accuracy }) => [from.toFixed(1), decimals(margin), withInterval(accuracy)]),
   };
 }
 
