@@ -42,6 +42,7 @@ const PAGE = "apps/dashboard/page";
 const DATA = [
   "apps/demo/scenario.yaml",
   "bench/routerbench/corpus",
+  "src/protocols/sage/contracts/SageRegistry.json",
   "src/router/embeddings/head.json",
   "src/router/evidence/weights.json",
 ];

@@ -18,6 +18,7 @@ const CHECKS = [
   ["no protocol named outside its folder", "node tools/check-bleed.mjs"],
   ["layout and budgets", "node tools/check-layout.mjs"],
   ["nothing unused", "npx knip"],
+  ["contracts compiled", "node tools/compile-contracts.mjs --check"],
   ["package", `npx publint --strict ${TARBALL}`],
   ["types of every entry", `npx attw ${TARBALL} --profile esm-only`],
   ["each entry loads alone", "node tools/check-entries.mjs"],

@@ -24,7 +24,7 @@ import type { ProvenPeer } from "../security/admission.js";
 import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../security/identity/index.js";
 import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
-import type { CommandOption, CommandOutput, CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
+import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
@@ -37,10 +37,9 @@ import type { Contribution, Route } from "./route.js";
 import type { SendCodec } from "./send-codec.js";
 import type { BindingTraits, DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
+export type { CommandOption, CommandOutput } from "./command-line.js";
 export type {
   ClientInbox,
-  CommandOption,
-  CommandOutput,
   CommandTools,
   Contribution,
   DeclaredLoss,
