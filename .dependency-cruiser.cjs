@@ -99,7 +99,10 @@ module.exports = {
     {
       name: "node built-ins stay at the edges",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|router/(embeddings|evidence))/" },
+      from: {
+        path: "^src/",
+        pathNot: "^src/(transport/node|tasks/stores|artifacts|security|router/(embeddings|evidence)|protocols/[^/]+/node)/",
+      },
       to: { dependencyTypes: ["core"] },
     },
   ],

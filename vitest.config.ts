@@ -12,6 +12,7 @@ const PROCESS = [
   "test/network/**",
   "test/watermark/**",
   "test/{damaged-store,durable,durable-wires,replicas}.test.ts",
+  "test/sage/**",
   "test/router/determinism.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
   "test/conformance/official-servers.test.ts",

@@ -16,7 +16,17 @@ export type { Identity, KeyKind, KeyUse, PublicKey, SignatureHash } from "./iden
 export { changeIdentity, openIdentity, writeNewIdentity } from "./identity-file.js";
 export { createIdentity, type LocalIdentity, type NewIdentity, publishedKeysOf, type Rotation } from "./local-identity.js";
 export { decodeMultikey, encodeMultikey } from "./multikey.js";
-export { isKeyKind, jwkOfKey, keyFingerprint, keyIn, keyObjectOf, keyOfJwk, suits, verifySignature } from "./public-key.js";
+export {
+  isKeyKind,
+  jwkOfKey,
+  keyBytes,
+  keyFingerprint,
+  keyIn,
+  keyObjectOf,
+  keyOfJwk,
+  suits,
+  verifySignature,
+} from "./public-key.js";
 export { DID_DOCUMENT_LIMITS, listedKeys, readDidDocument } from "./read-did-document.js";
 export type { CurrentDid, ResolvedDid, Resolver } from "./resolver.js";
 export { keepRetired, readRetired } from "./retired-documents.js";

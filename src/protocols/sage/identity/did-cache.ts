@@ -1,0 +1,170 @@
+import { AgentError, type Maybe } from "../../../envelope/index.js";
+import type { DidMethod, PublicKey } from "../../../security/identity/index.js";
+import { DidNotResolved } from "../errors.js";
+import type { RegistryReader } from "../registry/registry.js";
+import { type AgentInfo, documentOf, usableKeys, verifiedInfo } from "./agent-record.js";
+import { checkedSageDid, METHOD, type SageDid, sageDidOf } from "./did-sage.js";
+
+/** Limits of a cache of DIDs. */
+export interface DidCacheLimits {
+  /** How long a record is used before it is read again: the longest delay of a revocation. At most 60 s. */
+  readonly ttlMs: number;
+  /** How long a DID that was not resolved is refused without asking again. */
+  readonly failureMs: number;
+  /** Records and failures that are kept; the oldest give way. */
+  readonly entries: number;
+  /** How often `watch` asks for changes. */
+  readonly watchMs: number;
+}
+
+/** Five seconds, a thousand DIDs, and a look for changes every second. */
+export const DEFAULT_DID_CACHE_LIMITS: DidCacheLimits = Object.freeze({
+  ttlMs: 5_000,
+  failureMs: 5_000,
+  entries: 1_000,
+  watchMs: 1_000,
+});
+const MAX_TTL_MS = 60_000;
+
+export interface DidCacheOptions {
+  /** One registry for each network. */
+  readonly registries: readonly RegistryReader[];
+  readonly limits?: Maybe<Partial<DidCacheLimits>>;
+  /** Milliseconds since the epoch. Default: the system clock. */
+  readonly now?: Maybe<() => number>;
+}
+
+interface Entry {
+  readonly until: number;
+  readonly result: AgentInfo | AgentError;
+}
+
+/**
+ * Resolves `did:sage`, and keeps what it read for a short time. Errors are `ErrDIDNotResolved`: a registry that cannot be asked is an
+ * error, never an empty answer.
+ */
+export class DidCache {
+  readonly #registries: ReadonlyMap<string, RegistryReader>;
+  readonly #limits: DidCacheLimits;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #underWay = new Map<string, Promise<AgentInfo>>();
+
+  constructor({ registries, limits, now = Date.now }: DidCacheOptions) {
+    this.#registries = new Map(registries.map((registry) => [registry.network, registry]));
+    this.#limits = { ...DEFAULT_DID_CACHE_LIMITS, ...limits };
+    this.#now = now;
+    if (!(this.#limits.ttlMs >= 0 && this.#limits.ttlMs <= MAX_TTL_MS))
+      throw new AgentError("invalid_message", `a record of a registry is kept for at most ${MAX_TTL_MS} ms`, { field: "ttlMs" });
+  }
+
+  /** Whether a DID is registered and active, and its keys. */
+  async getAgentInfo(did: string): Promise<AgentInfo> {
+    const kept = this.#entries.get(did);
+    if (kept !== undefined && this.#now() < kept.until) {
+      if (kept.result instanceof AgentError) throw kept.result;
+      return kept.result;
+    }
+    return this.#underWay.get(did) ?? this.#start(checkedSageDid(did));
+  }
+
+  /** The key to verify with: the named one, or the first that the agent signs with. An inactive agent has none. */
+  async resolvePublicKey(did: string, keyId?: string): Promise<PublicKey> {
+    const info = await this.getAgentInfo(did);
+    if (!info.active) throw new DidNotResolved("record.inactive", `${did} is deactivated`);
+    const keys = usableKeys(info).filter(({ expires }) => expires === undefined || this.#now() < expires);
+    const key = keys.find(({ id, uses }) => (keyId === undefined ? uses.includes("authentication") : id === keyId));
+    if (key !== undefined) return key;
+    const wanted = keyId === undefined ? "that signs" : keyId.slice(0, 200);
+    throw new DidNotResolved("key.not-in-record", `${did} has no usable key ${wanted}`);
+  }
+
+  /** Drops what is kept of a DID. */
+  forget(did: string): void {
+    this.#entries.delete(did);
+    this.#underWay.delete(did);
+  }
+
+  /**
+   * Asks the registries for changes from now on, and forgets the DIDs that changed. If a registry cannot be asked, all that was read
+   * from it is forgotten: revocations could be missed. The returned function ends it.
+   */
+  watch(): () => void {
+    const stops = [...this.#registries.values()].map((registry) => this.#watch(registry));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #watch(registry: RegistryReader): () => void {
+    let cursor: Maybe<number>;
+    let timer: Maybe<ReturnType<typeof setTimeout>>;
+    let stopped = false;
+    const look = async (): Promise<void> => {
+      try {
+        const changes = await registry.changes(cursor);
+        // What was read before the first answer may have changed unseen.
+        if (cursor === undefined) this.#forgetAll(registry);
+        cursor = changes.cursor;
+        for (const account of changes.accounts) this.forget(sageDidOf(registry.network, account));
+      } catch {
+        cursor = undefined;
+        this.#forgetAll(registry);
+      }
+      if (stopped) return;
+      timer = setTimeout(() => void look(), this.#limits.watchMs);
+      timer.unref?.();
+    };
+    void look();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }
+
+  #forgetAll({ network }: RegistryReader): void {
+    const prefix = sageDidOf(network, "");
+    for (const did of [...this.#entries.keys(), ...this.#underWay.keys()]) if (did.startsWith(prefix)) this.forget(did);
+  }
+
+  #start(did: SageDid): Promise<AgentInfo> {
+    const resolution = this.#read(did);
+    this.#underWay.set(did.did, resolution);
+    const keep = (result: AgentInfo | AgentError): void => {
+      if (this.#underWay.get(did.did) !== resolution) return; // forgotten meanwhile
+      this.#underWay.delete(did.did);
+      this.#keep(did.did, result);
+    };
+    resolution.then(keep, (thrown: unknown) => keep(AgentError.from(thrown)));
+    return resolution;
+  }
+
+  async #read(did: SageDid): Promise<AgentInfo> {
+    const registry = this.#registries.get(did.network);
+    if (registry === undefined)
+      throw new DidNotResolved("id.unknown-kind", `${did.did}: no registry is configured for ${did.network}`);
+    const observedAt = this.#now();
+    const record = await registry.read(did.account);
+    if (record === undefined) throw new DidNotResolved("record.not-found", `${did.did} is not registered`);
+    return verifiedInfo(did, record, registry, observedAt);
+  }
+
+  #keep(did: string, result: AgentInfo | AgentError): void {
+    const { ttlMs, failureMs, entries } = this.#limits;
+    const [start, life] = result instanceof AgentError ? [this.#now(), failureMs] : [result.observedAt, ttlMs];
+    if (life <= 0) return;
+    this.#entries.delete(did);
+    this.#entries.set(did, { until: start + life, result });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > entries && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
+
+/** The DID method for `createResolver`. The resolver keeps nothing itself: the cache knows of revocations. */
+export function didSage(cache: DidCache): DidMethod {
+  return {
+    method: METHOD,
+    cacheMs: 0,
+    resolve: async (did) => documentOf(await cache.getAgentInfo(did)),
+  };
+}

@@ -1,0 +1,209 @@
+import { AgentError, type JsonObject, type Maybe, type Records } from "../../../envelope/index.js";
+import { verifySignature } from "../../../security/identity/index.js";
+import { canonicalJson } from "../../../security/json-canonical.js";
+import { readInteger, readObject, readText } from "../../../transport/fields.js";
+import { DidNotResolved } from "../errors.js";
+import { type Account, addressOf, keccak } from "../identity/account.js";
+import type { Network } from "../identity/did-sage.js";
+import { readHex, readOperation, toHex, writeOperation } from "./operations.js";
+import { isProvenKey } from "./possession.js";
+import type { Changes, Operation, Receipt, RegisteredKey, Registry, RegistryRecord } from "./registry.js";
+import { type AgentState, checkCommit, checkReveal, type Moment, nextState } from "./state-machine.js";
+
+/** Limits of an embedded registry. It is read into memory as a whole. */
+export const EMBEDDED_LIMITS = {
+  records: 100_000,
+  /** Records read from the store at once. */
+  page: 256,
+  /** How often a submission is tried again because another process recorded something first. */
+  attempts: 32,
+} as const;
+
+export interface EmbeddedOptions {
+  readonly network: Network;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+interface Entry {
+  readonly account: string;
+  readonly publicKey: Uint8Array;
+  readonly operation: Operation;
+  readonly time: number;
+  readonly signature: Uint8Array;
+}
+
+/**
+ * A registry in the store of a deployment, for use without a chain. The store has a log of signed operations; its numbers have no
+ * gaps, because a record is added only if its number is free. Records and signatures are checked whenever the log is read.
+ */
+export class EmbeddedRegistry implements Registry {
+  readonly network: Network;
+  readonly id: string;
+  readonly #records: Records;
+  readonly #now: () => number;
+  readonly #agents = new Map<string, AgentState>();
+  readonly #commitments = new Map<string, number>();
+  readonly #accounts: string[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(records: Records, { network, now }: EmbeddedOptions) {
+    this.network = network;
+    this.id = `embedded:${network}`;
+    this.#records = records;
+    this.#now = now;
+  }
+
+  read(account: string): Promise<Maybe<RegistryRecord>> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      const agent = this.#agents.get(account);
+      return agent && { ...agent, source: { kind: "embedded", record: this.#accounts.length } };
+    });
+  }
+
+  isProven(account: string, key: RegisteredKey): Promise<boolean> {
+    return isProvenKey({ registry: this.id, agent: account, name: key.name }, key);
+  }
+
+  changes(cursor?: number): Promise<Changes> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      const end = this.#accounts.length;
+      return { accounts: [...new Set(this.#accounts.slice(cursor ?? end))], cursor: end };
+    });
+  }
+
+  async commitmentOf(account: string, registration: Extract<Operation, { kind: "register" }>): Promise<string> {
+    const claim = { claim: "sage-claim", registry: this.id, account, registration: writeOperation(registration) };
+    return toHex(await keccak(Buffer.from(canonicalJson(claim))));
+  }
+
+  submit(account: Account, operation: Operation): Promise<Receipt> {
+    return this.#inTurn(async () => {
+      for (let attempt = 0; attempt < EMBEDDED_LIMITS.attempts; attempt++) {
+        await this.#catchUp();
+        const number = this.#accounts.length + 1;
+        if (number > EMBEDDED_LIMITS.records)
+          throw new AgentError("overloaded", `an embedded registry has at most ${EMBEDDED_LIMITS.records} records; use a chain`);
+        const time = Math.floor(this.#now() / 1_000) * 1_000;
+        const apply = await this.#checked(operation, this.#moment(account.address, number, time));
+        const signature = await account.sign(this.#signed(number, account.address, operation, time));
+        const entry = { account: account.address, publicKey: account.key.bytes, operation, time, signature };
+        if ((await this.#records.add(keyOf(number), written(entry))) !== undefined) continue;
+        apply();
+        return { kind: "embedded", record: number };
+      }
+      throw new AgentError("overloaded", "other processes change the registry all the time; try again", { sent: "no" });
+    });
+  }
+
+  /** One at a time: each reads the log to its end before it decides. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work).catch((thrown: unknown) => {
+      throw thrown instanceof AgentError
+        ? thrown
+        : new DidNotResolved("record.unreachable", "the embedded registry cannot be read", thrown);
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const last = this.#accounts.length;
+      const page = await this.#page(last);
+      for (const { key, value } of page) {
+        const number = this.#accounts.length + 1;
+        if (key !== keyOf(number)) throw damaged(number, "it is missing");
+        (await this.#verified(number, value))();
+      }
+      if (page.length < EMBEDDED_LIMITS.page) return;
+    }
+  }
+
+  async #page(after: number) {
+    try {
+      return await this.#records.list(LOG, EMBEDDED_LIMITS.page, after === 0 ? undefined : keyOf(after));
+    } catch (thrown) {
+      throw new DidNotResolved("record.unreachable", "the store of the embedded registry cannot be read", thrown);
+    }
+  }
+
+  async #verified(number: number, value: JsonObject): Promise<() => void> {
+    try {
+      const { account, publicKey, operation, time, signature } = readEntry(value);
+      const key = { id: "", kind: "secp256k1", bytes: publicKey, uses: ["assertion"] } as const;
+      const signed = this.#signed(number, account, operation, time);
+      if ((await addressOf(publicKey)) !== account || !verifySignature(key, "assertion", signed, signature))
+        throw new Error("it is not signed by its account");
+      return await this.#checked(operation, this.#moment(account, number, time));
+    } catch (thrown) {
+      throw damaged(number, thrown instanceof Error ? thrown.message : "it cannot be read", thrown);
+    }
+  }
+
+  #moment(account: string, block: number, now: number): Moment {
+    return { account, block, now, registry: this.id };
+  }
+
+  /** Checks an operation; the result applies it. */
+  async #checked(operation: Operation, at: Moment): Promise<() => void> {
+    const { account, block } = at;
+    if (operation.kind === "commit") {
+      const name = `${account} ${operation.commitment}`;
+      checkCommit(this.#commitments.get(name), at);
+      return () => {
+        this.#commitments.set(name, block);
+        this.#accounts.push(account);
+      };
+    }
+    const agent = this.#agents.get(account);
+    const commitment = operation.kind === "register" ? `${account} ${await this.commitmentOf(account, operation)}` : undefined;
+    if (commitment !== undefined && agent === undefined) checkReveal(this.#commitments.get(commitment), at);
+    const next = await nextState(agent, operation, at);
+    return () => {
+      if (commitment !== undefined) this.#commitments.delete(commitment);
+      this.#agents.set(account, next);
+      this.#accounts.push(account);
+    };
+  }
+
+  /** With its number: an operation cannot be recorded a second time. */
+  #signed(record: number, account: string, operation: Operation, time: number): Uint8Array {
+    const content = { registry: this.id, record, account, operation: writeOperation(operation), time };
+    return Buffer.from(`koine-sage-record|1\n${canonicalJson(content)}`);
+  }
+}
+
+const LOG = "log/";
+
+/** In the order of the numbers. */
+function keyOf(number: number): string {
+  return `${LOG}${String(number).padStart(9, "0")}`;
+}
+
+function written({ account, publicKey, operation, time, signature }: Entry): JsonObject {
+  return {
+    account,
+    publicKey: toHex(publicKey),
+    operation: writeOperation(operation),
+    time,
+    signature: toHex(signature),
+  };
+}
+
+function readEntry(value: JsonObject): Entry {
+  const members = readObject(value, "");
+  return {
+    account: readText(members["account"], "account"),
+    publicKey: readHex(members["publicKey"], "publicKey"),
+    operation: readOperation(members["operation"], "operation"),
+    time: readInteger(members["time"], "time"),
+    signature: readHex(members["signature"], "signature"),
+  };
+}
+
+function damaged(number: number, problem: string, cause?: unknown): DidNotResolved {
+  return new DidNotResolved("record.invalid", `record ${number} of the embedded registry is invalid: ${problem}`, cause);
+}
