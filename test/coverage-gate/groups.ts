@@ -39,7 +39,7 @@ export const GROUPS: readonly CoverageGroup[] = [
     name: "encode, decode",
     files: [
       inProtocol("(codec|send-codec|(codec|grpc|card)/.*)"),
-      inProtocol("(plain/(request|reply)|server/(plain-request|plain-reply|run-form)|client/answers?)"),
+      inProtocol("(plain/(request|reply|codec|frame)|server/(plain-request|plain-reply|run-form)|client/answers?)"),
       inProtocol("session/(binary-parts|call-messages|messages|hello)"),
       /^src\/envelope\/(ute|ute-content|ute-members|base64|part-bytes|json)\.ts$/,
       /^src\/transport\/(json|json-rpc|read-base64|fields|carried|timestamp|content-type)\.ts$/,
