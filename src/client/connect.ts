@@ -11,7 +11,7 @@ import {
   type Part,
   startCall,
 } from "../envelope/index.js";
-import type { RelayedPeer } from "../protocols/relayed-peer.js";
+import type { RelayedPeer } from "../protocols/index.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { resolverFor } from "./did-resolvers.js";
 import { followLinks, streamLinks } from "./follow-links.js";

@@ -1,6 +1,6 @@
 import type { Maybe } from "../envelope/index.js";
-import { MessageInbox } from "../protocols/inbox.js";
-import type { Replies } from "../protocols/replies.js";
+import type { Replies } from "../protocols/index.js";
+import { MessageInbox } from "../protocols/index.js";
 import type { Identity } from "../security/index.js";
 
 /** The inbox of a connection, and how its server is left. */

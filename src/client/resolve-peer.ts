@@ -11,8 +11,8 @@ import {
 import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
+import type { Replies } from "../protocols/index.js";
 import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
-import type { Replies } from "../protocols/replies.js";
 import { traitsOf } from "../protocols/traits.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";

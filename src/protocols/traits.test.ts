@@ -27,7 +27,8 @@ describe("the traits of an interface", () => {
     ["1", "HTTP", "hop", "none", true],
     // A version that supports less does so over every binding.
     ["plain", "HTTP", "none", "none", false],
-  ])("of version %s over %s", (version, binding, signed, sealed, tasks) => {
+  ])("of version %s over %s", (...row) => {
+    const [version, binding, signed, sealed, tasks] = row;
     expect(traitsOf(PROTOCOL, version, binding)).toMatchObject({ signed, sealed, tasks, streaming: true });
   });
 

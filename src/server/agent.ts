@@ -15,7 +15,7 @@ import type {
   Requirement,
   Skill,
 } from "../envelope/index.js";
-import type { RelayedPeer } from "../protocols/relayed-peer.js";
+import type { RelayedPeer } from "../protocols/index.js";
 import type { AgentFunction } from "../tasks/index.js";
 
 /** A skill of an agent. Its own function, if any, handles messages that name the skill as their intent. */

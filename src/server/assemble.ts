@@ -14,8 +14,8 @@ import { limitOpenStreams, type PolicySink, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { type ExtraRoute, type Front, front } from "../protocols/front.js";
 import { createHost } from "../protocols/host.js";
+import type { Replies } from "../protocols/index.js";
 import type { IdSource, Protocol } from "../protocols/protocol.js";
-import type { Replies } from "../protocols/replies.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { grantTenants } from "../security/grant-tenants.js";
 import {

@@ -8,7 +8,7 @@ import {
   startCall,
   subjectOf,
 } from "../envelope/index.js";
-import type { Outgoing, OutgoingStart } from "../protocols/outgoing.js";
+import type { Outgoing, OutgoingStart } from "../protocols/index.js";
 import { type AddressClass, guardUrl, isAsPublic, type Resolve, resolveByDns } from "../security/index.js";
 import { isTlsAddress } from "../transport/address-parts.js";
 import type { Link } from "../transport/exchange.js";

@@ -1,5 +1,5 @@
 import { AgentError, type Envelope, type Interface, type Maybe, type ReplayGuard, systemIds } from "../envelope/index.js";
-import { Replies } from "../protocols/replies.js";
+import { Replies } from "../protocols/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { createReplayGuard } from "../security/replay/index.js";
 import { createMemoryStore, DEFAULT_TASK_LIMITS, type Store } from "../tasks/index.js";

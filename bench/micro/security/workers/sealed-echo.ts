@@ -1,7 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
 import type { Intake, Session } from "../../../../src/public/protocols.js";
-import { bytesOf } from "../../../../src/transport/body.js";
 import { listen } from "../../../../src/transport/node/index.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { type SealedKind, sealingOf } from "../sealed-cases.js";
@@ -40,7 +39,7 @@ const intake: Intake = {
 async function echo(session: Session): Promise<void> {
   const sealing = sealingOf("records", "responder");
   for await (const frame of session.frames) {
-    const room = session.send(sealing.seal(sealing.open(bytesOf(frame))));
+    const room = session.send(sealing.seal(sealing.open(frame as Uint8Array)));
     if (room !== undefined) await room;
   }
 }

@@ -74,13 +74,13 @@ export class GrpcHealth {
   #poll(): void {
     this.#isPolling = this.#watches.size > 0;
     if (!this.#isPolling) return;
-    setTimeout(async () => {
-      if (this.#watches.size > 0) {
-        const status = await this.#status();
-        for (const watch of this.#watches) watch.report(status);
-      }
-      this.#poll();
-    }, WATCH_MS).unref();
+    setTimeout(() => void this.#report().finally(() => this.#poll()), WATCH_MS).unref();
+  }
+
+  async #report(): Promise<void> {
+    if (this.#watches.size === 0) return;
+    const status = await this.#status();
+    for (const watch of this.#watches) watch.report(status);
   }
 
   /** The server stops: watchers learn it, and no watch delays the end. */

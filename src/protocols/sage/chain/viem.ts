@@ -1,3 +1,4 @@
+import type { Client, Chain as EvmChain, PublicActions, Transport, WalletActions } from "viem";
 import { AgentError } from "../../../envelope/index.js";
 import type { ChainNode } from "./json-rpc.js";
 
@@ -8,7 +9,9 @@ const VIEM = "viem@2.57.1";
  * The client of EVM chains. It is an optional peer dependency, because it is larger than the rest of the package together and only
  * those need it who use a chain.
  */
-export async function loadViem(load: () => Promise<typeof import("viem")> = () => import("viem")) {
+export async function loadViem(
+  load: () => Promise<typeof import("viem")> = () => import("viem"),
+): Promise<typeof import("viem")> {
   try {
     return await load();
   } catch (thrown) {
@@ -23,8 +26,21 @@ export async function loadViem(load: () => Promise<typeof import("viem")> = () =
   }
 }
 
+/** A chain, and the library to use it with. */
+export interface Chain {
+  readonly viem: typeof import("viem");
+  readonly chain: EvmChain;
+  readonly client: Client<
+    Transport,
+    EvmChain,
+    undefined,
+    undefined,
+    PublicActions<Transport, EvmChain> & WalletActions<EvmChain, undefined>
+  >;
+}
+
 /** A viem client over our transport, which has limits. Nothing is retried, cached or batched. */
-export async function chainClient(node: ChainNode, chainId: number) {
+export async function chainClient(node: ChainNode, chainId: number): Promise<Chain> {
   const viem = await loadViem();
   const chain = viem.defineChain({
     id: chainId,
@@ -41,5 +57,3 @@ export async function chainClient(node: ChainNode, chainId: number) {
 
 /** How often a node is asked for the receipt of a transaction. */
 const POLLING_MS = 200;
-
-export type Chain = Awaited<ReturnType<typeof chainClient>>;
