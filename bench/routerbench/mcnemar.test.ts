@@ -3,7 +3,7 @@ import { compareRuns, mcnemar } from "./mcnemar.js";
 import type { Outcome } from "./outcome.js";
 
 describe("mcnemar()", () => {
-  // scipy.stats.binomtest(k, n, 0.5).pvalue
+  // Twice the sum of the binomial coefficients up to the smaller count over 2^n, by Python integers.
   it.each([
     [0, 0, 1],
     [0, 1, 1],
