@@ -16,7 +16,7 @@ import {
   SESSION_PROTOCOL,
 } from "./codec/description.js";
 import { DIRECT_PROFILE } from "./codec/direct.js";
-import { plainAt, sessionAt, sessionVersion } from "./plain/discover.js";
+import { plainAt, plainMessagesAt, sessionAt, sessionVersion } from "./plain/discover.js";
 import { readSettings } from "./settings.js";
 import {
   BASE,
@@ -26,6 +26,7 @@ import {
   INTERFACE,
   MESSAGE_SERVICE,
   MESSAGING,
+  PLAIN,
   PROTOCOL,
   RPC,
   SESSION_PATH,
@@ -34,6 +35,9 @@ import {
 
 /** Finds the description of an agent: at the address itself if it names a document, else at `/anp/ad.json` below it. */
 export async function discover(context: DiscoveryContext, url: string, call: Call, search: Search = {}): Promise<Maybe<Finding>> {
+  const { origin, pathname } = new URL(httpAddress(url));
+  if (sessionVersion(context, search) === PLAIN && !pathname.endsWith(SESSION_PATH))
+    return plainMessagesAt(context, origin, call, search);
   return describedAt(context, descriptionUrl(url), call, search);
 }
 

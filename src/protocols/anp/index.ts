@@ -27,7 +27,8 @@ const ONE_ANSWER = {
 /** ANP 1.2: did:wba identities, signed requests, described interfaces, messaging and encrypted sessions; and the forms before it. */
 export const anp: Protocol = {
   id: PROTOCOL,
-  versions: [VERSION, PLAIN, LEGACY],
+  // The old session is not among them: it is off unless a setting names it.
+  versions: [VERSION, PLAIN],
   traits,
   // A signature over an HTTP request reaches the server that is called and covers no answer; only sessions are sealed.
   bindingTraits: {

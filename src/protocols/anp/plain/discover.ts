@@ -4,9 +4,10 @@ import { openSession } from "../../../transport/links.js";
 import { makeRequest } from "../../../transport/request.js";
 import { unknownCard } from "../../discovery.js";
 import type { DiscoveryContext, Finding, Search } from "../../protocol.js";
+import { takesPosts } from "../../takes-posts.js";
 import { decodeCard } from "../codec/card.js";
 import { readSettings } from "../settings.js";
-import { LEGACY, PLAIN, PROTOCOL, SESSION_PATH } from "../wire.js";
+import { LEGACY, MESSAGE_PATH, PLAIN, PROTOCOL, SESSION_PATH } from "../wire.js";
 
 /** RFC 6455 §7.4.1. */
 const NORMAL = 1000;
@@ -26,6 +27,22 @@ export async function plainAt(
   if (card === undefined) return undefined;
   const evidence = `a card of the plain form at ${where} (${card.name})`;
   return finding({ card, version: PLAIN, binding: "PLAIN", url: origin, evidence }, { check });
+}
+
+/** The endpoint for messages of the plain form, for those who ask for it where there are better ones. It is found without a message. */
+export async function plainMessagesAt(
+  { link }: DiscoveryContext,
+  origin: string,
+  call: Call,
+  search: Search,
+): Promise<Maybe<Finding>> {
+  const where = origin + MESSAGE_PATH;
+  if (!(await takesPosts(link, where, call))) return undefined;
+  const evidence = `${where} takes POST and nothing else: the plain form of ANP`;
+  return finding(
+    { card: unknownCard(origin, { streaming: false }), version: PLAIN, binding: "PLAIN", url: origin, evidence },
+    search,
+  );
 }
 
 /** The version of a session that the user asks for, by a pin or a setting. */
