@@ -30,6 +30,7 @@ const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; 
     at: ["/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/other/.well-known/agent-card.json"],
     because: "a card describes how to authenticate",
   },
+  { path: /^\/v1\/did\/one$/, at: [], because: "a DID document; there is none unless the old session of ANP is on" },
   { path: /^\/ping$/, at: ["/ping"], because: "it only reports that the server runs" },
   { path: /^\/agents(\/(one|other))?$/, at: ["/agents", "/agents/one", "/agents/other"], because: "a manifest is a card" },
   { path: /^\/\.well-known\/agent\.yml$/, at: ["/.well-known/agent.yml"], because: "the same, for readers of YAML" },

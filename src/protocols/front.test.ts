@@ -201,9 +201,12 @@ describe("front()", () => {
       })),
     );
     for (const { id, routes } of protocols) {
-      for (const route of routes) {
+      // Sessions are not requests: see session-intake.test.ts.
+      for (const route of routes.filter(({ upgrade }) => upgrade === undefined)) {
         const answers = new Set<unknown>();
-        for (const request of requestsFor(route)) answers.add((await exchange(request)).body);
+        const requests = requestsFor(route);
+        if (requests.length === 0) continue; // A path that only some names lead to.
+        for (const request of requests) answers.add((await exchange(request)).body);
         const outranking = protocols.filter((other) =>
           other.routes.some(({ path, rank = 0 }) => rank > (route.rank ?? 0) && pathsOverlap(path, route.path)),
         );

@@ -64,7 +64,8 @@ describe("a server that has only /ws", () => {
     });
     expect(losses.map(({ path }) => path)).toEqual(["context.priority"]);
     await expect(peer.getTask("t")).rejects.toMatchObject({ code: "unsupported_method" });
-    await expect(peer.start("work")).rejects.toMatchObject({ code: "unsupported" });
+    expect(await peer.start("work")).toMatchObject({ kind: "message", message: { content: [{ text: "noted: work" }] } });
+    expect(losses.at(-1)?.path).toBe("operation.delivery=accepted");
   });
 
   test("answers several messages in any order, in other forms, or without saying which", async () => {

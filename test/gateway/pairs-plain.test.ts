@@ -37,8 +37,12 @@ function hasPlainAgora({ listener, upstream }: Omit<Pair, "name">): boolean {
   return [listener, upstream].some(({ pin }) => pin === "agora@plain/PLAIN");
 }
 
-test("three protocols have a plain form, and no card lists it", () => {
-  expect(PLAIN.map(({ pin }) => pin)).toEqual(["a2a@plain/PLAIN", "acp@plain/PLAIN", "agora@plain/PLAIN"]);
+function hasQuestions({ listener, upstream }: Omit<Pair, "name">): boolean {
+  return [listener, upstream].every(({ traits }) => traits.inputTurns);
+}
+
+test("four protocols have a plain form, and no card lists it", () => {
+  expect(PLAIN.map(({ pin }) => pin)).toEqual(["a2a@plain/PLAIN", "acp@plain/PLAIN", "agora@plain/PLAIN", "anp@plain/PLAIN"]);
   expect(listed.filter(({ version }) => version === "plain")).toEqual([]);
 });
 
@@ -70,21 +74,11 @@ describe.each(pairs)("$name", ({ listener, upstream }) => {
     expect(wordsOf(await collect(caller.stream("conform: stream 3")))).toBe("chunk 1 chunk 2 chunk 3 ");
   });
 
-  test("a question of the agent is asked and answered within one session", async () => {
-    const { caller } = await through();
-    const session = randomUUID();
-    const asked = await caller.send("conform: ask", { session });
-    const isOpen = asked.kind === "task" && asked.task.status.state === "input-required";
-    const task = isOpen ? { task: asked.task.id } : {};
-    expect(wordsOf([asked])).toContain("what is the answer?");
-    expect(wordsOf([await caller.send("42", { session, ...task })])).toContain("the answer was: 42");
-  });
-
   test.each(["fail", "reject", "throw"])("an agent that is to %s is not reported as answering", async (word) => {
     const { caller } = await through();
     const expected = word === "reject" ? ["rejected", "forbidden"] : ["failed", "internal"];
     // Its replies say only that something failed.
-    const vague = hasPlainAgora({ listener, upstream }) ? ["bad_peer", "failed"] : [];
+    const vague = hasPlainAgora({ listener, upstream }) || !hasQuestions({ listener, upstream }) ? ["bad_peer", "failed"] : [];
     expect([...expected, ...vague]).toContain(await outcomeOf(caller.send(`conform: ${word}`)));
   });
 
@@ -95,6 +89,20 @@ describe.each(pairs)("$name", ({ listener, upstream }) => {
     // The results of plain ACP are one list, with the last words of the agent at its end.
     expect(answers.map((each) => wordsOf([each]).replace(/finished$/, ""))).toEqual(["done", "done"]);
     expect(worker.received(text)).toHaveLength(1);
+  });
+});
+
+describe.each(pairs.filter(hasQuestions))("$name", ({ listener, upstream }) => {
+  const through = async () => ({ caller: await (await bridges.gatewayTo(upstream)).caller(listener) });
+
+  test("a question of the agent is asked and answered within one session", async () => {
+    const { caller } = await through();
+    const session = randomUUID();
+    const asked = await caller.send("conform: ask", { session });
+    const isOpen = asked.kind === "task" && asked.task.status.state === "input-required";
+    const task = isOpen ? { task: asked.task.id } : {};
+    expect(wordsOf([asked])).toContain("what is the answer?");
+    expect(wordsOf([await caller.send("42", { session, ...task })])).toContain("the answer was: 42");
   });
 });
 

@@ -17,6 +17,7 @@ import { factsOf } from "../client/answers.js";
 import { isAnswer } from "./callee-wire.js";
 import { answerTo, decodePlain, decodePlainAnswer, encodePlain, withHops } from "./codec.js";
 import { readFrame } from "./frame.js";
+import { reportDeliveryLoss } from "./losses.js";
 
 /** A message that waits for its answer. */
 interface Waiting {
@@ -49,7 +50,7 @@ export class PlainCallerWire implements CallerWire {
   request(operation: Operation, call: Call): (id: CallId) => Chunk {
     switch (operation.kind) {
       case "send":
-        if (operation.delivery === "accepted") throw new AgentError("unsupported", "the plain form has no tasks", { sent: "no" });
+        reportDeliveryLoss(operation, (loss) => call.reportLoss(loss));
         return this.#message(operation.envelope, call);
       case "ping":
         return (id) => {

@@ -2,6 +2,7 @@ import {
   AgentError,
   type AgentEvent,
   answerOf,
+  answerText,
   type Envelope,
   isObject,
   type Json,
@@ -133,9 +134,14 @@ export function plainAnswerOf(event: AgentEvent): PlainAnswer {
     const { task } = event;
     const { status } = task;
     if (status.state === "canceled") throw new AgentError("cancelled", "the task was canceled");
+    if (status.state === "rejected")
+      throw new AgentError("forbidden", `the agent rejected the message: ${textOf(status.message?.content ?? [])}`);
     if (status.state === "failed")
       throw new AgentError(status.error?.code ?? "internal", status.error?.message ?? textOf(status.message?.content ?? []));
-    return { parts: answerOf(task), taskId: task.id };
+    const parts = answerOf(task);
+    // The pieces of one text are one text.
+    const isText = parts.length > 1 && parts.every(({ kind }) => kind === "text");
+    return { parts: isText ? [{ kind: "text", text: answerText(task) }] : parts, taskId: task.id };
   }
   throw new AgentError("internal", `the agent answered a message with ${event.kind}`);
 }

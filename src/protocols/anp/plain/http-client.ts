@@ -7,6 +7,7 @@ import { answerIn, factsOf } from "../client/answers.js";
 import { SignedRequests } from "../client/signed-requests.js";
 import { MESSAGE_PATH } from "../wire.js";
 import { answerTo, decodePlainAnswer, encodePlain } from "./codec.js";
+import { reportDeliveryLoss } from "./losses.js";
 
 /** The seeds' plain form: `POST /anp/message`, one message and its answer, in clear unless the address has TLS. */
 export function connectPlain(context: ClientContext): Client {
@@ -14,8 +15,9 @@ export function connectPlain(context: ClientContext): Client {
   const requests = new SignedRequests({ ...context, identity: undefined }, "signature");
   const base = peer.url.replace(/\/$/, "");
 
-  async function send({ envelope, delivery }: OperationOf<"send">, call: Call): Promise<AgentEvent> {
-    if (delivery === "accepted") throw new AgentError("unsupported", "the plain form has no tasks", { sent: "no" });
+  async function send(operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {
+    const { envelope } = operation;
+    reportDeliveryLoss(operation, (loss) => call.reportLoss(loss));
     const body = JSON.stringify(encodePlain(envelope, (loss) => call.reportLoss(loss)));
     const response = await requests.send({ method: "POST", url: base + MESSAGE_PATH, body }, call);
     try {

@@ -1,4 +1,4 @@
-import type { Context, Envelope, LossSink, Part } from "../../../envelope/index.js";
+import type { Context, Envelope, LossSink, OperationOf, Part } from "../../../envelope/index.js";
 import { kindOf } from "../../../transport/fields.js";
 import type { DeclaredLoss, Traits } from "../../protocol.js";
 import { LEGACY, PLAIN, PROTOCOL } from "../wire.js";
@@ -31,6 +31,7 @@ export const plainTraits: Traits = {
 };
 
 const NO_MEMBER = "the plain form has no member for it";
+const ANSWERS_WHEN_DONE = "the plain form answers when the work is done";
 const TEXT_OR_DATA = "the plain form carries text, or one data part";
 
 const LOST: readonly (readonly [path: string, reason: string])[] = [
@@ -45,6 +46,7 @@ const LOST: readonly (readonly [path: string, reason: string])[] = [
   ["message.meta.retryCount", NO_MEMBER],
   ...UNCARRIED.map((name) => [`context.${name}`, NO_MEMBER] as const),
   ["operation.delivery=stream", "the plain form answers once"],
+  ["operation.delivery=accepted", ANSWERS_WHEN_DONE],
   ["operation.push", "the plain form has no push notifications"],
   ["operation.task", "the plain form has no task operations"],
 ];
@@ -56,6 +58,11 @@ export const plainLosses: readonly DeclaredLoss[] = [PLAIN, LEGACY].flatMap((ver
 
 const MEMBERS = ["references", "extensions", "extra"] as const;
 const PART_MEMBERS = ["name", "mediaType", "metadata"] as const;
+
+/** The plain form has no tasks to start: whoever only wants to start one waits for its end. */
+export function reportDeliveryLoss({ delivery }: OperationOf<"send">, reportLoss: LossSink): void {
+  if (delivery === "accepted") report("operation.delivery=accepted", delivery, ANSWERS_WHEN_DONE, reportLoss);
+}
 
 /** Reports the members of a message that the plain form does not have. */
 export function reportMemberLosses(envelope: Envelope, reportLoss: LossSink): void {
