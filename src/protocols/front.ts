@@ -85,7 +85,7 @@ export function front(
     ...mounted.flatMap(({ protocol, served }) =>
       protocol.routes.map((route) => ({
         owner: protocol.id,
-        route,
+        route: served.proves?.(route) === false ? { ...route, proves: false } : route,
         exchange: served.exchange,
         accept: served.accept?.bind(served),
       })),

@@ -137,6 +137,8 @@ export interface Served {
   /** The interfaces at which this protocol serves an agent. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   readonly contributions?: Maybe<readonly Contribution[]>;
+  /** Whether callers of a route with `proves` can prove themselves as this server is set. Default: yes. */
+  proves?(route: Route): boolean;
   /** Runs a session of a route with `upgrade`. It is closed when the promise settles. */
   accept?(session: Session): Promise<void>;
   /** Sends a message to an owner with an open session. Throws `unavailable` without one. */

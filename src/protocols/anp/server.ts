@@ -84,6 +84,8 @@ export function serve(host: Host): Served {
     interfaces,
     contributions: documents.contributions(),
     accept: (each) => (each.request.path === SESSION_PATH ? plain : session).accept(each),
+    // Only the old session has a proof in its messages; the plain form has the credentials of the request.
+    proves: ({ path }) => path !== SESSION_PATH || legacy.isOn,
     // Who has several sessions is told in the sealed one.
     say: (owner, envelope) =>
       session.say(owner, envelope).catch((thrown: unknown) => {

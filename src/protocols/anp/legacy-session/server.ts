@@ -35,14 +35,15 @@ export interface LegacyCaller {
 /** The sessions of agent-connect 0.3, if they are switched on. Without an identity for them the server does not start. */
 export class LegacyServer {
   readonly #host: Host;
-  readonly #isOn: boolean;
+  /** Whether the old session is switched on. */
+  readonly isOn: boolean;
   readonly #hellos: HelloRate;
 
   constructor(host: Host) {
     this.#host = host;
-    this.#isOn = readSettings(host.settings(PROTOCOL)).legacySession;
+    this.isOn = readSettings(host.settings(PROTOCOL)).legacySession;
     this.#hellos = new HelloRate(() => host.now());
-    if (this.#isOn) serverKeyOf(host.identity);
+    if (this.isOn) serverKeyOf(host.identity);
   }
 
   /** Undefined if the handshake failed: then the session is closed. */
@@ -52,7 +53,7 @@ export class LegacyServer {
     const host = this.#host;
     try {
       this.#hellos.check(remote);
-      if (!this.#isOn)
+      if (!this.isOn)
         throw handshakeError(
           "legacy_session_off",
           "the session of agent-connect 0.3 is not switched on; use koine.anp.session.v1",
@@ -96,9 +97,9 @@ export class LegacyServer {
 
   /** `GET /v1/did/{did}`: the document of this server, for callers that ask for its address. Undefined: there is none. */
   async document(request: HttpRequest): Promise<Maybe<HttpResponse>> {
-    const did = this.#isOn ? didIn(request) : undefined;
+    const did = this.isOn ? didIn(request) : undefined;
     const called = did === undefined ? undefined : parseDidAll(did);
-    const { identity, key } = this.#isOn ? serverKeyOf(this.#host.identity) : { identity: undefined, key: undefined };
+    const { identity, key } = this.isOn ? serverKeyOf(this.#host.identity) : { identity: undefined, key: undefined };
     if (did === undefined || key === undefined || called?.address !== addressOf(key.bytes)) return undefined;
     const publicUrl = this.#host.publicUrl(request);
     if (called.host !== undefined && called.host !== new URL(publicUrl).host) return undefined;

@@ -15,7 +15,7 @@ const REFUSED = 1008;
 const TOO_LARGE = 1009;
 const VIA = { protocol: PROTOCOL, version: PLAIN, binding: "WS" } as const;
 
-/** The seeds' clients offer no subprotocol. The old session proves its caller itself. */
+/** The seeds' clients offer no subprotocol. The old session, where it is on, proves its caller itself. */
 export const plainSessionRoutes: readonly Route[] = [{ method: "GET", path: SESSION_PATH, upgrade: [], proves: true }];
 
 /** Sessions at `/ws`. Their first message says whether they are of the plain form or old ones. */
