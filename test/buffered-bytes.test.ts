@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -79,18 +78,21 @@ describe("request bodies in memory", () => {
 
   test("are released when the peer disconnects in the middle of one", async () => {
     const { url, port, finish } = await serving({ limits: { bufferedBytesPerCaller: 1.5 * MIB } });
-    for (let round = 0; round < 4; round++) {
-      const socket = connectSocket(port, "127.0.0.1");
+    async function begun(): Promise<string> {
+      const socket = connectSocket(port, "127.0.0.1").on("error", () => undefined);
+      const closed = new Promise((resolve) => socket.on("close", resolve));
       const head = `POST /a2a HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer token-of-ann-0123456789\r\ncontent-type: application/json\r\n`;
       socket.write(`${head}content-length: ${BODY.length}\r\n\r\n${BODY.slice(0, 0.9 * MIB)}`);
       // The refusal of the next round would arrive here.
-      const answered = once(socket, "data").then(() => "refused");
+      const answered = new Promise<string>((resolve) => socket.on("data", () => resolve("refused")));
       const idle = new Promise<string>((resolve) => setTimeout(resolve, 150, "reading"));
-      expect(await Promise.race([answered, idle])).toBe("reading");
-      answered.catch(() => undefined);
+      const outcome = await Promise.race([answered, idle]);
       socket.destroy();
-      await once(socket, "close");
+      await closed;
+      return outcome;
     }
+    // A busy server may learn of a disconnect only after the next request; what it never releases is refused for ever.
+    for (let round = 0; round < 4; round++) await expect.poll(begun, { timeout: 10_000 }).toBe("reading");
     finish();
     expect((await post(url, "token-of-ann-0123456789")).status).toBe(200);
   });
