@@ -3,8 +3,10 @@ import type { AuditSink } from "../../src/public/auth.js";
 import { type Identity, openIdentity } from "../../src/public/identity.js";
 import { problemOf } from "./problem.js";
 
-/** The identity of a file, which can be read again: `koine identity rotate` and `revoke`, and a DID that
- * was replaced by this one, act without a restart. */
+/**
+ * The identity of a file, which can be read again: `koine identity rotate` and `revoke`, and a DID that was replaced by this one, act
+ * without a restart.
+ */
 export class IdentityFile implements Identity {
   readonly #path: string;
   #current: Identity;

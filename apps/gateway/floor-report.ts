@@ -50,10 +50,10 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
 
 /** What an upstream is sure to provide: by TLS, or by every protocol that it may be called with. */
 function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requirement[] {
-  const [, wanted, version = "", binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
+  const [, wanted, version, binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
   const traits = protocols
     .filter(({ id }) => pin === undefined || id === wanted)
-    .map((each) => (binding === undefined ? surelyProtected(each) : traitsOf(each, version, binding)));
+    .map((each) => (binding === undefined ? surelyProtected(each, version) : traitsOf(each, version ?? "", binding)));
   const isTls = url.startsWith("https:");
   const signs = traits.every(({ signed }) => signed !== "none");
   const provided: { readonly [name in Requirement]: boolean } = {

@@ -26,7 +26,7 @@ export async function floorLinks({ modules, network }: Plan): Promise<readonly P
 
 function providedBy(spoken: string, url: string): readonly Requirement[] {
   const protocol = protocols.find(({ id }) => id === spoken);
-  const { signed = "none", sealed = "none" } = protocol === undefined ? {} : surelyProtected(protocol);
+  const { signed = "none", sealed = "none" } = protocol === undefined ? {} : surelyProtected(protocol, protocol.versions[0]);
   const isTls = url.startsWith("https:");
   return [
     ...(isTls || sealed !== "none" ? (["encrypted"] as const) : []),

@@ -1,6 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
-import type { Replies } from "../protocols/index.js";
-import { MessageInbox } from "../protocols/index.js";
+import { MessageInbox, type Replies } from "../protocols/index.js";
 import type { Identity } from "../security/index.js";
 
 /** The inbox of a connection, and how its server is left. */

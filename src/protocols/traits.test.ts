@@ -32,8 +32,9 @@ describe("the traits of an interface", () => {
     expect(traitsOf(PROTOCOL, version, binding)).toMatchObject({ signed, sealed, tasks, streaming: true });
   });
 
-  test("nothing is sure that one binding does not have", () => {
-    expect(surelyProtected(PROTOCOL)).toEqual({ signed: "hop", sealed: "none" });
+  test("nothing is sure that one binding, or a version that may be found, does not have", () => {
+    expect(surelyProtected(PROTOCOL, "1")).toEqual({ signed: "hop", sealed: "none" });
+    expect(surelyProtected(PROTOCOL)).toEqual({ signed: "none", sealed: "none" });
     expect(surelyProtected({ traits: TRAITS })).toEqual({ signed: "end-to-end", sealed: "end-to-end" });
   });
 });

@@ -19,6 +19,22 @@ export interface Traits {
   readonly carries: readonly (keyof Context)[];
 }
 
+/** All context members, for protocols that have a place for every one. */
+export const EVERY_CONTEXT_MEMBER: readonly (keyof Context)[] = Object.keys({
+  traceId: true,
+  parentId: true,
+  idempotencyKey: true,
+  sessionId: true,
+  taskId: true,
+  priority: true,
+  ttlMs: true,
+  stream: true,
+  artifactRefs: true,
+  tags: true,
+  minVersion: true,
+  maxVersion: true,
+} satisfies { readonly [member in keyof Context]-?: true }) as (keyof Context)[]; // the keys of a literal
+
 /** Something that a protocol version cannot carry, declared in advance. */
 export interface DeclaredLoss {
   readonly version: string;
@@ -46,9 +62,13 @@ export function traitsOf({ traits, versionTraits, bindingTraits }: TraitSource, 
   return ofVersion === undefined && ofBinding === undefined ? traits : { ...traits, ...ofBinding, ...ofVersion };
 }
 
-/** What every binding of a protocol is sure to have of its signatures and seals. */
-export function surelyProtected({ traits, bindingTraits = {} }: TraitSource): Pick<Traits, "signed" | "sealed"> {
-  const all = [traits, ...Object.values(bindingTraits)];
+/** What a protocol is sure to have of signatures and seals, over every binding, in one version or in whichever is found. */
+export function surelyProtected(
+  { traits, versionTraits = {}, bindingTraits = {} }: TraitSource,
+  version?: Maybe<string>,
+): Pick<Traits, "signed" | "sealed"> {
+  const versions = version === undefined ? Object.values(versionTraits) : [versionTraits[version]];
+  const all = [traits, ...Object.values(bindingTraits), ...versions];
   return { signed: least(all, "signed"), sealed: least(all, "sealed") };
 }
 

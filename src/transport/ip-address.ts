@@ -17,12 +17,9 @@ export function networkOf(address: string): string {
 export function parseIpv4(text: string): Maybe<Bytes4> {
   const fields = text.split(".");
   if (fields.length !== 4) return undefined;
-  const bytes: number[] = [];
-  for (const field of fields) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(field) || Number(field) > 255) return undefined;
-    bytes.push(Number(field));
-  }
-  return bytes as unknown as Bytes4; // four fields were pushed
+  if (!fields.every((field) => /^(0|[1-9]\d{0,2})$/.test(field) && Number(field) <= 255)) return undefined;
+  const [first = 0, second = 0, third = 0, fourth = 0] = fields.map(Number);
+  return [first, second, third, fourth];
 }
 
 /** RFC 4291 §2.2: groups, one `::`, and an IPv4 tail. */

@@ -174,7 +174,7 @@ describe("Koine at /ws", () => {
       payload: { content: { text: "noted: hi did:wba:x:y" } },
     });
     session.send(Buffer.concat([Buffer.of(0x80), Buffer.from("hi")]));
-    const natural = (await session.next()) as unknown as Buffer;
+    const natural = await session.nextBytes();
     expect([natural[0], natural.subarray(1).toString()]).toEqual([0x80, expect.stringMatching(/^noted: hi/)]);
   });
 
@@ -188,7 +188,7 @@ describe("Koine at /ws", () => {
       payload: { action: "protocolNegotiation", sequenceId: 1, status: "rejected" },
     });
     session.send(Buffer.concat([Buffer.of(0x00), Buffer.from(JSON.stringify(proposal))]));
-    const typed = (await session.next()) as unknown as Buffer;
+    const typed = await session.nextBytes();
     expect([typed[0], JSON.parse(typed.subarray(1).toString())]).toEqual([0x00, expect.objectContaining({ status: "rejected" })]);
   });
 

@@ -22,6 +22,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** What the node says of the second step, if it is a transaction; else the step itself. */
+async function proofOf(document: CommandOutput["document"]): Promise<unknown> {
+  const { steps } = document as { readonly steps?: readonly { readonly transaction?: string }[] };
+  const step = steps?.[1];
+  return step?.transaction === undefined ? step : rpc(chain, "eth_getTransactionReceipt", [step.transaction]);
+}
+
 describe.each(["chain", "embedded"] as const)("koine sage (%s)", (kind) => {
   const records = new MemoryRecords(taskLimits(), Date.now);
   const tools = (options: CommandTools["options"] = {}): CommandTools => ({
@@ -38,10 +45,8 @@ describe.each(["chain", "embedded"] as const)("koine sage (%s)", (kind) => {
   };
   const states = async (file: string) => {
     const { document } = await run("show", [file]);
-    return (document as unknown as { keys: { id: string; state: string }[] }).keys.map(({ id, state }) => [
-      id.split("#")[1],
-      state,
-    ]);
+    const { keys } = document as { readonly keys?: readonly { readonly id: string; readonly state: string }[] };
+    return keys?.map(({ id, state }) => [id.split("#")[1], state]);
   };
 
   test("creates, registers, shows, rotates, revokes and deactivates", async () => {
@@ -52,10 +57,7 @@ describe.each(["chain", "embedded"] as const)("koine sage (%s)", (kind) => {
     expect(text).toMatch(
       kind === "chain" ? /register {5}transaction 0x[0-9a-f]{64} {2}block \d+/ : /register {5}record 2 of the embedded registry/,
     );
-    if (kind === "chain") {
-      const [, step] = (document as unknown as { steps: { transaction: string }[] }).steps;
-      expect(await rpc(chain, "eth_getTransactionReceipt", [step?.transaction])).toMatchObject({ status: "0x1", to: registry });
-    }
+    expect(await proofOf(document)).toMatchObject(kind === "chain" ? { status: "0x1", to: registry } : { record: 2 });
     expect((await run("show", [did])).text).toContain(kind === "chain" ? `contract ${registry}` : "no chain vouches for it");
     await run("rotate", [file], { overlap: "60" });
     expect(await states(file)).toEqual([
@@ -66,7 +68,7 @@ describe.each(["chain", "embedded"] as const)("koine sage (%s)", (kind) => {
       ["key-5", "accepted"],
     ]);
     await run("revoke", [file, "#key-4"]);
-    expect((await states(file))[3]).toEqual(["key-4", "revoked"]);
+    expect((await states(file))?.[3]).toEqual(["key-4", "revoked"]);
     expect(JSON.parse(readFileSync(file, "utf8")).keys[3]).not.toHaveProperty("privateKey");
     await run("deactivate", [file]);
     expect((await run("show", [file])).document).toMatchObject({ active: false });
@@ -83,7 +85,13 @@ describe.each(["chain", "embedded"] as const)("koine sage (%s)", (kind) => {
 
 test("without a registry the command says which there are", async () => {
   const file = join(folder, "none.json");
-  const tools = { hasStore: false, options: { network: "local" } } as unknown as CommandTools;
+  const tools: CommandTools = {
+    records: new MemoryRecords(taskLimits(), Date.now),
+    hasStore: false,
+    options: { network: "local" },
+    readFile: () => Promise.reject(new Error("no files")),
+    untilStopped: () => Promise.resolve(),
+  };
   const run = (words: string) => commands.find((each) => each.words === words)?.run([file], tools);
   await run("create");
   await expect(run("show")).rejects.toThrow("give --data DIR or --store");

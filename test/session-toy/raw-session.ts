@@ -75,6 +75,13 @@ export class RawSession {
     });
   }
 
+  /** The next message, which must be binary. */
+  async nextBytes(): Promise<Buffer> {
+    const message: unknown = await this.next();
+    if (!Buffer.isBuffer(message)) throw new Error(`a text message: ${JSON.stringify(message)}`);
+    return message;
+  }
+
   close(): void {
     this.#socket.close(1000);
   }

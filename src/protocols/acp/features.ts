@@ -1,5 +1,5 @@
 import type { FeatureClaims, FeatureSource } from "../features.js";
-import type { Traits } from "../traits.js";
+import { EVERY_CONTEXT_MEMBER, type Traits } from "../traits.js";
 
 /** What ACP supports on the wire. */
 export const traits: Traits = {
@@ -12,18 +12,8 @@ export const traits: Traits = {
   sealed: "none",
   binary: true,
   proofs: true,
-  carries: [
-    "traceId",
-    "parentId",
-    "idempotencyKey",
-    "priority",
-    "ttlMs",
-    "stream",
-    "artifactRefs",
-    "tags",
-    "minVersion",
-    "maxVersion",
-  ],
+  // A run has an id and a session of its own.
+  carries: EVERY_CONTEXT_MEMBER.filter((name) => name !== "sessionId" && name !== "taskId"),
 };
 
 /** Input of the router: what ACP is suited for. */

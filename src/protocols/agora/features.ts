@@ -1,5 +1,5 @@
 import type { FeatureClaims, FeatureSource } from "../features.js";
-import type { Traits } from "../traits.js";
+import { EVERY_CONTEXT_MEMBER, type Traits } from "../traits.js";
 
 /** What Agora supports on the wire. */
 export const traits: Traits = {
@@ -12,20 +12,7 @@ export const traits: Traits = {
   sealed: "none",
   binary: false,
   proofs: true,
-  carries: [
-    "traceId",
-    "parentId",
-    "idempotencyKey",
-    "sessionId",
-    "taskId",
-    "priority",
-    "ttlMs",
-    "stream",
-    "artifactRefs",
-    "tags",
-    "minVersion",
-    "maxVersion",
-  ],
+  carries: EVERY_CONTEXT_MEMBER,
 };
 
 /** Input of the router: what Agora is suited for. It has neither identity nor end-to-end encryption of its own. */

@@ -1,22 +1,5 @@
-import type { Context } from "../../envelope/index.js";
 import type { FeatureClaims, FeatureSource } from "../features.js";
-import type { Traits } from "../traits.js";
-
-/** The context members that a message carries: all of them. */
-export const CARRIED: readonly (keyof Context)[] = [
-  "traceId",
-  "parentId",
-  "idempotencyKey",
-  "sessionId",
-  "taskId",
-  "priority",
-  "ttlMs",
-  "stream",
-  "artifactRefs",
-  "tags",
-  "minVersion",
-  "maxVersion",
-];
+import { EVERY_CONTEXT_MEMBER, type Traits } from "../traits.js";
 
 /** What ANP supports on the wire. */
 export const traits: Traits = {
@@ -29,7 +12,7 @@ export const traits: Traits = {
   sealed: "end-to-end",
   binary: true,
   proofs: true,
-  carries: CARRIED,
+  carries: EVERY_CONTEXT_MEMBER,
 };
 
 /** Input of the router: what ANP is suited for. */

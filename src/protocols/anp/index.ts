@@ -4,7 +4,7 @@ import { connect } from "./client.js";
 import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
 import { discover, probe } from "./discover.js";
-import { CARRIED, features, traits } from "./features.js";
+import { features, traits } from "./features.js";
 import { didWba } from "./identity/did-wba.js";
 import { plainLosses, plainTraits } from "./plain/losses.js";
 import { primitives } from "./primitives.js";
@@ -47,7 +47,11 @@ export const anp: Protocol = {
     { version: VERSION, path: "operation.push", reason: "ANP has no push notifications" },
     { version: VERSION, path: "message.parts[]", reason: "methods of other peers and the plain form take text and data" },
     { version: VERSION, path: "message.metadata", reason: "methods of other peers have no metadata" },
-    ...CARRIED.map((name) => ({ version: VERSION, path: `context.${name}`, reason: "methods of other peers have no context" })),
+    ...traits.carries.map((name) => ({
+      version: VERSION,
+      path: `context.${name}`,
+      reason: "methods of other peers have no context",
+    })),
     { version: VERSION, path: "operation.session.close", reason: "ANP cannot close a conversation" },
     ...plainLosses,
   ],

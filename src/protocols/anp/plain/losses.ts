@@ -1,20 +1,12 @@
 import type { Context, Envelope, LossSink, OperationOf, Part } from "../../../envelope/index.js";
 import { kindOf } from "../../../transport/fields.js";
 import type { DeclaredLoss, Traits } from "../../protocol.js";
+import { EVERY_CONTEXT_MEMBER } from "../../traits.js";
 import { LEGACY, PLAIN, PROTOCOL } from "../wire.js";
 
 /** What `payload.context` has members for. */
 const CARRIED: readonly (keyof Context)[] = ["traceId", "sessionId", "idempotencyKey", "taskId"];
-const UNCARRIED: readonly (keyof Context)[] = [
-  "parentId",
-  "priority",
-  "ttlMs",
-  "stream",
-  "artifactRefs",
-  "tags",
-  "minVersion",
-  "maxVersion",
-];
+const UNCARRIED = EVERY_CONTEXT_MEMBER.filter((name) => !CARRIED.includes(name));
 
 /** One message and its answer, in clear: neither signed nor sealed, whoever is at the other end. */
 export const plainTraits: Traits = {
