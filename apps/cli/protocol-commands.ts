@@ -64,7 +64,7 @@ async function run(protocol: string, own: ProtocolCommand, given: readonly strin
 
 async function print({ text, document }: CommandOutput, output: Output): Promise<void> {
   if (output.format === "json") await output.document(document);
-  else if (text === "") output.say("No protocol documents.");
+  else if (text === "") output.say("No entries.");
   else await output.text(text.endsWith("\n") ? text : `${text}\n`);
 }
 
