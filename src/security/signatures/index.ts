@@ -20,6 +20,7 @@ export {
 } from "./profile.js";
 export { type RequestSignatureOptions, type RequestSignatures, requestSignatures } from "./request-signatures.js";
 export { type ResponseVerification, responseVerification } from "./response-verification.js";
+export { SharedSecret } from "./shared-secret.js";
 export { MessageSigner, type MessageSigningKey, responseSigning, type SigningParts } from "./sign.js";
 export { SignatureError, type SignatureProblem } from "./signature-error.js";
 export {
