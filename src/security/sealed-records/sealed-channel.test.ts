@@ -272,6 +272,7 @@ describe("the limits of a sealed channel", () => {
     expect(problemOf(() => bob.open(early, NONE))).toBe("replayed");
     nowMs += 99;
     const late = bob.seal(NONE, NONE);
+    expect([bob.isOpen, ann.isOpen]).toEqual([true, false]);
     expect(problemOf(() => ann.open(late, NONE))).toBe("expired");
     expect(ann.remaining).toBe(0);
     expect(problemOf(() => ann.seal(NONE, NONE))).toBe("closed");
@@ -291,7 +292,9 @@ describe("the limits of a sealed channel", () => {
 
   it("ends when it is closed, shows nothing, and refuses secrets of the wrong length", () => {
     const { ann } = pair();
+    expect(ann.isOpen).toBe(true);
     ann.close();
+    expect(ann.isOpen).toBe(false);
     expect(problemOf(() => ann.seal(NONE, NONE))).toBe("closed");
     expect(problemOf(() => ann.open(Buffer.alloc(40), NONE))).toBe("closed");
     expect(JSON.stringify(ann)).toBe("{}");

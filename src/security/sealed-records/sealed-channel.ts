@@ -78,6 +78,11 @@ export class SealedChannel {
     return this.#closed ? 0 : this.#profile.records - this.#sent;
   }
 
+  /** Whether it is neither closed nor too old nor idle for too long. */
+  get isOpen(): boolean {
+    return !this.#closed && this.#isInTime(this.#now());
+  }
+
   /** Seals a message. Its number is used up even if it is never sent; a repetition must be the same bytes. */
   seal(plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
     const now = this.#checkOpen();
@@ -140,9 +145,13 @@ export class SealedChannel {
   #checkOpen(): number {
     if (this.#closed) throw new RecordError("closed");
     const now = this.#now();
-    if (now - this.#usedMs < this.#profile.idleMs && now - this.#startedMs < this.#profile.lifetimeMs) return now;
+    if (this.#isInTime(now)) return now;
     this.#closed = true;
     throw new RecordError("expired");
+  }
+
+  #isInTime(now: number): boolean {
+    return now - this.#usedMs < this.#profile.idleMs && now - this.#startedMs < this.#profile.lifetimeMs;
   }
 }
 
