@@ -35,6 +35,7 @@ const PROGRAMS = [
   "test/damage/reader.ts",
   "test/watermark/processes/*.ts",
   "test/attack/processes/*.ts",
+  "test/sage/processes/*.ts",
   "bench/micro/*/workers/*.ts",
 ];
 const PAGE = "apps/dashboard/page";

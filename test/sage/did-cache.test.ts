@@ -67,7 +67,8 @@ test("keeps a record for its time, and a revocation takes effect after it", asyn
   now = 5_999;
   expect((await cache.getAgentInfo(agent.did)).version).toBe(1);
   now = 6_000;
-  await expect(cache.resolvePublicKey(agent.did, `${agent.did}#key-2`)).rejects.toMatchObject({ reason: "key.not-in-record" });
+  await expect(cache.resolvePublicKey(agent.did, `${agent.did}#key-2`)).rejects.toMatchObject({ reason: "key.revoked" });
+  await expect(cache.resolvePublicKey(agent.did, `${agent.did}#key-9`)).rejects.toMatchObject({ reason: "key.not-in-record" });
   await under.registry.submit(account, { kind: "deactivate" });
   now = 11_000;
   expect(await cache.getAgentInfo(agent.did)).toMatchObject({ registered: true, active: false });

@@ -107,7 +107,7 @@ export async function registrationOf(
 }
 
 /** Commits and reveals; resolves with the account. */
-export async function register({ registry, fund }: TestRegistry, identity: LocalIdentity) {
+export async function register({ registry, fund }: Pick<TestRegistry, "registry" | "fund">, identity: LocalIdentity) {
   const account = await accountOf(identity);
   await fund(account.address);
   const registration = await registrationOf(identity, registry);

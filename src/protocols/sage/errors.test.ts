@@ -23,6 +23,8 @@ test.each([
   ["id.unknown-kind", "unsupported"],
   ["record.not-found", "not_found"],
   ["record.unreachable", "unavailable"],
+  ["record.stale", "unavailable"],
+  ["key.revoked", "not_found"],
 ] as const)("a DID that is not resolved for the reason %s is %s", (reason, code) => {
   expect(new DidNotResolved(reason, "why")).toMatchObject({
     name: "ErrDIDNotResolved",

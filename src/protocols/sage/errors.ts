@@ -8,7 +8,11 @@ const UNRESOLVED = {
   "record.inactive": "not_found",
   "record.invalid": "bad_peer",
   "record.unreachable": "unavailable",
+  "record.stale": "unavailable",
   "key.not-in-record": "not_found",
+  "key.unproven": "not_found",
+  "key.revoked": "not_found",
+  "key.expired": "not_found",
 } as const satisfies Record<string, ErrorCode>;
 
 export type UnresolvedReason = keyof typeof UNRESOLVED;

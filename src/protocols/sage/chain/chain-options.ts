@@ -2,8 +2,12 @@ import { AgentError, type Maybe } from "../../../envelope/index.js";
 import { hostOf } from "../../../security/fetch-json.js";
 import { DidNotResolved } from "../errors.js";
 import { isAccount, NETWORKS, type Network } from "../identity/did-sage.js";
+import type { Changes } from "../registry/registry.js";
 import { type ChainNode, openNode } from "./json-rpc.js";
 import { type Chain, chainClient } from "./viem.js";
+
+/** The most blocks whose events are asked for at once: nodes refuse larger ranges. Who is further behind starts anew. */
+const EVENT_BLOCKS = 1_000n;
 
 /** Where a registry on a chain is. Nothing here has a default address. */
 export interface ChainOptions {
@@ -50,16 +54,32 @@ export class ChainContract {
     return this.#node.request({ method, params });
   }
 
-  /** Asks the chain. Errors of the contract pass; all others mean that there is no answer. */
+  /** Asks the chain. All errors are `DidNotResolved`: a contract that refuses to be read is another one than was configured. */
   async ask<T>(question: (chain: Chain, block: bigint) => Promise<T>): Promise<T> {
     const chain = await this.chain();
     try {
-      const newest = await chain.client.getBlockNumber();
+      const [newest] = await Promise.all([chain.client.getBlockNumber(), this.#checkChain(chain)]);
       return await question(chain, newest > this.#confirmations ? newest - this.#confirmations : 0n);
     } catch (thrown) {
-      if (thrown instanceof AgentError || isRevert(thrown, chain)) throw thrown;
-      throw this.unreachable(thrown);
+      if (thrown instanceof DidNotResolved) throw thrown;
+      if (!isRevert(thrown, chain)) throw this.unreachable(thrown);
+      const problem = `the contract at ${this.address} on ${this.network} is not a registry of the configured profile`;
+      throw new DidNotResolved("record.invalid", problem, thrown);
     }
+  }
+
+  /** Asks for the accounts that changed after a block. */
+  askSince(
+    cursor: Maybe<number>,
+    question: (chain: Chain, from: bigint, to: bigint) => Promise<readonly string[]>,
+  ): Promise<Changes> {
+    return this.ask(async (chain, block) => {
+      const from = cursor === undefined ? block + 1n : BigInt(cursor) + 1n;
+      if (from > block) return { accounts: [], cursor: cursor ?? Number(block) };
+      if (block - from >= EVENT_BLOCKS)
+        throw new DidNotResolved("record.unreachable", `the events of more than ${EVENT_BLOCKS} blocks are not asked for`);
+      return { accounts: await question(chain, from, block), cursor: Number(block) };
+    });
   }
 
   /** The client, once it is known that the node is one of this chain, and that there is a contract at the address. */
@@ -75,15 +95,18 @@ export class ChainContract {
 
   async #open(): Promise<Chain> {
     const chain = await chainClient(this.#node, this.chainId);
-    const id = await chain.client.getChainId();
-    if (id !== this.chainId)
-      throw new DidNotResolved(
-        "record.invalid",
-        `the node at ${this.#host} is of chain ${id}; ${this.network} is ${this.chainId}`,
-      );
+    await this.#checkChain(chain);
     if ((await chain.client.getCode({ address: this.address })) === undefined)
       throw new DidNotResolved("record.invalid", `there is no contract at ${this.address} on ${this.network}`);
     return chain;
+  }
+
+  /** Asked with every question: a URL can lead to another node at any time. */
+  async #checkChain({ client }: Chain): Promise<void> {
+    const id = await client.getChainId();
+    if (id === this.chainId) return;
+    const problem = `the node at ${this.#host} is of chain ${id}; ${this.network} is ${this.chainId}`;
+    throw new DidNotResolved("record.invalid", problem);
   }
 
   unreachable(cause: unknown): DidNotResolved {
@@ -91,6 +114,15 @@ export class ChainContract {
   }
 }
 
-export function isRevert(thrown: unknown, { viem }: Chain): boolean {
+function isRevert(thrown: unknown, { viem }: Chain): boolean {
   return thrown instanceof viem.BaseError && thrown.walk((each) => each instanceof viem.ContractFunctionRevertedError) !== null;
+}
+
+/** The latest time that a `Date` has, in seconds. */
+const MAX_SECONDS = 8_640_000_000_000n;
+
+/** A time of the chain in milliseconds. */
+export function milliseconds(seconds: bigint): number {
+  if (seconds > MAX_SECONDS) throw new DidNotResolved("record.invalid", `the registry has the time ${seconds}, which is none`);
+  return Number(seconds) * 1_000;
 }

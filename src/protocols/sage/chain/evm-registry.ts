@@ -4,13 +4,11 @@ import type { Account } from "../identity/account.js";
 import { readHex, toHex } from "../registry/operations.js";
 import { isProvenKey } from "../registry/possession.js";
 import type { Changes, NewKey, Operation, Receipt, RegisteredKey, Registry, RegistryRecord } from "../registry/registry.js";
-import { ChainContract, type ChainOptions } from "./chain-options.js";
+import { ChainContract, type ChainOptions, milliseconds } from "./chain-options.js";
 import { KEY_KINDS, REGISTRY_ABI } from "./registry-abi.js";
 import type { Chain } from "./viem.js";
 
 const RECEIPT_MS = 120_000;
-/** The most blocks whose events are asked for at once: nodes refuse larger ranges. Who is further behind starts anew. */
-const EVENT_BLOCKS = 1_000n;
 const STATES = [undefined, "active", "deactivated"] as const;
 
 /** The registry contract of `contracts/SageRegistry.sol` on a chain. */
@@ -27,6 +25,10 @@ export class EvmRegistry implements Registry {
 
   close(): Promise<void> {
     return this.#contract.close();
+  }
+
+  prepare(): Promise<unknown> {
+    return this.#contract.chain();
   }
 
   async read(account: string): Promise<Maybe<RegistryRecord>> {
@@ -46,8 +48,8 @@ export class EvmRegistry implements Registry {
         state,
         version: Number(agent.version),
         endpoint: agent.endpoint,
-        registeredAt: Number(agent.registeredAt) * 1_000,
-        updatedAt: Number(agent.updatedAt) * 1_000,
+        registeredAt: milliseconds(agent.registeredAt),
+        updatedAt: milliseconds(agent.updatedAt),
         keys: agent.keys.map(keyOf),
         source: { kind: "chain", chainId, registry: address, block: Number(block) },
       };
@@ -60,19 +62,10 @@ export class EvmRegistry implements Registry {
 
   changes(cursor?: number): Promise<Changes> {
     const { address } = this.#contract;
-    return this.#contract.ask(async ({ viem, client }, block) => {
-      const from = cursor === undefined ? block + 1n : BigInt(cursor) + 1n;
-      if (from > block) return { accounts: [], cursor: cursor ?? Number(block) };
-      if (block - from >= EVENT_BLOCKS)
-        throw new DidNotResolved("record.unreachable", `the events of more than ${EVENT_BLOCKS} blocks are not asked for`);
-      const events = await client.getContractEvents({
-        address,
-        abi: viem.parseAbi(REGISTRY_ABI),
-        fromBlock: from,
-        toBlock: block,
-        strict: true,
-      });
-      return { accounts: [...new Set(events.map(({ args }) => args.agent.toLowerCase()))], cursor: Number(block) };
+    return this.#contract.askSince(cursor, async ({ viem, client }, fromBlock, toBlock) => {
+      const abi = viem.parseAbi(REGISTRY_ABI);
+      const events = await client.getContractEvents({ address, abi, fromBlock, toBlock, strict: true });
+      return [...new Set(events.map(({ args }) => args.agent.toLowerCase()))];
     });
   }
 
@@ -134,9 +127,9 @@ function keyOf(key: AbiKey & { readonly revoked: boolean; readonly addedAt: bigi
     kind,
     bytes: readHex(key.data, "data"),
     proof: readHex(key.proof, "proof"),
-    addedAt: Number(key.addedAt) * 1_000,
+    addedAt: milliseconds(key.addedAt),
     revoked: key.revoked,
-    ...(key.endsAt === 0n ? {} : { endsAt: Number(key.endsAt) * 1_000 }),
+    ...(key.endsAt === 0n ? {} : { endsAt: milliseconds(key.endsAt) }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
 import type { DidMethod, PublicKey } from "../../../security/identity/index.js";
-import { DidNotResolved } from "../errors.js";
+import { DidNotResolved, type UnresolvedReason } from "../errors.js";
 import type { RegistryReader } from "../registry/registry.js";
-import { type AgentInfo, documentOf, usableKeys, verifiedInfo } from "./agent-record.js";
+import { type AgentInfo, documentOf, type KeyState, usableKeys, verifiedInfo } from "./agent-record.js";
 import { checkedSageDid, METHOD, type SageDid, sageDidOf } from "./did-sage.js";
 
 /** Limits of a cache of DIDs. */
@@ -11,16 +11,19 @@ export interface DidCacheLimits {
   readonly ttlMs: number;
   /** How long a DID that was not resolved is refused without asking again. */
   readonly failureMs: number;
+  /** How long a registry may take to answer: a record is as old as the question, and an older one is not used. */
+  readonly answerMs: number;
   /** Records and failures that are kept; the oldest give way. */
   readonly entries: number;
   /** How often `watch` asks for changes. */
   readonly watchMs: number;
 }
 
-/** Five seconds, a thousand DIDs, and a look for changes every second. */
+/** Five seconds each, a thousand DIDs, and a look for changes every second. */
 export const DEFAULT_DID_CACHE_LIMITS: DidCacheLimits = Object.freeze({
   ttlMs: 5_000,
   failureMs: 5_000,
+  answerMs: 5_000,
   entries: 1_000,
   watchMs: 1_000,
 });
@@ -33,6 +36,15 @@ export interface DidCacheOptions {
   /** Milliseconds since the epoch. Default: the system clock. */
   readonly now?: Maybe<() => number>;
 }
+
+/** Why a key of a record cannot be used. One that was accepted when it was read has ended since. */
+const UNUSABLE: { readonly [state in KeyState]: UnresolvedReason } = {
+  accepted: "key.expired",
+  replaced: "key.expired",
+  ended: "key.expired",
+  revoked: "key.revoked",
+  unproven: "key.unproven",
+};
 
 interface Entry {
   readonly until: number;
@@ -76,7 +88,11 @@ export class DidCache {
     const key = keys.find(({ id, uses }) => (keyId === undefined ? uses.includes("authentication") : id === keyId));
     if (key !== undefined) return key;
     const wanted = keyId === undefined ? "that signs" : keyId.slice(0, 200);
-    throw new DidNotResolved("key.not-in-record", `${did} has no usable key ${wanted}`);
+    const { state } = info.keys.find(({ id }) => id === keyId) ?? {};
+    throw new DidNotResolved(
+      state === undefined ? "key.not-in-record" : UNUSABLE[state],
+      `${did} has no usable key ${wanted}${state === undefined ? "" : `: it is ${state}`}`,
+    );
   }
 
   /** Drops what is kept of a DID. */
@@ -143,10 +159,13 @@ export class DidCache {
     const registry = this.#registries.get(did.network);
     if (registry === undefined)
       throw new DidNotResolved("id.unknown-kind", `${did.did}: no registry is configured for ${did.network}`);
+    await registry.prepare?.();
     const observedAt = this.#now();
     const record = await registry.read(did.account);
     if (record === undefined) throw new DidNotResolved("record.not-found", `${did.did} is not registered`);
-    return verifiedInfo(did, record, registry, observedAt);
+    const info = await verifiedInfo(did, record, registry, observedAt);
+    if (this.#now() - observedAt <= this.#limits.answerMs) return info;
+    throw new DidNotResolved("record.stale", `${did.did}: the registry took longer than ${this.#limits.answerMs} ms to answer`);
   }
 
   #keep(did: string, result: AgentInfo | AgentError): void {

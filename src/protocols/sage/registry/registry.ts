@@ -29,6 +29,8 @@ export interface RegisteredKey extends NewKey {
 export type RecordSource =
   | {
       readonly kind: "chain";
+      /** The contract, if it is another one than ours. */
+      readonly profile?: "agent-card";
       readonly chainId: number;
       readonly registry: string;
       readonly block: number;
@@ -79,6 +81,8 @@ export interface RegistryReader {
   readonly network: Network;
   /** Its id in proofs of possession, so that a proof is good for one registry. */
   readonly id: string;
+  /** Loads and connects what `read` needs. What is read is as old as the question, and this takes no part in it. */
+  prepare?(): Promise<unknown>;
   /** The record of an account; undefined if it has none. Nothing in it is verified but what the registry itself enforces. */
   read(account: string): Promise<Maybe<RegistryRecord>>;
   /** Whether a proof of possession is valid in this registry. */
