@@ -1,22 +1,17 @@
 import { basename } from "node:path";
-import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import type { JsonObject, Maybe } from "../../../envelope/index.js";
 import { keyFingerprint, openIdentity, writeNewIdentity } from "../../../security/identity/index.js";
 import type { CommandOption, CommandOutput, CommandTools, ProtocolCommand } from "../../protocol.js";
-import { EvmRegistry } from "../chain/evm-registry.js";
 import type { AgentInfo } from "../identity/agent-record.js";
 import { DidCache } from "../identity/did-cache.js";
-import { checkedSageDid, isNetwork, NETWORKS, type Network, type SageDid } from "../identity/did-sage.js";
+import { checkedSageDid, isNetwork, NETWORKS, type Network } from "../identity/did-sage.js";
 import { createSageIdentity } from "../identity/own-identity.js";
-import { EmbeddedRegistry } from "../registry/embedded.js";
 import { REGISTRY_LIMITS, type Registry } from "../registry/registry.js";
 import { deployRegistry, startDevChain } from "./dev-chain.js";
 import { Registrar, type Steps } from "./registrar.js";
+import { FROM_BLOCK, REGISTRY_OPTIONS, usage, withReader, withRegistry } from "./registry-options.js";
 
 const FILE = { name: "FILE", about: "the identity file of the agent" } as const;
-const CHAIN: readonly CommandOption[] = [
-  { flags: "--rpc <url>", about: "a node of the chain; without it the registry is the embedded one of --data or --store" },
-  { flags: "--registry <address>", about: "the registry contract on the chain" },
-];
 const DEV_PORT = 8_545;
 
 /** The commands `koine sage …`. */
@@ -46,13 +41,16 @@ export const commands: readonly ProtocolCommand[] = [
     words: "show",
     summary: "print what the registry says about an agent, with every proof verified",
     arguments: [{ name: "DID", about: "a did:sage, or the identity file of the agent" }],
-    options: CHAIN,
+    options: [...REGISTRY_OPTIONS, FROM_BLOCK],
     store: "optional",
     readOnly: true,
-    examples: ["koine sage show did:sage:local:0x… --data ./state"],
+    examples: [
+      "koine sage show did:sage:local:0x… --data ./state",
+      "koine sage show did:sage:sepolia:0x… --rpc https://… --registry 0x… --registry-profile agent-card",
+    ],
     async run([subject = ""], tools) {
       const did = checkedSageDid(subject.startsWith("did:") ? subject : (await openIdentity(subject)).did);
-      return withRegistry(did, tools, async (registry) => {
+      return withReader(did, tools, async (registry) => {
         return shown(await new DidCache({ registries: [registry] }).getAgentInfo(did.did));
       });
     },
@@ -119,44 +117,16 @@ function changing(words: string, summary: string, { more = [], options = [], exa
     words,
     summary,
     arguments: [FILE, ...more],
-    options: [...options, ...CHAIN],
+    options: [...options, ...REGISTRY_OPTIONS],
     store: "optional",
     examples,
     async run([file = "", ...given], tools) {
       const { did } = await openIdentity(file);
       const change = async (registry: Registry): Promise<CommandOutput> =>
         recorded(did, await run(await Registrar.open(file, () => registry), given, tools));
-      return withRegistry(checkedSageDid(did), tools, change, true);
+      return withRegistry(checkedSageDid(did), tools, change);
     },
   };
-}
-
-/** The registry of the options: on a chain, or the embedded one in the store. */
-async function withRegistry(
-  { network, account }: SageDid,
-  tools: CommandTools,
-  use: (registry: Registry) => Promise<CommandOutput>,
-  pays = false,
-): Promise<CommandOutput> {
-  const { hasStore } = tools; // `records` is read only if there is a store
-  const { rpc, registry: address } = tools.options;
-  if (rpc === undefined && address === undefined) {
-    if (!hasStore)
-      throw usage(
-        "no registry was given: give --data DIR or --store redis://… for the embedded one, or --rpc URL and --registry ADDRESS",
-      );
-    return use(new EmbeddedRegistry(tools.records, { network, now: Date.now }));
-  }
-  if (rpc === undefined || address === undefined)
-    throw usage("a registry on a chain needs both --rpc URL and --registry ADDRESS");
-  if (hasStore) throw usage("--data and --store are for the embedded registry; --rpc names one on a chain: give one of them");
-  const registry = new EvmRegistry({ network, rpc, registry: address.toLowerCase() });
-  try {
-    if (network === "local" && pays) await registry.fund(account);
-    return await use(registry);
-  } finally {
-    await registry.close();
-  }
 }
 
 function recorded(did: string, steps: Steps): CommandOutput {
@@ -173,7 +143,7 @@ function shown(info: AgentInfo): CommandOutput {
   const { did, active, version, endpoint, source } = info;
   const from =
     source.kind === "chain"
-      ? `contract ${source.registry} on chain ${source.chainId}, block ${source.block}`
+      ? `${source.profile === undefined ? "" : `${source.profile} `}contract ${source.registry} on chain ${source.chainId}, block ${source.block}`
       : `embedded registry, record ${source.record}; no chain vouches for it`;
   const keys = info.keys.map(({ id, kind, bytes, state, addedAt, endsAt }) => ({
     id,
@@ -214,8 +184,4 @@ function checkedPort(text: Maybe<string>): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw usage("--port takes 0 to 65535");
-}
-
-function usage(message: string): AgentError {
-  return new AgentError("invalid_message", message, { sent: "no" });
 }
