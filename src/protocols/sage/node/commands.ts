@@ -6,6 +6,8 @@ import type { AgentInfo } from "../identity/agent-record.js";
 import { DidCache } from "../identity/did-cache.js";
 import { checkedSageDid, isNetwork, NETWORKS, type Network } from "../identity/did-sage.js";
 import { createSageIdentity } from "../identity/own-identity.js";
+import { readHttpRequest } from "../legacy/http-message.js";
+import { type LegacyVerification, verifyLegacyRequest } from "../legacy/legacy-signatures.js";
 import { REGISTRY_LIMITS, type Registry } from "../registry/registry.js";
 import { deployRegistry, startDevChain } from "./dev-chain.js";
 import { Registrar, type Steps } from "./registrar.js";
@@ -80,6 +82,28 @@ export const commands: readonly ProtocolCommand[] = [
     examples: ["koine sage deactivate agent.json --data ./state"],
     run: (registrar) => registrar.deactivate(),
   }),
+  {
+    words: "legacy verify",
+    summary: "judge a request that an agent of SAGE up to 1.5 signed; nothing else uses that form",
+    arguments: [{ name: "FILE", about: "the HTTP/1.1 request as it is on the wire" }],
+    options: [...REGISTRY_OPTIONS, FROM_BLOCK, { flags: "--at <time>", about: "when it arrived; default now" }],
+    store: "optional",
+    readOnly: true,
+    examples: [
+      "koine sage legacy verify request.http --at 2026-02-20T10:00:00Z --rpc https://… --registry 0x… --registry-profile agent-card",
+    ],
+    async run([file = ""], tools) {
+      const { request, body } = readHttpRequest(await tools.readFile(file));
+      const nowMs = checkedTime(tools.options["at"]);
+      const [, signer] = /;keyid="([^"]{1,512})"/.exec(request.headers["signature-input"] ?? "") ?? [];
+      if (signer === undefined) throw usage("the request has no signature with a keyid");
+      const did = checkedSageDid(signer);
+      return withReader(did, tools, async (registry) => {
+        const cache = new DidCache({ registries: [registry] });
+        return judged(await verifyLegacyRequest(request, body, { cache, nowMs }));
+      });
+    },
+  },
   {
     words: "chain dev",
     summary: "run a chain on this machine for development, with the registry deployed; its accounts are public",
@@ -162,6 +186,20 @@ function shown(info: AgentInfo): CommandOutput {
   lines.push(...keys.map(({ id, kind, state, fingerprint }) => `${id.slice(did.length)}  ${kind}  ${state}  ${fingerprint}`));
   const document: JsonObject = { did, registered: true, active, version, endpoint, source: { ...source }, keys };
   return { text: lines.join("\n"), document };
+}
+
+function judged({ did, key, algorithm, open }: LegacyVerification): CommandOutput {
+  const left = open.length === 0 ? "nothing" : open.join(", ");
+  return {
+    text: `valid, signed by ${key} (${algorithm})\nnot protected by the signature: ${left}`,
+    document: { valid: true, did, key, algorithm, open: [...open] },
+  };
+}
+
+function checkedTime(text: Maybe<string>): number {
+  const time = text === undefined ? Date.now() : Date.parse(text);
+  if (Number.isFinite(time)) return time;
+  throw usage("--at takes a time such as 2026-02-20T10:00:00Z");
 }
 
 function networkOf(name: Maybe<string>): Network {
