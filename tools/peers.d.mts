@@ -1,2 +1,2 @@
-export function peerProgram(name: "go" | "grpcurl" | "rust"): string;
+export function peerProgram(name: "agent-card" | "go" | "grpcurl" | "rust" | "sage-go"): string;
 export function buildPeers(): void;

@@ -9,12 +9,23 @@ import { fileURLToPath } from "node:url";
 
 const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..", "test", "interop");
 const BUILD_MS = 900_000;
+/** The exit status of a build that lacks a command, as a shell has it. */
+const NOT_FOUND = 127;
 
 /** Each has a folder with its source and pins, and a command that writes the program to a path. */
 const PEERS = {
   go: {
     files: ["go.mod", "go.sum", "main.go"],
     build: (program) => ["go", ["build", "-mod=readonly", "-trimpath", "-o", program, "."]],
+  },
+  "sage-go": {
+    files: ["go.mod", "go.sum", "main.go"],
+    build: (program) => ["go", ["build", "-mod=readonly", "-trimpath", "-o", program, "."]],
+  },
+  /** A contract, not a program: its source is in the module of the peer before it. */
+  "agent-card": {
+    files: ["compile.mjs", "../sage-go/go.sum"],
+    build: (program) => [process.execPath, ["compile.mjs", program]],
   },
   grpcurl: {
     files: ["go.mod", "go.sum"],
@@ -49,6 +60,7 @@ function buildPeer(name) {
   const [command, args] = build(`${program}.new`);
   const { error, status, stderr } = spawnSync(command, args, { cwd: join(TESTS, name), encoding: "utf8", timeout: BUILD_MS });
   if (error?.code === "ENOENT") return `${command} was not found`;
+  if (status === NOT_FOUND) return stderr.trim();
   if (status !== 0) throw new Error(`interop: the ${name} peer could not be built\n${error?.message ?? ""}${stderr}`);
   // In one step: a build that was interrupted leaves nothing that looks finished.
   renameSync(built(`${program}.new`), program);
