@@ -5,11 +5,12 @@ import {
   type Credentials,
   DiscoveryCache,
   type Handler,
+  type Layer,
   type Maybe,
   type RemoteAgent,
   type UpstreamCredentials,
 } from "../../src/index.js";
-import type { RelayableAgent } from "../../src/internal.js";
+import { around, type RelayableAgent } from "../../src/internal.js";
 import type { CardTrust } from "../../src/public/auth.js";
 import type { Identity } from "../../src/public/identity.js";
 import type { Clock, PolicySink } from "../../src/public/policies.js";
@@ -24,6 +25,10 @@ export const GATEWAY = "gateway";
 /** Health check interval and timeout. */
 const PING_EVERY_MS = 5_000;
 const PING_MS = 4_000;
+/** Failed checks in a row after which an upstream is down, as `unhealthy_threshold` of Envoy: one lost connection is no outage. */
+const UNHEALTHY_THRESHOLD = 3;
+/** After a failed check the next one comes sooner, so that an outage is still noticed soon. */
+const CHECK_AGAIN_MS = 1_000;
 /** Backoff between connection attempts; doubles each time. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -68,6 +73,8 @@ export class UpstreamMonitor {
   #resolved: Maybe<ResolvedUpstream>;
   #health: Health = "starting";
   #problem: Maybe<AgentError>;
+  /** In a row. */
+  #failedChecks = 0;
   #nextAttemptAt = 0;
   #lastAttemptAt = 0;
   #wakeUp: () => void = () => undefined;
@@ -154,7 +161,7 @@ export class UpstreamMonitor {
   async #run(): Promise<void> {
     let waitMs = FIRST_RETRY_MS;
     while (!this.#stopped) {
-      await this.#sleep(this.remote === undefined ? waitMs : PING_EVERY_MS);
+      await this.#sleep(this.remote === undefined ? waitMs : this.#checkInMs);
       if (this.#stopped) return;
       if (this.remote !== undefined) {
         await this.#checkHealth(this.remote);
@@ -163,6 +170,11 @@ export class UpstreamMonitor {
       await this.#resolve();
       waitMs = Math.min(LONGEST_RETRY_MS, waitMs * 2);
     }
+  }
+
+  get #checkInMs(): number {
+    const isDoubtful = this.#health === "up" && this.#failedChecks > 0;
+    return isDoubtful ? CHECK_AGAIN_MS : PING_EVERY_MS;
   }
 
   #sleep(ms: number): Promise<void> {
@@ -186,7 +198,7 @@ export class UpstreamMonitor {
       const resolved = await this.#connect({
         id,
         telemetry,
-        layers: this.policies.layers,
+        layers: [...this.policies.layers, this.#successes],
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       if (this.#stopped) return void resolved.remote.close();
@@ -222,11 +234,33 @@ export class UpstreamMonitor {
 
   async #checkHealth(remote: RemoteAgent): Promise<void> {
     const problem = await this.#ping(remote);
+    this.#failedChecks = problem === undefined ? 0 : this.#failedChecks + 1;
+    if (problem !== undefined && this.#health === "up" && this.#failedChecks < UNHEALTHY_THRESHOLD) return;
     const returned = problem === undefined && this.#health === "down";
-    // After an outage it may be another process with another card.
-    if (returned) await remote.initialize().catch(() => undefined);
+    if (returned) await this.#readCardAgain(remote);
     this.#setHealth(problem === undefined ? "up" : "down", problem);
     if (returned) this.#parts.changed();
+  }
+
+  /** After an outage it may be another process with another card. */
+  async #readCardAgain(remote: RemoteAgent): Promise<void> {
+    await remote.initialize().catch(() => undefined);
+  }
+
+  /** Innermost: a call that was answered proves more than a check that failed. */
+  readonly #successes: Layer = around<true>({
+    begin: ({ kind }) => (kind === "card" ? undefined : true),
+    end: (_, { kind }) => {
+      if (kind === "ended") this.#answered();
+    },
+  });
+
+  #answered(): void {
+    this.#failedChecks = 0;
+    const { remote } = this;
+    if (this.#health !== "down" || remote === undefined) return;
+    this.#setHealth("up", undefined);
+    void this.#readCardAgain(remote).then(() => this.#parts.changed());
   }
 
   /** Undefined on success. On the connection that calls use, outside their policies: load must not affect health. */

@@ -16,6 +16,7 @@ import {
   serve,
 } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
+import { BreakingProxy } from "../helpers/breaking-proxy.js";
 import { fakeClock } from "../helpers/clock.js";
 import { redisAvailable, startRedis } from "../redis-server.js";
 
@@ -29,8 +30,11 @@ afterEach(async () => {
 const withRedis = await redisAvailable();
 const OK = [200, { status: "ok" }] as const;
 const UNAVAILABLE = [503, { status: "unavailable" }] as const;
-/** A gateway pings its upstreams this often. */
+/** A gateway pings its upstreams this often, and sooner after a failed ping. */
 const PING_EVERY_MS = 5_000;
+const CHECK_AGAIN_MS = 1_000;
+/** Failed pings in a row that make an upstream unavailable. */
+const UNHEALTHY_THRESHOLD = 3;
 const NOTICED = { timeout: 15_000, interval: 50 };
 const echo = () => agent({ name: "secret-name", description: "d", handle: ({ text }) => text });
 
@@ -68,32 +72,37 @@ function gatewayOf(agents: readonly object[], more: object = {}, deps: GatewayDe
 /** A clock that moves to the next ping only when all upstreams wait for it: it would cut a ping in progress short. */
 function pingClock(upstreams: number) {
   const fake = fakeClock();
-  let waiting = 0;
+  const due = new Set<{ readonly atMs: number }>();
   const clock: Clock = {
     ...fake,
     after(ms, run) {
-      if (ms !== PING_EVERY_MS) return fake.after(ms, run);
-      waiting++;
-      let ended = false;
-      const end = (): void => {
-        if (!ended) waiting--;
-        ended = true;
-      };
+      if (ms !== PING_EVERY_MS && ms !== CHECK_AGAIN_MS) return fake.after(ms, run);
+      const check = { atMs: fake.now() + ms };
+      due.add(check);
       const cancel = fake.after(ms, () => {
-        end();
+        due.delete(check);
         run();
       });
       return () => {
-        end();
+        due.delete(check);
         cancel();
       };
     },
   };
-  const allPinged = async (): Promise<void> => {
-    await vi.waitFor(() => expect(waiting).toBe(upstreams), NOTICED);
-    await fake.advance(PING_EVERY_MS);
+  const allWait = (): Promise<void> => vi.waitFor(() => expect(due.size).toBe(upstreams), NOTICED);
+  /** To the next check of one of them. */
+  const nextCheck = async (): Promise<void> => {
+    await allWait();
+    await fake.advance(Math.min(...[...due].map(({ atMs }) => atMs)) - fake.now());
   };
-  return { clock, allPinged };
+  /** Until every upstream was checked often enough to be unavailable, if its checks fail. */
+  const allPinged = async (): Promise<void> => {
+    await allWait();
+    const untilMs = fake.now() + PING_EVERY_MS + UNHEALTHY_THRESHOLD * CHECK_AGAIN_MS;
+    while (fake.now() < untilMs) await nextCheck();
+    await allWait();
+  };
+  return { clock, allPinged, nextCheck, allWait };
 }
 
 describe("the store", () => {
@@ -209,6 +218,43 @@ describe("the upstreams of a gateway", () => {
       ["one", "up", "info"],
     ]);
     expect(changes.filter(([, health]) => health === "down")).toHaveLength(2);
+  });
+
+  test("one failed check is no outage, three in a row are, and an answered call ends it", async () => {
+    let port = 0;
+    const proxy = await BreakingProxy.open(() => `http://127.0.0.1:${port}`);
+    closing.push(() => proxy.close());
+    port = (await opened(serve(echo(), { publicUrl: proxy.url }))).port;
+    const { clock, nextCheck, allWait } = pingClock(1);
+    const said: string[] = [];
+    const notify = (line: string): void => void said.push(line);
+    const gateway = await gatewayOf([{ name: "one", upstream: proxy.url }], {}, { notify, clock });
+    const peer = await opened(connect(gateway.url, { discoveryCache: new DiscoveryCache() }));
+    const failedCheck = async (): Promise<void> => {
+      const before = proxy.broken;
+      proxy.breaks = Number.POSITIVE_INFINITY;
+      await nextCheck();
+      await allWait();
+      proxy.breaks = 0;
+      expect(proxy.broken).toBeGreaterThan(before);
+    };
+    await expectHealth(gateway.url, OK);
+
+    for (let check = 1; check < UNHEALTHY_THRESHOLD; check++) await failedCheck();
+    await expectHealth(gateway.url, OK);
+    await nextCheck(); // answered, so the next failures are counted from the start
+    await allWait();
+    await failedCheck();
+    expect(await peer.ask("x")).toBe("x"); // as an answered call does
+    for (let check = 1; check < UNHEALTHY_THRESHOLD; check++) await failedCheck();
+    await expectHealth(gateway.url, OK);
+    expect(said.filter((line) => line.includes("is down"))).toEqual([]);
+
+    await failedCheck();
+    await expectHealth(gateway.url, UNAVAILABLE);
+    expect(await peer.ask("x")).toBe("x");
+    await expectHealth(gateway.url, OK); // no check since
+    expect(said.map((line) => line.split(";")[0])).toEqual(['Agent "one" is down', 'Agent "one" is up']);
   });
 
   test("one that was never reached is unavailable", async () => {
