@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, DiscoveryCache, type RemoteAgent, type ServeOptions, serve } from "../src/index.js";
 import { DEFAULT_LIMITS } from "../src/internal.js";
-import { type AuditEntry, createReplayGuard } from "../src/public/auth.js";
+import { type AuditEntry, bearerTokens, createReplayGuard } from "../src/public/auth.js";
 import { createIdentity, didSignatures, type Identity } from "../src/public/identity.js";
 import { createMetrics, createTelemetry } from "../src/public/telemetry.js";
 import { needsBody } from "../src/security/admission.js";
@@ -11,6 +11,7 @@ import { Hook } from "./push-hook.js";
 
 /** What is pushed to a webhook has the security of the call that set it, or is not pushed. */
 
+const TOKEN = "ann-token-0123456789";
 /** Never dialled. */
 const PUBLIC = "8.8.8.8";
 const REFUSED = /FLOOR_REFUSED\{[^}]*dst_id="webhook"[^}]*\} 1/;
@@ -46,7 +47,10 @@ interface Opened {
   metrics(): string;
 }
 
-async function serving(options: ServeOptions, caller: { readonly identity?: Identity } = {}): Promise<Opened> {
+async function serving(
+  options: ServeOptions,
+  caller: { readonly identity?: Identity; readonly token?: string } = {},
+): Promise<Opened> {
   const audit: AuditEntry[] = [];
   const telemetry = createTelemetry({ metrics: createMetrics() });
   const server = opened(
@@ -57,9 +61,9 @@ async function serving(options: ServeOptions, caller: { readonly identity?: Iden
     }),
   );
   const peer = await connect(server.url, {
-    ...caller,
+    ...(caller.identity === undefined ? {} : { identity: caller.identity }),
     discoveryCache: new DiscoveryCache(),
-    credentials: { tls: { ca: authority.ca } },
+    credentials: { tls: { ca: authority.ca }, ...(caller.token === undefined ? {} : { bearer: caller.token }) },
     pin: "a2a@1.0",
   });
   return { peer: opened(peer), audit, metrics: () => telemetry.metricsText() };
@@ -81,11 +85,13 @@ const deliveryOf = async (peer: RemoteAgent, taskId: string) => (await peer.push
 
 describe("a call that arrived over TLS", () => {
   test("is not pushed in clear text to a public address; the refusal is counted and audited", async () => {
-    const { peer, audit, metrics } = await serving({ tls: pair, push: { resolve: async () => [PUBLIC] } });
+    const admission = bearerTokens(new Map([["ann", TOKEN]]));
+    const options = { tls: pair, admission, push: { resolve: async () => [PUBLIC] } };
+    const { peer, audit, metrics } = await serving(options, { token: TOKEN });
     await expect(pushed(peer, "http://hooks.example/x")).rejects.toMatchObject({ code: "downgrade_refused" });
     expect(metrics()).toMatch(REFUSED);
     expect(audit.filter(({ code }) => code === "downgrade_refused")).toMatchObject([
-      { event: "refused", who: "server", what: "a push notification without: encrypted" },
+      { event: "refused", who: "ann", scheme: "bearer", what: "a push notification without: encrypted" },
     ]);
   });
 
@@ -100,7 +106,7 @@ describe("a call that arrived over TLS", () => {
   test("is not pushed to a name that leads off this host later", async () => {
     const plain = opened(await Hook.open());
     let address = "127.0.0.1";
-    const { peer, metrics } = await serving({
+    const { peer, audit, metrics } = await serving({
       tls: pair,
       push: { allow: [`hooks.example:${plain.port}`], resolve: async () => [address] },
     });
@@ -114,6 +120,7 @@ describe("a call that arrived over TLS", () => {
     expect((await deliveryOf(peer, taskId))?.problem).toMatch(/^downgrade_refused: the call must be encrypted/);
     expect(plain.got.length).toBe(before);
     expect(metrics()).toMatch(REFUSED);
+    expect(audit.filter(({ code }) => code === "downgrade_refused")).toMatchObject([{ who: "anonymous", scheme: "anonymous" }]);
   });
 });
 

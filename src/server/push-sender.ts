@@ -54,7 +54,7 @@ export function createPushSender(options: PushSenderOptions): PushSender {
   const guard = createGuard({ from: "public", allow: options.allow, resolve: options.resolve ?? resolveByDns });
   const links = new PinnedLinks(options.atOnce * HOSTS_PER_WEBHOOK, options.tls);
 
-  async function allows(config: PushConfig): Promise<void> {
+  async function allows(config: PushConfig, owner: string): Promise<void> {
     if (options.notify() === undefined) throw new AgentError("push_unsupported", NO_NOTICES);
     let target: PinnedUrl;
     try {
@@ -64,7 +64,7 @@ export function createPushSender(options: PushSenderOptions): PushSender {
       if (AgentError.from(thrown).code !== "forbidden") return;
       throw new AgentError("invalid_message", `url: ${guardProblem(thrown)}`, { field: "url", cause: thrown });
     }
-    const refused = options.floor.ofWebhook(config, target);
+    const refused = options.floor.ofWebhook({ config, owner }, target);
     if (refused !== undefined) throw refused;
   }
 

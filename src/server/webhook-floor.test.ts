@@ -54,7 +54,9 @@ test.each<readonly [Requirement, PinnedUrl, boolean, boolean]>([
 ])("a webhook for calls that are %s at %o, signed: %s, is allowed: %s", (required, target, signs, allowed) => {
   const notes: PolicyNote[] = [];
   const floor = new WebhookFloor({ signs, notes: (note) => void notes.push(note) });
-  expect(floor.ofWebhook(configOf(required), target)?.code).toBe(allowed ? undefined : "downgrade_refused");
+  expect(floor.ofWebhook({ config: configOf(required), owner: "bearer:ann" }, target)?.code).toBe(
+    allowed ? undefined : "downgrade_refused",
+  );
   expect(notes.length).toBe(allowed ? 0 : 1);
 });
 
@@ -65,11 +67,11 @@ test.each<readonly [string, TaskEvent, boolean]>([
 ])("end to end: %s", async (_, event, allowed) => {
   const floor = new WebhookFloor({ signs: false, notes: undefined });
   const config = configOf("encrypted", "end-to-end");
-  const refused = await floor.ofNotification({ config, seq: 1, event, task: async () => undefined }, PLAIN);
+  const refused = await floor.ofNotification({ config, owner: "bearer:ann", seq: 1, event, task: async () => undefined }, PLAIN);
   expect(refused?.code).toBe(allowed ? undefined : "downgrade_refused");
 });
 
 test("without a floor everything is allowed", async () => {
   const floor = new WebhookFloor({ signs: false, notes: undefined });
-  expect(floor.ofWebhook(configOf(), PLAIN)).toBe(undefined);
+  expect(floor.ofWebhook({ config: configOf(), owner: "bearer:ann" }, PLAIN)).toBe(undefined);
 });

@@ -10,7 +10,6 @@ import {
   type Maybe,
   NO_FLOOR,
   type Part,
-  type PushConfig,
   raiseFloor,
   type Task,
   type TaskEvent,
@@ -19,7 +18,7 @@ import type { PolicySink } from "../policies/index.js";
 import { type AuditSink, exposureOfAll, type Identity, identitySigner, type PinnedUrl } from "../security/index.js";
 import type { PushNotification } from "../tasks/index.js";
 import type { RequestSigner } from "../transport/exchange.js";
-import { auditFloor } from "./floor-audit.js";
+import { auditFloor, type FloorAudit } from "./floor-audit.js";
 
 /** The destination in notes: addresses of webhooks come from callers, and are no metric labels. */
 const DESTINATION = "webhook";
@@ -41,9 +40,9 @@ export function webhookSecurity(
     ? identitySigner(identity, () => ids.now())
     : undefined;
   const audited = auditFloor(audit, ids, { who: "server", what: "a push notification" });
-  const noted: PolicySink = (note) => {
+  const noted: FloorAudit = (note, owner) => {
     notes?.(note);
-    audited?.(note);
+    audited?.(note, owner);
   };
   return { floor: new WebhookFloor({ signs: signer !== undefined, notes: noted }), signer };
 }
@@ -52,27 +51,27 @@ export function webhookSecurity(
 export class WebhookFloor {
   /** Notifications are signed with the identity of the server. */
   readonly #signed: Floor;
-  readonly #notes: Maybe<PolicySink>;
+  readonly #notes: Maybe<FloorAudit>;
 
-  constructor({ signs, notes }: { readonly signs: boolean; readonly notes: Maybe<PolicySink> }) {
+  constructor({ signs, notes }: { readonly signs: boolean; readonly notes: Maybe<FloorAudit> }) {
     this.#signed = signs ? SIGNED : NO_FLOOR;
     this.#notes = notes;
   }
 
   /** The refusal of a webhook whose notifications could never have the security. What is sealed is known with each of them only. */
-  ofWebhook(config: PushConfig, target: PinnedUrl): Maybe<AgentError> {
+  ofWebhook({ config, owner }: Pick<PushNotification, "config" | "owner">, target: PinnedUrl): Maybe<AgentError> {
     if (config.floor === undefined) return undefined;
-    return this.#refusal(config, raiseFloor(this.#providedAt(target), floorOf(["end-to-end"])));
+    return this.#refusal({ config, owner }, raiseFloor(this.#providedAt(target), floorOf(["end-to-end"])));
   }
 
   /** The refusal of one notification. */
-  async ofNotification({ config, event, task }: PushNotification, target: PinnedUrl): Promise<Maybe<AgentError>> {
+  async ofNotification({ config, owner, event, task }: PushNotification, target: PinnedUrl): Promise<Maybe<AgentError>> {
     if (config.floor === undefined) return undefined;
     const provided = this.#providedAt(target);
     if (firstMissing(floorNamed(config.floor), provided) === undefined) return undefined;
     // Some versions send the whole task with every event.
     const isAllSealed = partsOfEvent(event).every(isSealed) && partsOfTask(await task()).every(isSealed);
-    return this.#refusal(config, isAllSealed ? raiseFloor(provided, SEALED) : provided);
+    return this.#refusal({ config, owner }, isAllSealed ? raiseFloor(provided, SEALED) : provided);
   }
 
   /** What stays on this host crosses no wire. A certificate says who the receiver is. */
@@ -82,19 +81,13 @@ export class WebhookFloor {
     return raiseFloor(isLocal ? ENCRYPTED : NO_FLOOR, this.#signed);
   }
 
-  #refusal({ floor = "", via }: PushConfig, provided: Floor): Maybe<AgentError> {
+  #refusal({ config, owner }: Pick<PushNotification, "config" | "owner">, provided: Floor): Maybe<AgentError> {
+    const { floor = "", via } = config;
     const missing = firstMissing(floorNamed(floor), provided);
     if (missing === undefined) return undefined;
     const error = floorRefusal(missing, WHY);
-    this.#notes?.({
-      kind: "floor",
-      outcome: "refused",
-      requirement: missing,
-      because: error.message,
-      destination: DESTINATION,
-      protocol: via?.protocol,
-      traceId: undefined,
-    });
+    const note = { kind: "floor", outcome: "refused", requirement: missing, because: error.message } as const;
+    this.#notes?.({ ...note, destination: DESTINATION, protocol: via?.protocol, traceId: undefined }, owner);
     return error;
   }
 }

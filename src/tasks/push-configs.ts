@@ -12,7 +12,7 @@ export async function checkedPush(context: RuntimeContext, call: Call, config: P
   const { protocol, version } = call.via;
   const id = config.id === "" ? context.ids.newId() : config.id;
   const checked = { taskId, id, url, token, authentication, via: { protocol, version }, floor: floorName(call.floor) };
-  await dispatcher.allows(checked);
+  await dispatcher.allows(checked, call.caller.owner);
   return checked;
 }
 

@@ -53,8 +53,8 @@ export class PushDispatcher {
   }
 
   /** Throws if notifications to this webhook would never be allowed. */
-  async allows(config: PushConfig): Promise<void> {
-    await this.#parts.port.allows?.(config);
+  async allows(config: PushConfig, owner: string): Promise<void> {
+    await this.#parts.port.allows?.(config, owner);
   }
 
   /** Some webhook may have pending entries. Cheap to call often: all calls of one event loop turn cause one look. */
@@ -193,7 +193,7 @@ export class PushDispatcher {
       });
       this.#cuts.add(cut);
       const task = async () => (await store.snapshot(config.taskId, owner, seq))?.task;
-      const attempted = async () => port.send({ config, seq, event, task }, attempt.signal);
+      const attempted = async () => port.send({ config, owner, seq, event, task }, attempt.signal);
       attempted().then(end, () => end({ accepted: false, problem: "the notification could not be made" }));
     });
   }

@@ -3,6 +3,8 @@ import type { Maybe, PushConfig, Task, TaskEvent } from "../envelope/index.js";
 /** One journal entry to send to one webhook. */
 export interface PushNotification {
   readonly config: PushConfig;
+  /** Whose task it is: the caller that set the webhook. */
+  readonly owner: string;
   readonly seq: number;
   readonly event: TaskEvent;
   /** The task at this entry, for protocols that send the whole task. Undefined if it is no longer stored. */
@@ -24,5 +26,5 @@ export interface PushPort {
   /** One attempt. The same entry may be sent again; entries of one webhook are never sent concurrently. */
   send(notification: PushNotification, signal: AbortSignal): Promise<PushOutcome>;
   /** Throws AgentError if notifications to this webhook would never be allowed. */
-  allows?(config: PushConfig): Promise<void>;
+  allows?(config: PushConfig, owner: string): Promise<void>;
 }
