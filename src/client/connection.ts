@@ -1,6 +1,5 @@
 import {
   AgentError,
-  type AgentEvent,
   asProbe,
   type Call,
   type Envelope,
@@ -17,6 +16,7 @@ import { traitsOf } from "../protocols/traits.js";
 import type { Link, Session } from "../transport/exchange.js";
 import { openSession } from "../transport/links.js";
 import { httpAddress, makeRequest } from "../transport/request.js";
+import { answerWithFallback, StreamWithFallback } from "./fallback.js";
 import type { FloorRules } from "./floor-rules.js";
 import { type Candidate, type InterfaceWish, mayReplace, pickInterface, type Shares, withinVersions } from "./pick-interface.js";
 import { requireSecurity } from "./require-security.js";
@@ -175,61 +175,4 @@ function originOf({ peer: { url } }: Candidate): string {
 function isUnhandled({ code, facts }: AgentError): boolean {
   if (code === "unsupported_version" || code === "unsupported_method") return true;
   return (code === "unavailable" && facts.sent === "no") || (code === "not_found" && facts.status === 404);
-}
-
-/** One answer, from the first interface that handles the request. */
-async function answerWithFallback(first: Promise<AgentEvent>, fallBack: (thrown: unknown) => Maybe<Reply>): Promise<AgentEvent> {
-  for (let reply = first; ; ) {
-    try {
-      return await reply;
-    } catch (thrown) {
-      const other = fallBack(thrown);
-      if (other === undefined || !isPromise(other)) throw thrown;
-      reply = other;
-    }
-  }
-}
-
-/** Some protocols answer a stream request with one event. */
-async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
-  yield await reply;
-}
-
-/** A stream that may be replaced by another one as long as nothing of it was delivered. */
-class StreamWithFallback implements AsyncIterableIterator<AgentEvent> {
-  #source: AsyncIterator<AgentEvent>;
-  #started = false;
-  readonly #fallBack: (thrown: unknown) => Maybe<Reply>;
-
-  constructor(source: AsyncIterable<AgentEvent>, fallBack: (thrown: unknown) => Maybe<Reply>) {
-    this.#source = source[Symbol.asyncIterator]();
-    this.#fallBack = fallBack;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<AgentEvent>> {
-    if (this.#started) return this.#source.next();
-    this.#started = true;
-    return this.#first();
-  }
-
-  async #first(): Promise<IteratorResult<AgentEvent>> {
-    for (;;) {
-      try {
-        return await this.#source.next();
-      } catch (thrown) {
-        const other = this.#fallBack(thrown);
-        if (other === undefined) throw thrown;
-        this.#source = (isPromise(other) ? onlyOne(other) : other)[Symbol.asyncIterator]();
-      }
-    }
-  }
-
-  async return(): Promise<IteratorResult<AgentEvent>> {
-    await this.#source.return?.();
-    return { done: true, value: undefined };
-  }
 }

@@ -1,5 +1,4 @@
 import {
-  type Handler,
   type JsonObject,
   type Layer,
   type LossSink,
@@ -8,16 +7,15 @@ import {
   type ReplayGuard,
   systemIds,
 } from "../envelope/index.js";
-import { type Clock, checkAnswers, deadline, followTasks, resumeStreams, stack, systemClock } from "../policies/index.js";
+import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { createClientContext } from "../protocols/client-context.js";
 import type { Replies } from "../protocols/index.js";
 import type { CardGate, DiscoveryContext, IdSource, Protocol } from "../protocols/protocol.js";
-import { traitsOf } from "../protocols/traits.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { blindDigest, type CardTrust, type Identity, identitySigner, type Resolver } from "../security/index.js";
 import { createMemoryStore } from "../tasks/index.js";
-import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
+import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { type CheckCard, type CheckedCard, cardChecker, trustedInterfaces } from "./card-trust.js";
@@ -29,6 +27,7 @@ import { reachOf, resolverFor } from "./did-resolvers.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
 import { type FloorOptions, FloorRules } from "./floor-rules.js";
+import { edgeOf, withLayers } from "./interface-layers.js";
 import { type ConnectionLimits, peerLink, poolLimits, type RewriteAddress, rewriting } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { replyInbox } from "./reply-inbox.js";
@@ -240,50 +239,13 @@ function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Con
     }),
     candidates,
     random: options.random ?? Math.random,
-    wrap: (handler, candidate) =>
-      layered(rejectUnsatisfied(handler, target, candidate), target, candidate, learning?.(candidate)),
+    wrap: (handler, candidate) => withLayers(handler, target, candidate, learning?.(candidate)),
     onVersionError: () => discoveryCache.delete(key),
     floor,
     dialled: (url) => rewrite?.(url) ?? url,
   });
   connection.shares = options.shares ?? {};
   return connection;
-}
-
-/** Rejects calls whose card requirements the credentials cannot satisfy, before anything is sent. The public card needs none. */
-function rejectUnsatisfied(handler: Handler, { credentials }: PeerTarget, { peer }: Candidate): Handler {
-  const problem = credentials.problemWith(peer.card);
-  if (problem === undefined) return handler;
-  return (operation, call) =>
-    operation.kind === "card" && !operation.extended ? handler(operation, call) : Promise.reject(problem);
-}
-
-/** Outermost first: outcome reporting, telemetry, policies, deadline, unfinished tasks, stream resumption, answer checks, telemetry of each attempt. */
-function layered(handler: Handler, target: PeerTarget, candidate: Candidate, learning: Maybe<Layer>): Handler {
-  const { address, options, clock } = target;
-  const edge = edgeOf(target, candidate);
-  const telemetry = options.telemetry ?? noTelemetry;
-  const canResume = () => candidate.peer.card.capabilities.resume;
-  const traits = traitsOf(candidate.protocol, candidate.peer.version, candidate.peer.binding);
-  const canStream = () => traits.streaming && candidate.peer.card.capabilities.streaming;
-  const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
-  const layers = [
-    learning,
-    telemetry.client(edge, address),
-    carryTrace,
-    ...(options.layers ?? []),
-    limit,
-    traits.tasks ? followTasks({ canStream, clock }) : undefined,
-    options.resume === false ? undefined : resumeStreams({ canResume, clock, random: options.random ?? Math.random }),
-    checkAnswers(),
-    telemetry.wire(edge, { protocol: candidate.protocol.id, version: candidate.peer.version, binding: candidate.peer.binding }),
-  ];
-  return stack(layers)(handler);
-}
-
-/** Labels are configured names only: a peer controls the name on its card. */
-function edgeOf({ options }: PeerTarget, { protocol }: Candidate): Edge {
-  return { srcAgent: options.as ?? "other", dstId: options.id ?? "other", protocol: protocol.id };
 }
 
 const digestOf = blindDigest();

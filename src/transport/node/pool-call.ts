@@ -1,13 +1,11 @@
 import type { Dispatcher } from "undici";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
+import { isClosedConnection } from "../closed-connection.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import type { JsonLimits } from "../json.js";
 import { ByteStream } from "./byte-stream.js";
 import { bodyTimedOut, connectionProblem, headersTimedOut, type Progress } from "./connection-problem.js";
-
-/** Errors of a connection that was open. */
-const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 export interface CallOptions {
   readonly host: string;
@@ -109,7 +107,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     const { host, secure, headersTimeoutMs, bodyIdleMs } = this.#options;
     // The peer closed an idle connection in this moment, before anything was written to it: another one is opened.
-    if (this.#progress === "waiting" && !this.#dispatchedAgain && CLOSED_CODES.has(error.code ?? "")) {
+    if (this.#progress === "waiting" && !this.#dispatchedAgain && isClosedConnection(error)) {
       this.#dispatchedAgain = true;
       this.dispatch();
       return;
