@@ -36,8 +36,8 @@ export class LinkCounts {
 
   async #follow(log: CaptureLog, changed: () => void): Promise<void> {
     try {
-      for await (const message of log.follow({}, 0, this.#stop.signal)) {
-        if (message.status === "open" || message.operation !== "send") continue;
+      for await (const message of log.follow({ ended: true }, 0, this.#stop.signal)) {
+        if (message.operation !== "send") continue;
         this.#count(message);
         changed();
       }

@@ -72,14 +72,14 @@ export class BodyCapture implements WireCapture {
       this.#cut ||= chunk.length > 0;
       return;
     }
-    const bytes = bytesOf(chunk);
-    this.#bytes += bytes.length;
+    const length = chunkBytes(chunk);
+    this.#bytes += length;
     const room = this.#limit - this.#taken - this.#pendingBytes;
-    const kept = bytes.length <= room ? bytes : bytes.subarray(0, room);
-    // Copy: the chunk is often a view of a much larger buffer.
-    this.#pending.add(kept.slice());
+    // Copy: the chunk is often a view of a much larger buffer. Of a long text only what fits is encoded.
+    const kept = typeof chunk === "string" ? bytesOf(chunk.slice(0, room)).subarray(0, room) : chunk.slice(0, room);
+    this.#pending.add(kept);
     this.#pendingBytes += kept.length;
-    if (kept.length < bytes.length) {
+    if (kept.length < length) {
       this.#cut = true;
       this.end();
     } else if (this.#byLines) this.#takeLines(kept);

@@ -2,6 +2,7 @@ import type { Loss, Maybe } from "../../envelope/index.js";
 import type { WireCapture } from "./body-capture.js";
 import type { CapturedEvent, CapturedMessage, CapturedMessageSummary, CaptureFilter, CaptureLimits } from "./captured-message.js";
 import type { CapturedDocument } from "./document.js";
+import { ListPlace } from "./linked-list.js";
 
 /** What is known when a call starts and does not change. */
 export type EntryStart = Pick<
@@ -23,6 +24,9 @@ export class Entry {
   firstSeq = 0;
   /** The size that the log has accounted for it. */
   countedBytes = 0;
+  /** Among all entries, and among those that hold content. */
+  readonly inLog = new ListPlace<Entry>();
+  readonly withContent = new ListPlace<Entry>();
   taskId: Maybe<string>;
   sessionId: Maybe<string>;
   status: CapturedMessage["status"] = "open";
@@ -133,7 +137,7 @@ export class Entry {
     };
   }
 
-  matches({ agent, traceId, protocol, direction, status, text }: CaptureFilter): boolean {
+  matches({ agent, traceId, protocol, direction, status, ended, text }: CaptureFilter): boolean {
     const { start } = this;
     return (
       (agent === undefined || start.agent === agent) &&
@@ -141,6 +145,7 @@ export class Entry {
       (protocol === undefined || start.via.protocol === protocol) &&
       (direction === undefined || start.direction === direction) &&
       (status === undefined || this.status === status) &&
+      (ended === undefined || (this.status !== "open") === ended) &&
       (text === undefined || this.#containsText(text.toLowerCase()))
     );
   }

@@ -1,28 +1,47 @@
+import type { Maybe } from "../../envelope/index.js";
 import { DONE } from "../../policies/replies/iterators.js";
 import type { CapturedMessage, CaptureFeed, CaptureFilter } from "./captured-message.js";
 import type { Entry } from "./entry.js";
 
 type Waiting = (result: IteratorResult<CapturedMessage>) => void;
 
+export interface FeedReaderParts {
+  readonly filter: CaptureFilter;
+  /** Starts after this `seq`. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /** The entries of the log whose last change is later, oldest change first. */
+  changedSince(seq: number): readonly Entry[];
+  onEnd(): void;
+}
+
+/** An entry to deliver, unless it has changed again until then. */
+interface Pending {
+  readonly entry: Entry;
+  readonly seq: number;
+}
+
 /**
- * One reader of the log. Its queue is a set of log entries ordered by their last change: a slow reader blocks nobody and holds
- * nothing beyond the log.
+ * One reader of the log, which is in order of the last changes: a reader is a position in it. A slow one blocks nobody and holds nothing
+ * beyond the log.
  */
 export class FeedReader implements AsyncIterableIterator<CapturedMessage>, CaptureFeed {
-  readonly #filter: CaptureFilter;
-  readonly #pending = new Set<Entry>();
+  readonly #parts: FeedReaderParts;
+  /** Of the message delivered last. */
+  #seq: number;
+  /** A part of the log, latest change first. */
+  #pending: Pending[] = [];
   readonly #waiting: Waiting[] = [];
-  readonly #onEnd: () => void;
+  readonly #stopListening: () => void;
   missed = 0;
   #ended = false;
 
-  constructor(filter: CaptureFilter, signal: AbortSignal, onEnd: () => void) {
-    this.#filter = filter;
+  constructor(parts: FeedReaderParts) {
+    this.#parts = parts;
+    this.#seq = parts.after;
+    const { signal } = parts;
     const stop = (): void => void this.end();
-    this.#onEnd = () => {
-      signal.removeEventListener("abort", stop);
-      onEnd();
-    };
+    this.#stopListening = () => signal.removeEventListener("abort", stop);
     // Deferred so that the creator has registered the reader before it is removed.
     if (signal.aborted) queueMicrotask(stop);
     else signal.addEventListener("abort", stop, { once: true });
@@ -32,26 +51,44 @@ export class FeedReader implements AsyncIterableIterator<CapturedMessage>, Captu
     return this;
   }
 
+  /** A reader that waits has had everything before. */
   offer(entry: Entry): void {
-    this.#pending.delete(entry);
-    if (this.#ended || !entry.matches(this.#filter)) return;
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#pending.add(entry);
-    else waiting({ done: false, value: entry.message() });
+    if (this.#waiting.length === 0 || !entry.matches(this.#parts.filter)) return;
+    const value = this.#delivered(entry);
+    this.#waiting.shift()?.({ done: false, value });
   }
 
   evict(entry: Entry): void {
-    if (this.#pending.delete(entry)) this.missed++;
+    if (entry.seq > this.#seq && entry.matches(this.#parts.filter)) this.missed++;
   }
 
   next(): Promise<IteratorResult<CapturedMessage>> {
     if (this.#ended) return Promise.resolve(DONE);
-    const [first] = this.#pending;
-    if (first !== undefined) {
-      this.#pending.delete(first);
-      return Promise.resolve({ done: false, value: first.message() });
-    }
+    const entry = this.#next();
+    if (entry !== undefined) return Promise.resolve({ done: false, value: this.#delivered(entry) });
     return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  #next(): Maybe<Entry> {
+    for (;;) {
+      const pending = this.#pending.pop() ?? this.#readOn();
+      if (pending === undefined) return undefined;
+      const { entry, seq } = pending;
+      // One that has changed again is found again, and an evicted one is counted.
+      if (entry.seq === seq && entry.inLog.isTaken) return entry;
+    }
+  }
+
+  #readOn(): Maybe<Pending> {
+    const { filter, changedSince } = this.#parts;
+    const changed = changedSince(this.#seq).filter((entry) => entry.matches(filter));
+    this.#pending = changed.reverse().map((entry) => ({ entry, seq: entry.seq }));
+    return this.#pending.pop();
+  }
+
+  #delivered(entry: Entry): CapturedMessage {
+    this.#seq = entry.seq;
+    return entry.message();
   }
 
   return(): Promise<IteratorResult<CapturedMessage>> {
@@ -62,8 +99,9 @@ export class FeedReader implements AsyncIterableIterator<CapturedMessage>, Captu
   end(): this {
     if (this.#ended) return this;
     this.#ended = true;
-    this.#pending.clear();
-    this.#onEnd();
+    this.#pending = [];
+    this.#stopListening();
+    this.#parts.onEnd();
     for (const waiting of this.#waiting.splice(0)) waiting(DONE);
     return this;
   }

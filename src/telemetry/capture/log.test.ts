@@ -151,6 +151,31 @@ describe("following", () => {
     expect(got.map(({ seq }) => seq)).toEqual([two.seq, one.seq]);
   });
 
+  it("gives a reader that wants ended messages only those", async () => {
+    const { log, add } = newLog();
+    const feed = log.follow({ ended: true }, 0, never);
+    const [open, ended] = [add("open"), add("ended")];
+    log.changed(open);
+    ended.status = "ok";
+    log.changed(ended);
+    expect((await take(feed, 1)).map(({ text }) => text)).toEqual(["ended"]);
+  });
+
+  it("gives a reader that waits each change, and what changes while it reads in its latest state", async () => {
+    const { log, add } = newLog();
+    const feed = log.follow({}, 0, never)[Symbol.asyncIterator]();
+    const waiting = feed.next();
+    const one = add("one");
+    expect((await waiting).value?.text).toBe("one");
+    const [two, three] = [add("two"), add("three")];
+    expect((await feed.next()).value?.seq).toBe(two.seq);
+    // Read already, but not delivered.
+    log.changed(three);
+    log.changed(one);
+    expect((await feed.next()).value?.seq).toBe(three.seq);
+    expect((await feed.next()).value?.seq).toBe(one.seq);
+  });
+
   it("reports what a reader missed", async () => {
     const { log, add } = newLog({ sightings: 2 });
     const feed = log.follow({}, 0, never);

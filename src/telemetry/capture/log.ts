@@ -9,6 +9,7 @@ import type {
 } from "./captured-message.js";
 import type { Entry } from "./entry.js";
 import { FeedReader } from "./feed-reader.js";
+import { LinkedList } from "./linked-list.js";
 
 /** `seq` starts from the clock, so that it keeps rising across restarts and old cursors stay valid. */
 const SEQ_PER_MS = 1_000;
@@ -18,9 +19,11 @@ const FULL_RETRY_MS = 5_000;
 /** The captured messages of one process, least recently changed first. Bounded in every dimension; never blocks. */
 export class MemoryLog implements CaptureLog {
   readonly #limits: CaptureLimits;
-  readonly #entries = new Map<string, Entry>();
-  /** Entries that hold content, in eviction order. */
-  readonly #withContent = new Set<Entry>();
+  readonly #byId = new Map<string, Entry>();
+  /** By their last change. */
+  readonly #entries = new LinkedList<Entry>((entry) => entry.inLog);
+  /** Those that hold content, in eviction order. */
+  readonly #withContent = new LinkedList<Entry>((entry) => entry.withContent);
   readonly #readers = new Set<FeedReader>();
   #seq: number;
   #totalBytes = 0;
@@ -36,7 +39,7 @@ export class MemoryLog implements CaptureLog {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#byId.size;
   }
 
   get forgotten(): number {
@@ -53,24 +56,20 @@ export class MemoryLog implements CaptureLog {
   }
 
   add(entry: Entry): void {
-    this.#entries.set(entry.start.id, entry);
+    this.#byId.set(entry.start.id, entry);
     this.#move(entry);
     entry.firstSeq = entry.seq;
-    if (this.#entries.size > this.#limits.sightings) this.#evictOldest();
+    if (this.#byId.size > this.#limits.sightings) this.#evictOldest();
   }
 
   /** Records a change. An evicted entry stays evicted. */
   changed(entry: Entry): void {
-    if (this.#entries.delete(entry.start.id)) {
-      this.#entries.set(entry.start.id, entry);
-      this.#move(entry);
-    }
+    if (this.#entries.has(entry)) this.#move(entry);
   }
 
   list(filter: CaptureFilter, limit: number, before = Number.POSITIVE_INFINITY): readonly CapturedMessageSummary[] {
-    const newestFirst = [...this.#entries.values()].reverse();
     const found: CapturedMessageSummary[] = [];
-    for (const entry of newestFirst) {
+    for (const entry of this.#entries.newestFirst()) {
       if (found.length >= limit) break;
       if (entry.seq < before && entry.matches(filter)) found.push(entry.summary());
     }
@@ -78,11 +77,11 @@ export class MemoryLog implements CaptureLog {
   }
 
   get(id: string): CapturedMessage | undefined {
-    return this.#entries.get(id)?.message();
+    return this.#byId.get(id)?.message();
   }
 
   trace(traceId: string): readonly CapturedMessage[] {
-    const found = [...this.#entries.values()].filter((entry) => entry.start.traceId === traceId);
+    const found = [...this.#byId.values()].filter((entry) => entry.start.traceId === traceId);
     return found.sort((a, b) => a.firstSeq - b.firstSeq).map((entry) => entry.message());
   }
 
@@ -91,11 +90,16 @@ export class MemoryLog implements CaptureLog {
       throw new AgentError("overloaded", `${this.#limits.readers} feed readers are already connected`, {
         retryAfterMs: FULL_RETRY_MS,
       });
-    const reader = new FeedReader(filter, signal, () => void this.#readers.delete(reader));
+    const reader = new FeedReader({
+      filter,
+      after: after > 0 ? after : this.#seq,
+      signal,
+      changedSince: (seq) => this.#changedSince(seq),
+      onEnd: () => void this.#readers.delete(reader),
+    });
     if (this.#closed) return reader.end();
     this.#readers.add(reader);
     if (after > 0 && after < this.#evictedUpTo) reader.missed++;
-    if (after > 0) for (const entry of this.#entries.values()) if (entry.seq > after) reader.offer(entry);
     return reader;
   }
 
@@ -105,7 +109,19 @@ export class MemoryLog implements CaptureLog {
     for (const reader of this.#readers) reader.end();
   }
 
+  /** Oldest change first. */
+  #changedSince(seq: number): readonly Entry[] {
+    const found: Entry[] = [];
+    for (const entry of this.#entries.newestFirst()) {
+      if (entry.seq <= seq) break;
+      found.push(entry);
+    }
+    return found.reverse();
+  }
+
   #move(entry: Entry): void {
+    this.#entries.remove(entry);
+    this.#entries.append(entry);
     entry.seq = ++this.#seq;
     this.#count(entry, entry.size);
     while (this.#totalBytes > this.#limits.totalBytes && this.#dropOldestContent());
@@ -115,25 +131,26 @@ export class MemoryLog implements CaptureLog {
   #count(entry: Entry, size: number): void {
     this.#totalBytes += size - entry.countedBytes;
     entry.countedBytes = size;
-    if (size > 0) this.#withContent.add(entry);
-    else this.#withContent.delete(entry);
+    if (size === 0) this.#withContent.remove(entry);
+    else if (!this.#withContent.has(entry)) this.#withContent.append(entry);
   }
 
   /** Drops the content of the oldest entry that has any; false if none has. */
   #dropOldestContent(): boolean {
-    const [oldest] = this.#withContent;
+    const oldest = this.#withContent.first;
     if (oldest === undefined) return false;
     oldest.strip();
     this.#count(oldest, oldest.size);
     // The remainder is too small to be dropped again.
-    this.#withContent.delete(oldest);
+    this.#withContent.remove(oldest);
     return true;
   }
 
   #evictOldest(): void {
-    const [oldest] = this.#entries.values();
+    const oldest = this.#entries.first;
     if (oldest === undefined) return;
-    this.#entries.delete(oldest.start.id);
+    this.#byId.delete(oldest.start.id);
+    this.#entries.remove(oldest);
     this.#count(oldest, 0);
     this.#evicted++;
     this.#evictedUpTo = oldest.seq;

@@ -37,7 +37,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   #status = 0;
   #rawHeaders: Buffer[] = [];
   #stream: ByteStream | undefined;
-  readonly #collected: ByteCollector;
+  #collected: ByteCollector;
 
   constructor(
     request: HttpRequest,
@@ -86,7 +86,12 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     if (isEventStream(findHeader(rawHeaders, "content-type"))) {
       this.#stream = new ByteStream(resume, () => this.abort(new AgentError("cancelled", "the reader stopped reading")));
       this.#resolve(new PooledResponse(status, rawHeaders, this.#stream, this.#options.jsonLimits));
-    } else if (Number(findHeader(rawHeaders, "content-length")) > this.#options.bodyBytes) this.abort(this.#tooLarge());
+      return true;
+    }
+    const declared = Number(findHeader(rawHeaders, "content-length") ?? Number.NaN);
+    if (declared > this.#options.bodyBytes) this.abort(this.#tooLarge());
+    // No room beyond the declared length: a large answer would leave twice its size as garbage.
+    else if (declared > 0) this.#collected = new ByteCollector(declared);
     return true;
   }
 
