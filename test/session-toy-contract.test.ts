@@ -108,6 +108,7 @@ function reading(session: Session, wanted: (frame: Chunk) => boolean): Session {
     frames: frames(),
     send: (frame, call) => session.send(frame, call),
     assign: (frame, call) => session.assign(frame, call),
+    markSealed: (seal) => session.markSealed(seal),
     hold: () => session.hold(),
     shutDown: (reason) => session.shutDown(reason),
     tap: (tap) => session.tap(tap),

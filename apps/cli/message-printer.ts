@@ -92,7 +92,7 @@ export class MessagePrinter {
     if (wire === undefined) return [];
     const { cyan, dim } = this.#colors;
     const headers = Object.entries(wire.headers).map(([name, value]) => `      ${dim(printable(`${name}: ${value}`))}`);
-    const note = [wire.encoding === "base64" ? "base64" : "", wire.cut ? `of ${wire.bytes} bytes, cut` : ""].filter(
+    const note = [sealOf(wire), wire.encoding === "base64" ? "base64" : "", wire.cut ? `of ${wire.bytes} bytes, cut` : ""].filter(
       (each) => each !== "",
     );
     const body = wire.body === "" ? [] : printable(wire.body).trimEnd().split("\n");
@@ -135,6 +135,11 @@ export class MessagePrinter {
 
 function why(message: string | undefined): string {
   return message === undefined || message === "" ? "" : ` (${oneLine(message, REASON_CHARACTERS)})`;
+}
+
+function sealOf({ sealed, signer }: WireBytes): string {
+  if (signer === undefined) return "";
+  return `${sealed === true ? "ciphertext of" : "signed by"} ${oneLine(signer, REASON_CHARACTERS)}`;
 }
 
 function summaryOf({ operation, text }: CapturedMessage): string {

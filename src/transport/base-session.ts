@@ -1,6 +1,6 @@
 import { AgentError, type Call, type Maybe } from "../envelope/index.js";
 import { bufferedBytesOf } from "./buffered-bytes.js";
-import type { Chunk, RequestHead, Session, SessionEnd, SessionTap } from "./exchange.js";
+import type { Chunk, RequestHead, Session, SessionEnd, SessionSeal, SessionTap } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { SessionQueue } from "./session-queue.js";
 import { SessionTimers } from "./session-timers.js";
@@ -122,6 +122,10 @@ export abstract class BaseSession implements Session {
 
   assign(frame: Chunk, call: Call): void {
     for (const tap of this.#taps) this.#observe(() => tap.assigned?.(frame, call));
+  }
+
+  markSealed(seal: SessionSeal): void {
+    for (const tap of this.#taps) this.#observe(() => tap.sealed?.(seal));
   }
 
   tap(tap: SessionTap): void {

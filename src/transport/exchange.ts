@@ -1,6 +1,6 @@
 import type { Cancel } from "../envelope/cancel.js";
 import type { AgentError } from "../envelope/error.js";
-import type { Admitted, Call } from "../envelope/handler.js";
+import type { Admitted, Call, Principal } from "../envelope/handler.js";
 import type { Awaitable, Maybe } from "../envelope/json.js";
 import type { JsonLimits } from "./json.js";
 
@@ -140,6 +140,8 @@ export interface Session {
   send(frame: Chunk, call?: Maybe<Call>): Maybe<Promise<void>>;
   /** Tells observers to which call a received message belongs. */
   assign(frame: Chunk, call: Call): void;
+  /** Tells observers that the messages of calls are sealed, and by whom. */
+  markSealed(seal: SessionSeal): void;
   /** Adds an observer of the messages, those that wait to be read included. */
   tap(tap: SessionTap): void;
   /**
@@ -158,8 +160,26 @@ export interface Session {
 export interface SessionTap {
   received?(frame: Chunk, bytes: number): void;
   assigned?(frame: Chunk, call: Call): void;
+  sealed?(seal: SessionSeal): void;
   sent?(frame: Chunk, bytes: number, call: Maybe<Call>): void;
   ended?(end: SessionEnd): void;
+}
+
+/** Who seals the messages of a session: the DIDs that both sides proved to each other. */
+export interface SessionSeal {
+  readonly own: string;
+  readonly peer: string;
+}
+
+/** A session that is passed on unopened. */
+export interface RelayedSessionFacts {
+  /** The agent whose peer it is passed on to. */
+  readonly agent: string;
+  readonly protocol: string;
+  /** Who was admitted to the relay. */
+  readonly caller: Principal;
+  /** The DID that the caller says it is: it proves it to the agent, not to the relay. */
+  readonly claims: string;
 }
 
 /** How a session ended. */

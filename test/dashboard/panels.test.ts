@@ -86,6 +86,40 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     expect(await page.locator(".verdict").textContent()).toContain("unavailable: nobody listens there");
   });
 
+  it("shows what crossed the wire of a sealed session as ciphertext, with its size and who signed it", async () => {
+    const page = await open({ panel: "messages" });
+    const [own, peer] = ["did:wba:gateway.example", "did:wba:customs.example"];
+    const sealed = { headers: {}, encoding: "base64", cut: false, sealed: true } as const;
+    served.messages.add(
+      capturedMessage({
+        id: "sealed",
+        seq: 90,
+        direction: "out",
+        agent: "customs",
+        text: "12 containers",
+        via: { protocol: "anp", version: "1.2", binding: "WS" },
+        envelope: { content: { text: "12 containers" } },
+        request: { ...sealed, head: "WS /anp/rpc", body: "AAAAAAAAAAGB/w==", bytes: 10, signer: own },
+        response: { ...sealed, head: "message", body: "AAAAAAAAAAJC", bytes: 9, signer: peer },
+      }),
+    );
+    await page.locator(".message-row", { hasText: "12 containers" }).click();
+    const wire = page.locator(".step", { hasText: "Wire out" });
+    await wire.locator(".hex").waitFor();
+    expect(await wire.locator(".wire-seal").textContent()).toBe(`Ciphertext, sealed and signed by ${own}`);
+    expect(await wire.locator(".wire-head").textContent()).toBe("WS /anp/rpc 10 B");
+    expect(await wire.locator(".hex").textContent()).toContain("000000  00 00 00 00 00 00 00 01  81 ff");
+    expect(await wire.textContent()).not.toContain("12 containers");
+    // The gateway is an end of the session: what it read is beside it.
+    expect(await page.locator(".step", { hasText: "Envelope" }).textContent()).toContain("12 containers");
+
+    await page.locator("[data-way=answer]").click();
+    await page.locator(".wire-seal", { hasText: peer }).waitFor();
+    expect(await page.locator(".wire-seal").textContent()).toBe(`Ciphertext, sealed and signed by ${peer}`);
+    await keepScreenshot(page, "sealed");
+    expectClean(visitor, served);
+  });
+
   it("adds messages as they arrive, and updates one in place", async () => {
     const page = await open({ panel: "messages" });
     await page.locator("#message-count", { hasText: "3 messages" }).waitFor();

@@ -56,6 +56,9 @@ export class SealedSession implements Session {
   shutDown(reason: Parameters<Session["shutDown"]>[0]): ReturnType<Session["shutDown"]> {
     return this.outer.shutDown(reason);
   }
+  markSealed(seal: Parameters<Session["markSealed"]>[0]): void {
+    this.outer.markSealed(seal);
+  }
   tap(tap: Parameters<Session["tap"]>[0]): void {
     this.outer.tap(tap);
   }

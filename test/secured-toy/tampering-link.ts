@@ -36,6 +36,7 @@ function through<T extends Chunk>(session: Session, tamper: Tamper<T>, sent: T[]
     frames: answered(session.frames, answers),
     send,
     assign: (frame, call) => session.assign(frame, call),
+    markSealed: (seal) => session.markSealed(seal),
     tap: (tap) => session.tap(tap),
     hold: () => session.hold(),
     shutDown: (reason) => session.shutDown(reason),

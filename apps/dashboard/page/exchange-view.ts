@@ -66,6 +66,7 @@ function wireBody(wire: WireBytes | undefined, label: string, absent: string): H
       wire.head,
       h("span", { class: "quiet" }, ` ${bytes(wire.bytes)}${wire.cut ? ", truncated" : ""}`),
     ),
+    sealLine(wire),
     headers.length > 0 &&
       h(
         "details",
@@ -79,6 +80,13 @@ function wireBody(wire: WireBytes | undefined, label: string, absent: string): H
         ? bytesView(wire.body, `${label}, as hex`)
         : codeView(wire.body, label),
   );
+}
+
+/** Who signed or sealed the bytes. False: nobody has proved that they are of anyone. */
+function sealLine({ sealed, signer }: WireBytes): HTMLElement | false {
+  if (signer === undefined) return false;
+  const what = sealed === true ? "Ciphertext, sealed and signed by" : "Signed by";
+  return h("p", { class: "wire-seal" }, `${what} `, h("code", {}, signer));
 }
 
 function lossList(losses: readonly Loss[]): HTMLElement {

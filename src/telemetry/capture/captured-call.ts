@@ -26,6 +26,8 @@ export interface CallFacts {
   readonly position: SpanPosition;
   readonly agent: string;
   readonly caller: string;
+  /** The DID that the caller proved. */
+  readonly signer?: Maybe<string>;
   readonly via: Via;
 }
 
@@ -39,7 +41,7 @@ export class CapturedCall implements ExchangeObserver {
   #isBinary = false;
   readonly position: SpanPosition;
 
-  constructor(context: CaptureContext, { direction, operation, position, agent, caller, via }: CallFacts) {
+  constructor(context: CaptureContext, { direction, operation, position, agent, caller, signer, via }: CallFacts) {
     const { traceId, span, parentSpan } = position;
     const envelope = envelopeOf(operation);
     this.#context = context;
@@ -62,6 +64,7 @@ export class CapturedCall implements ExchangeObserver {
         text: preview(textOf(envelope?.content ?? [])),
       },
       context.limits,
+      signer,
     );
     this.#entry.taskId = taskOf(operation);
     this.#entry.sessionId = sessionOf(operation);

@@ -1,9 +1,10 @@
 import type { Loss, Maybe } from "../../envelope/index.js";
-import type { Chunk, HttpRequest, RequestHead } from "../../transport/exchange.js";
+import type { Chunk, HttpRequest, RequestHead, SessionSeal } from "../../transport/exchange.js";
 import type { WireCapture } from "./body-capture.js";
 import type { CapturedCall } from "./captured-call.js";
 import { MessageCapture } from "./message-capture.js";
 import { captureRequest, type ExchangeObserver } from "./observed-exchange.js";
+import { SealedCapture } from "./sealed-capture.js";
 import { requestHead } from "./secrets.js";
 
 /** Losses of a decoder are reported before its call is captured; as many wait as a captured message keeps. */
@@ -61,18 +62,32 @@ export class CapturedHttpExchange extends CapturedExchange {
   }
 }
 
+/** Who sealed the messages of one call: of the request and of the response. */
+export interface SealedBy {
+  readonly request: string;
+  readonly response: string;
+}
+
+/** Of calls that the peer makes, and of those that are made to it. */
+export const sealedByCaller = ({ own, peer }: SessionSeal): SealedBy => ({ request: peer, response: own });
+export const sealedForPeer = ({ own, peer }: SessionSeal): SealedBy => ({ request: own, response: peer });
+
+type FrameCapture = MessageCapture | SealedCapture;
+
 /** The messages of one call in a session, which carries many calls at a time. */
 export class CapturedSessionExchange extends CapturedExchange {
   readonly #limit: number;
-  readonly #request: MessageCapture;
-  #response: Maybe<MessageCapture>;
+  readonly #sealed: Maybe<SealedBy>;
+  readonly #request: FrameCapture;
+  #response: Maybe<FrameCapture>;
   /** The upgrade request continues the trace of the opening and not those of the calls. */
   readonly traceparent = undefined;
 
-  constructor({ path, query }: RequestHead, limit: number) {
+  constructor({ path, query }: RequestHead, limit: number, sealed: Maybe<SealedBy>) {
     super();
     this.#limit = limit;
-    this.#request = new MessageCapture(requestHead("WS", path, query), limit);
+    this.#sealed = sealed;
+    this.#request = this.#capture(requestHead("WS", path, query), sealed?.request);
   }
 
   /** A message of the caller. */
@@ -84,7 +99,7 @@ export class CapturedSessionExchange extends CapturedExchange {
   /** A message to the caller. */
   addResponse(frame: Chunk): void {
     if (this.#response === undefined) {
-      this.#response = new MessageCapture("message", this.#limit);
+      this.#response = this.#capture("message", this.#sealed?.response);
       this.responseStarted(this.#response);
     }
     this.#response.add(frame);
@@ -93,5 +108,9 @@ export class CapturedSessionExchange extends CapturedExchange {
 
   protected captureRequest(): WireCapture {
     return this.#request;
+  }
+
+  #capture(head: string, signer: Maybe<string>): FrameCapture {
+    return signer === undefined ? new MessageCapture(head, this.#limit) : new SealedCapture(head, this.#limit, signer);
   }
 }

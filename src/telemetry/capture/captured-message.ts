@@ -6,12 +6,19 @@ export interface WireBytes {
   readonly head: string;
   /** Without credentials, cookies and tokens. */
   readonly headers: { readonly [name: string]: string };
-  /** Text if it is UTF-8, otherwise base64. The messages of a session are joined by line feeds; binary ones are left out. */
+  /**
+   * Text if it is UTF-8, otherwise base64. The messages of a session are joined by line feeds; binary ones are left out, unless they
+   * are sealed: then they are here as they crossed the wire, one after the other.
+   */
   readonly body: string;
   readonly encoding: "utf8" | "base64";
   /** Size of the whole body; `body` may be shorter. */
   readonly bytes: number;
   readonly cut: boolean;
+  /** It is ciphertext. */
+  readonly sealed?: Maybe<true>;
+  /** The DID that was proved for it, by a signature over the request or in the handshake of the session. */
+  readonly signer?: Maybe<string>;
 }
 
 /** One event of an answer, reduced for lists. */

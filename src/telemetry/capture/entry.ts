@@ -1,6 +1,13 @@
 import type { Loss, Maybe } from "../../envelope/index.js";
 import type { WireCapture } from "./body-capture.js";
-import type { CapturedEvent, CapturedMessage, CapturedMessageSummary, CaptureFilter, CaptureLimits } from "./captured-message.js";
+import type {
+  CapturedEvent,
+  CapturedMessage,
+  CapturedMessageSummary,
+  CaptureFilter,
+  CaptureLimits,
+  WireBytes,
+} from "./captured-message.js";
 import type { CapturedDocument } from "./document.js";
 import { ListPlace } from "./linked-list.js";
 
@@ -19,6 +26,8 @@ const EVENT_OVERHEAD = 64;
 export class Entry {
   readonly start: EntryStart;
   readonly #limits: CaptureLimits;
+  /** Who signed the request, unless its bytes say so. */
+  readonly #signer: Maybe<string>;
   seq = 0;
   /** The first `seq`; orders calls that start in the same millisecond. */
   firstSeq = 0;
@@ -47,11 +56,12 @@ export class Entry {
   /** Its content was dropped to free memory. */
   #stripped = false;
 
-  constructor(start: EntryStart, limits: CaptureLimits) {
+  constructor(start: EntryStart, limits: CaptureLimits, signer?: Maybe<string>) {
     this.start = start;
     const { traceId, parentSpan = "", agent, caller, messageId = "", text } = start;
     this.#nameSize = traceId.length + parentSpan.length + agent.length + caller.length + messageId.length + text.length;
     this.#limits = limits;
+    this.#signer = signer;
   }
 
   get hasRequest(): boolean {
@@ -120,7 +130,7 @@ export class Entry {
   message(): CapturedMessage {
     return {
       ...this.#common(),
-      request: this.#request?.wire(),
+      request: signedBy(this.#request?.wire(), this.#signer),
       envelope: this.#envelope?.json,
       response: this.#response?.wire(),
       events: [...this.#events],
@@ -166,6 +176,10 @@ export class Entry {
     else if (this.#sensitive) capture.dropBinary();
     return capture;
   }
+}
+
+function signedBy(wire: Maybe<WireBytes>, signer: Maybe<string>): Maybe<WireBytes> {
+  return wire === undefined || signer === undefined ? wire : { signer, ...wire };
 }
 
 function sizeOf(event: Maybe<CapturedEvent>): number {

@@ -4,7 +4,7 @@ import type { Chunk, Exchange, Link, RequestHead, SessionTap } from "../../trans
 import type { Edge } from "../edge.js";
 import type { CaptureContext } from "./capture-context.js";
 import { CapturedCall, envelopeOf, ignoreErrors } from "./captured-call.js";
-import { CapturedSessionExchange } from "./captured-exchange.js";
+import { CapturedSessionExchange, type SealedBy, sealedForPeer } from "./captured-exchange.js";
 import { captureRequest, captureResponse, onResponse } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
@@ -63,18 +63,22 @@ export class OutboundCapture {
   }
 
   #tapOf(upgrade: RequestHead): SessionTap {
+    let sealed: Maybe<SealedBy>;
     return {
-      sent: (frame, bytes, call) => ignoreErrors(() => this.#exchangeOf(call, upgrade, bytes)?.addRequest(frame)),
+      sealed: (seal) => {
+        sealed = sealedForPeer(seal);
+      },
+      sent: (frame, bytes, call) => ignoreErrors(() => this.#exchangeOf(call, bytes, upgrade, sealed)?.addRequest(frame)),
       assigned: (frame: Chunk, call: Call) => ignoreErrors(() => this.#attempts.of(call)?.exchange?.addResponse(frame)),
     };
   }
 
   /** Undefined if the attempt has made a request by HTTP: its first request is kept. */
-  #exchangeOf(call: Maybe<Call>, upgrade: RequestHead, bytes: number): Maybe<CapturedSessionExchange> {
+  #exchangeOf(call: Maybe<Call>, bytes: number, upgrade: RequestHead, sealed: Maybe<SealedBy>): Maybe<CapturedSessionExchange> {
     const attempt = this.#attempts.of(call);
     if (attempt === undefined || attempt.exchange !== undefined) return attempt?.exchange;
     if (!attempt.captured.wantsRequest(bytes)) return undefined;
-    attempt.exchange = new CapturedSessionExchange(upgrade, this.#context.limits.bodyBytes);
+    attempt.exchange = new CapturedSessionExchange(upgrade, this.#context.limits.bodyBytes, sealed);
     attempt.exchange.addCall(attempt.captured);
     return attempt.exchange;
   }

@@ -60,6 +60,7 @@ async function open(context: ClientContext, identity: Identity, to: Recipient, c
     const onRefused = (thrown: AgentError): void => context.fault(thrown);
     const session = new SealedSession({ outer, frames, channel, incomplete, onRefused }, () => context.now());
     const { did } = to;
+    outer.markSealed({ own: identity.did, peer: did });
     const peer = { id: did, scheme: "did", scopes: [], owner: ownerOf("did", did) } as const;
     return { session, frames: session.frames, peer, takesCalls: () => session.takesCalls };
   } catch (thrown) {

@@ -55,6 +55,9 @@ export abstract class InnerSession implements Session {
   shutDown(reason: string): void {
     this.outer.shutDown(reason);
   }
+  markSealed(seal: Parameters<Session["markSealed"]>[0]): void {
+    this.outer.markSealed(seal);
+  }
   tap(tap: Parameters<Session["tap"]>[0]): void {
     this.outer.tap(tap);
   }

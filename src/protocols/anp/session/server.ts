@@ -81,20 +81,24 @@ export const serveSessions: ServeSessions = (host, identity) => {
       path: request.path,
       async admit(peer: ProvenPeer) {
         caller = await callerOf(host, outer, peer);
+        outer.markSealed({ own: identity.did, peer: peer.did });
       },
     };
     const side = { context, identity, cancel: request.cancel };
     const channel = await withinTime(outer, frames, request.cancel, (messages) => respond(messages, side, rules));
     if (caller === undefined) throw new AgentError("internal", "a handshake ended without a caller");
     const onRefused = (error: AgentError & { readonly problem: string }): void =>
-      host.refused(outer, new AgentError(error.code, `record refused: ${error.problem}`));
+      host.refused(
+        outer,
+        new AgentError(error.code, `record refused: ${error.problem}`, { detail: { reason: `record_${error.problem}` } }),
+      );
     const sealed = new SealedSession({ outer, frames, channel, incomplete, onRefused }, () => host.now());
     return { sealed, caller };
   }
 
   function refuse(outer: Session, error: AgentError): void {
     const reason = error.facts.detail?.["reason"] ?? error.code;
-    host.refused(outer, new AgentError(error.code, `handshake refused (${reason}): ${error.message}`));
+    host.refused(outer, new AgentError(error.code, `handshake refused (${reason}): ${error.message}`, { detail: { reason } }));
     outer.send(writeError(undefined, error))?.catch(() => undefined);
     outer.close(error.code === "overloaded" ? TRY_LATER : REFUSED, reason);
   }
