@@ -12,6 +12,7 @@ export {
 } from "./document.js";
 export { listenerInterfaces } from "./listener-interfaces.js";
 export { loadAgents } from "./load-agents.js";
+export { nearestOf } from "./nearest.js";
 export { droppedSpans, openTracing } from "./open-tracing.js";
 export {
   isClearBeyondLoopback,
@@ -22,4 +23,5 @@ export {
   profileLimits,
   RECOMMENDED_LIMITS,
 } from "./profile.js";
+export { settingProblems } from "./settings.js";
 export { isTracingWanted, type OpenTracing, type TracingRequest } from "./tracing/settings.js";

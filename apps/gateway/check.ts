@@ -28,13 +28,14 @@ const CHECK_MS = 5_000;
 export async function checkGateway(config: GatewayConfig, probe: boolean): Promise<CheckedGateway> {
   const { agents, warnings, floor } = await prepare(config);
   const upstreams = agents.flatMap(({ config: agent, credentials, identities, trust, callers }) =>
-    agent.upstreams.map(async ({ id, url, pin }, index): Promise<CheckedUpstream> => {
+    agent.upstreams.map(async ({ id, url, pin, settings }, index): Promise<CheckedUpstream> => {
       const facts = { agent: agent.name, id, url };
       if (!probe) return { ...facts, speaks: undefined, problem: undefined };
       try {
         const identity = identities[index];
         const options = {
           credentials: credentials[index] ?? {},
+          settings,
           discoveryCache: new DiscoveryCache(),
           discoverMs: CHECK_MS,
           ...(pin === undefined ? {} : { pin }),

@@ -1,11 +1,10 @@
 import type { Maybe } from "../../src/index.js";
-import { protocols } from "../../src/public/protocols.js";
-import type { MemberPath } from "../config/index.js";
+import { type MemberPath, settingProblems } from "../config/index.js";
 import { addressKey, DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, localUrl } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";
 import type { ConfigProblems } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
-import { nearestOf } from "./schema-problems.js";
+import { isDid } from "./config-values.js";
 
 /** Checks beyond the schema: conflicting members and unknown names. */
 export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlySet<string>, problems: ConfigProblems): void {
@@ -114,6 +113,8 @@ function checkCallers(document: ConfigDocument, agents: readonly AgentConfig[], 
     if (callers === "own") continue;
     if (mode === "adopt" && !requiresAuthentication(document))
       reportOnce(callersPath, "forwards callers' tokens without authenticating callers: configure auth");
+    for (const { url, path } of upstreams)
+      if (isDid(url)) problems.add(path, "must be a URL: the credentials of callers are sent to a configured address only");
     for (const { credentials, credentialPath } of upstreams)
       if (credentials.oauth2 !== undefined)
         reportOnce(
@@ -159,18 +160,5 @@ function checkStore(
 }
 
 function checkSettings({ settings = {} }: ConfigDocument, problems: ConfigProblems): void {
-  for (const [id, given] of Object.entries(settings)) {
-    const protocol = protocols.find((each) => each.id === id);
-    if (protocol === undefined) {
-      problems.add(["settings", id], `is not a known protocol; available: ${protocols.map((each) => each.id).join(", ")}`);
-      continue;
-    }
-    const known = (protocol.settings ?? []).map(({ name }) => name);
-    for (const name of Object.keys(given)) {
-      if (known.includes(name)) continue;
-      const near = nearestOf(name, known);
-      const hint = known.length === 0 ? `${id} has no settings` : `available: ${known.join(", ")}`;
-      problems.add(["settings", id, name], `is unknown; ${near === undefined ? hint : `did you mean ${near}?`}`);
-    }
-  }
+  for (const { path, problem } of settingProblems(settings)) problems.add(path, problem);
 }

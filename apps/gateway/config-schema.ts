@@ -3,7 +3,7 @@ import { AgentError } from "../../src/index.js";
 import { CARD_POLICIES, DEFAULT_LIMITS, ProxyTrust } from "../../src/internal.js";
 import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
-import { COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
+import { ADDRESS, COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
 import { ADMIN, LOG, LOG_FORMAT, LOG_LEVEL, METRIC_NAMES, METRICS, TRACING } from "./operator-schema.js";
 import { POLICIES } from "./policy-schema.js";
@@ -86,7 +86,7 @@ const COMMON = {
 
 const UPSTREAM = z.strictObject({
   id: NAME.describe("Name in metrics, log lines and on the page."),
-  url: URL_TEXT,
+  url: ADDRESS,
   weight: z.number().min(0).optional().describe("Relative share of messages; 0 is a standby. Default: 1."),
   tags: z.array(TEXT).optional().describe("A message with tags is sent only to upstreams that have all of them."),
   pin: INTERFACE_NAME.optional(),
@@ -98,8 +98,8 @@ const UPSTREAM = z.strictObject({
 const AGENT = z
   .strictObject({
     name: NAME.describe("Name of the agent in the gateway; part of its URL."),
-    upstream: URL_TEXT.optional().describe("URL of the agent, if there is one."),
-    upstreams: z.array(UPSTREAM).min(1, "is empty").optional().describe("URLs of the agent, if there are several."),
+    upstream: ADDRESS.optional().describe("URL or DID of the agent, if there is one."),
+    upstreams: z.array(UPSTREAM).min(1, "is empty").optional().describe("URLs or DIDs of the agent, if there are several."),
     pin: INTERFACE_NAME.optional().describe("The only interface to use. Default: the discovered one."),
     sharedKeys: z
       .boolean()

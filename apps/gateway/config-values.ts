@@ -33,6 +33,17 @@ export const URL_TEXT = z.string().superRefine((text, context) => {
   if (username !== "" || password !== "") report("must not contain a user or password: use credentials");
 });
 
+/** Where an agent is: an http(s) URL, or a DID whose document names its address. */
+export const ADDRESS = z.string().superRefine((text, context) => {
+  const { error } = isDid(text) ? DID.safeParse(text) : URL_TEXT.safeParse(text);
+  for (const { message } of error?.issues ?? [])
+    context.addIssue({ code: "custom", message: message.replace("http or https URL", "http or https URL, or a DID") });
+});
+
+export function isDid(address: string): boolean {
+  return /^did:/i.test(address);
+}
+
 /** A reference to a secret. The configuration never holds the secret itself. */
 export const SECRET = z
   .union([z.strictObject({ env: VARIABLE }), z.strictObject({ file: FILE })], {

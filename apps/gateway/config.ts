@@ -1,4 +1,4 @@
-import type { FloorOptions, Maybe, Requirement } from "../../src/index.js";
+import type { FloorOptions, JsonObject, Maybe, Requirement } from "../../src/index.js";
 import type { MemberPath } from "../config/index.js";
 import type { CallersDocument } from "./callers-schema.js";
 import type { ConfigProblems } from "./config-problem.js";
@@ -8,6 +8,7 @@ import type { PolicyDocument } from "./policy-schema.js";
 /** One upstream address of an agent. */
 export interface UpstreamConfig {
   readonly id: string;
+  /** A URL, or a DID. */
   readonly url: string;
   readonly weight: Maybe<number>;
   readonly tags: Maybe<readonly string[]>;
@@ -15,6 +16,8 @@ export interface UpstreamConfig {
   readonly credentials: CredentialReferences;
   /** The identity file that signs requests to it. */
   readonly identity: Maybe<string>;
+  /** Protocol settings, by protocol id. */
+  readonly settings: { readonly [protocol: string]: JsonObject };
   /** The security of calls to it, with the requirements of its agent. */
   readonly floor: Required<Pick<FloorOptions, "require" | "clearText" | "openings">>;
   /** Paths of its URL, its credentials and its identity in the document. */
@@ -107,7 +110,7 @@ function upstreamsOf(
   document: ConfigDocument,
   path: MemberPath,
 ): readonly [UpstreamConfig, ...UpstreamConfig[]] {
-  const { defaults = {} } = document;
+  const { defaults = {}, settings = {} } = document;
   const common = agent.credentials ?? defaults.credentials ?? {};
   const commonIdentity = agent.identity ?? defaults.identity;
   const required = agent.require ?? defaults.require ?? [];
@@ -122,6 +125,7 @@ function upstreamsOf(
       pin: each.pin ?? agent.pin,
       credentials: each.credentials ?? common,
       identity: each.identity ?? commonIdentity,
+      settings,
       floor: floorFor(document, `${agent.name}/${each.id}`, [...required, ...(each.require ?? [])]),
       path: [...path, "upstreams", index, "url"],
       credentialPath: each.credentials === undefined ? commonPath : [...path, "upstreams", index, "credentials"],
@@ -132,7 +136,8 @@ function upstreamsOf(
   const { name: id, upstream: url = "", pin } = agent; // the schema guarantees one of upstream and upstreams
   const paths = { path: [...path, "upstream"], credentialPath: commonPath, identityPath: commonIdentityPath };
   const floor = floorFor(document, id, required);
-  return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, identity: commonIdentity, floor, ...paths }];
+  const only = { id, url, weight: undefined, tags: undefined, pin, credentials: common, identity: commonIdentity };
+  return [{ ...only, settings, floor, ...paths }];
 }
 
 /** The profiles without a stricter rule of their own. */

@@ -9,8 +9,9 @@ import {
   surelyProtected,
   traitsOf,
 } from "../../src/internal.js";
-import { protocols } from "../../src/public/protocols.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import type { GatewayConfig, UpstreamConfig } from "./config.js";
+import { isDid } from "./config-values.js";
 
 /** An upstream that gets less security than calls must have, or whose calls are refused. */
 export interface FloorLink extends FloorFields {
@@ -49,11 +50,15 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
 }
 
 /** What an upstream is sure to provide: by TLS, or by every protocol that it may be called with. */
-function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requirement[] {
+function providedBy({ url, pin, identity, settings }: UpstreamConfig): readonly Requirement[] {
   const [, wanted, version, binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
   const traits = protocols
     .filter(({ id }) => pin === undefined || id === wanted)
-    .map((each) => (binding === undefined ? surelyProtected(each, version) : traitsOf(each, version ?? "", binding)));
+    .map((each) => {
+      const found = binding === undefined ? surelyProtected(each, version) : traitsOf(each, version ?? "", binding);
+      // Seals and signatures protect from nobody while the peer may be anybody: a description names whom its author likes.
+      return namesPeer(each, url, settings) ? found : { signed: "none", sealed: "none" };
+    });
   const isTls = url.startsWith("https:");
   const signs = traits.every(({ signed }) => signed !== "none");
   const provided: { readonly [name in Requirement]: boolean } = {
@@ -63,6 +68,12 @@ function providedBy({ url, pin, identity }: UpstreamConfig): readonly Requiremen
     identity: isTls || signs,
   };
   return (Object.keys(provided) as Requirement[]).filter((name) => provided[name]); // its keys are requirements
+}
+
+/** Whether the operator named who the upstream must prove to be: by its address, or by a setting of the protocol. */
+function namesPeer(protocol: Protocol, url: string, settings: UpstreamConfig["settings"]): boolean {
+  const given = settings[protocol.id] ?? {};
+  return isDid(url) || (protocol.settings ?? []).some((each) => each.namesPeer === true && given[each.name] !== undefined);
 }
 
 /** One line for the operator. */

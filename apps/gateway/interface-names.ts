@@ -1,5 +1,5 @@
 import { type Protocol, protocols as registered } from "../../src/public/protocols.js";
-import { nearestOf } from "./schema-problems.js";
+import { nearestOf } from "../config/index.js";
 
 const FORM = /^[a-z0-9-]+(@[^/@\s]+(\/[^/\s]+)?)?$/;
 

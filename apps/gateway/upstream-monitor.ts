@@ -216,6 +216,7 @@ export class UpstreamMonitor {
     const { connections, connectionQueue } = this.#parts.connections;
     const options = {
       ...config.floor,
+      settings: config.settings,
       connections,
       connectionQueue,
       as: GATEWAY,

@@ -53,6 +53,8 @@ export interface SettingInfo {
   readonly example: string;
   /** A one-line description, with the default. */
   readonly about: string;
+  /** It names the DID that a called agent must prove: only then is an agent that is called by its URL known to be the one that is meant. */
+  readonly namesPeer?: Maybe<true>;
 }
 
 /** An example request, for people to run by hand. */

@@ -21,7 +21,7 @@ export function servedFunction({ handle, upstreamUrls = [] }: Agent, { onError, 
   const reporting = onError === undefined ? reading : withErrorReporting(reading, onError);
   if (large === undefined) return reporting;
   // The operator chose the upstream, so its references may be followed wherever it is.
-  const hosts = upstreamUrls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host);
+  const hosts = upstreamUrls.filter((url) => /^(https?|wss?):/i.test(url) && URL.canParse(url)).map((url) => new URL(url).host);
   const isOf = (url: string): boolean => URL.canParse(url) && hosts.includes(new URL(url).host);
   const read: ReadPart = (part, signal) => streamLinks(reach, hosts)(part, signal);
   return externalizeLargeParts(reporting, large, hosts.length === 0 ? undefined : { isOf, read });

@@ -218,6 +218,11 @@ describe("problems of callers are reported with line and column", () => {
       `${AUTH}${AGENT}    callers: passthrough\n    credentials: { oauth2: { clientId: a, clientSecret: { env: B } } }\n`,
       "6:28: agents[0].credentials.oauth2 conflicts with callers",
     ],
+    [
+      "an agent that is called by its DID",
+      `${AUTH}agents:\n  - name: one\n    upstream: did:web:one.example\n    callers: passthrough\n`,
+      "4:15: agents[0].upstream must be a URL",
+    ],
   ])("%s", async (_what, text, expected) => {
     const refused: unknown = await parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} }).catch(
       (thrown: unknown) => thrown,

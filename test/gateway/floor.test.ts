@@ -78,6 +78,21 @@ describe("a gateway with TLS in front of an upstream without", () => {
     expect(await outcomes(PUBLIC, { openings: [{ ...OPENING, until: "2020-01-01" }] })).toEqual(["refused encrypted"]);
   });
 
+  it("counts a protocol that seals only where the operator named the DID that the upstream must prove", async () => {
+    const did = "did:wba:agents.example:desk:e1_Stob3FkxMTLKJ-JGx25X-dMJaA6yAQ4xepB8Kstsq04";
+    const outcomes = async (url: string, pin: string, more: object = {}) =>
+      (await checkGateway(config(url, more, { pin, require: ["end-to-end", "signed"] }), false)).floor.map(
+        ({ outcome, requirement }) => `${outcome} ${requirement}`,
+      );
+    const refused = ["refused encrypted", "refused signed", "refused end-to-end"];
+    // Whoever answers at the address may name a DID of its own.
+    expect((await outcomes(PUBLIC, "anp@1.2/WS")).toSorted()).toEqual(refused.toSorted());
+    expect(await outcomes(PUBLIC, "anp@1.2/WS", { settings: { anp: { peer: did } } })).toEqual([]);
+    expect(await outcomes(did, "anp@1.2/WS")).toEqual([]);
+    // Requests by HTTP are signed and not sealed, whoever the upstream is.
+    expect((await outcomes(did, "anp@1.2/JSONRPC")).toSorted()).toEqual(["refused encrypted", "refused end-to-end"]);
+  });
+
   it("says that an opening has ended", async () => {
     const ended = config("http://10.0.0.7", { openings: [{ ...OPENING, until: "2020-01-01" }] });
     expect((await checkGateway(ended, false)).warnings).toContain("the opening for echo ended on 2020-01-01: remove it");

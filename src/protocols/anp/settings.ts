@@ -46,6 +46,7 @@ export const SETTINGS: readonly SettingInfo[] = [
     kind: "text",
     example: "did:wba:agents.example:user:alice",
     about: "the DID that the called agent must prove; by default the one that is called, or that its description names",
+    namesPeer: true,
   },
   {
     name: "relaySessions",
