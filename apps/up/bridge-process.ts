@@ -9,6 +9,7 @@ import {
   type Requirement,
   type Server,
 } from "../../src/index.js";
+import type { PlanSettings } from "./plan-schema.js";
 import { serveInterface } from "./serve-one.js";
 
 /** Options of one bridge process. */
@@ -24,6 +25,8 @@ export interface BridgeProcessOptions {
   readonly layers: readonly Layer[];
   /** The security that callers must bring. */
   readonly require: readonly Requirement[];
+  /** Protocol settings, by protocol id. */
+  readonly settings: PlanSettings;
 }
 
 /** Retry interval while the upstream is starting; the supervisor bounds the total time. */
@@ -39,14 +42,16 @@ export async function serveBridge({
   credentials,
   layers,
   require,
+  settings,
 }: BridgeProcessOptions): Promise<Pick<Server, "close">> {
   const bridged = await bridgeWithRetry(to.url, {
     ...(to.protocol === undefined ? {} : { pin: to.protocol }),
     ...(to.credentials === undefined ? {} : { credentials: to.credentials }),
     ...(to.require === undefined ? {} : { require: to.require }),
+    settings,
     bridge: { name },
   });
-  const server = await serveInterface(bridged, pin, port, { credentials, layers, require });
+  const server = await serveInterface(bridged, pin, port, { credentials, layers, require, settings });
   return {
     async close() {
       await server.close();

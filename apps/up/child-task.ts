@@ -1,9 +1,11 @@
 import type { LinkSwitches } from "./link-features.js";
-import type { CredentialReferences } from "./plan-schema.js";
+import type { CredentialReferences, PlanSettings } from "./plan-schema.js";
 
-/** A peer that a child process calls: URL, interface and credential references, never the credentials. */
+/** A peer that a child process calls: address, interface and credential references, never the credentials. */
 export interface Callee {
   readonly url: string;
+  /** What it is called by instead of its URL, and has to prove. */
+  readonly did?: string | undefined;
   readonly pin: string;
   readonly credentials?: CredentialReferences | undefined;
   /** The features of the link. */
@@ -22,6 +24,9 @@ export type ChildTask =
       /** Base directory of relative secret files. */
       readonly folder: string;
       readonly credentials?: CredentialReferences | undefined;
+      /** The file of its identity. */
+      readonly identity?: string | undefined;
+      readonly settings: PlanSettings;
       readonly peers: { readonly [id: string]: Callee };
       /** The features of the module itself. */
       readonly switches: LinkSwitches;
@@ -35,6 +40,7 @@ export type ChildTask =
       readonly folder: string;
       /** Credentials that callers must present. */
       readonly credentials?: CredentialReferences | undefined;
+      readonly settings: PlanSettings;
       readonly to: Callee;
       /** The features of the links that it serves. */
       readonly switches: LinkSwitches;

@@ -11,7 +11,7 @@ it("a bridge that waits for its upstream exits when its parent disconnects", asy
   const { port } = silent.address() as { readonly port: number }; // a TCP server has one
   const switches = { off: {}, numbered: false, require: [] };
   const to = { url: `http://127.0.0.1:${port}`, pin: "a2a", switches };
-  const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", to, switches };
+  const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", settings: {}, to, switches };
   const child = spawn(process.execPath, [compiled("apps/up/child.ts"), JSON.stringify(task)], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });

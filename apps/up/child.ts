@@ -1,6 +1,7 @@
 // A child process of `koine up`: one agent on one protocol, or one bridge. Its task is the only argument. It exits on SIGTERM
 // and when its parent disconnects.
 import type { PeerAddress, Server } from "../../src/index.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { serveBridge } from "./bridge-process.js";
 import type { Callee, ChildMessage, ChildTask } from "./child-task.js";
 import { calleeLayers, callerLayers } from "./link-features.js";
@@ -16,10 +17,15 @@ function notifyParent(message: ChildMessage): void {
 
 async function start(task: ChildTask): Promise<Pick<Server, "close">> {
   const source = { env: process.env, folder: task.folder };
-  const addressOf = async ({ url, pin, credentials, switches }: Callee): Promise<PeerAddress> => ({
+  const { settings } = task;
+  const file = task.kind === "agent" ? task.identity : undefined;
+  const identity = file === undefined ? undefined : await openIdentity(file);
+  const known = { settings, ...(identity === undefined ? {} : { identity }) };
+  const addressOf = async ({ url, did, pin, credentials, switches }: Callee): Promise<PeerAddress> => ({
+    ...known,
     layers: callerLayers(switches),
     require: switches.require,
-    url,
+    url: did ?? url,
     protocol: pin,
     credentials: await readCredentials(credentials, source),
   });
@@ -34,12 +40,13 @@ async function start(task: ChildTask): Promise<Pick<Server, "close">> {
       credentials,
       layers: calleeLayers(switches, name),
       require: switches.require,
+      settings,
     });
   }
   const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
   const layers = calleeLayers(task.switches, task.id);
   const { require } = task.switches;
-  const options = { name: task.id, credentials, layers, require, peers: Object.fromEntries(peers) };
+  const options = { ...known, name: task.id, credentials, layers, require, peers: Object.fromEntries(peers) };
   return task.file === undefined
     ? serveInterface(echoAgent(task.id), task.pin, task.port, options)
     : serveOne(task.file, task.pin, task.port, options);

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { AgentError } from "../../src/index.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { PROGRAM_EXTENSION, packageFile } from "../../src/transport/node/package-file.js";
 import type { Callee, ChildTask } from "./child-task.js";
 import { systemClock, type UpClock } from "./clock.js";
@@ -70,7 +71,7 @@ export async function launch(given: Plan, options: LaunchOptions = {}): Promise<
   const [refused] = (await floorLinks(plan)).filter(({ outcome }) => outcome === "refused");
   if (refused !== undefined) throw new AgentError("downgrade_refused", floorLine(refused), { field: `modules.${refused.dst}` });
   const ports = new Ports();
-  const wiring = await wire(plan, ports);
+  const wiring = await wire(plan, ports, await didsOf(plan));
   const bridgeUrls = new Map<string, string>();
   const bridges: Supervisor[] = [];
   for (const wanted of wiring.bridges) {
@@ -141,6 +142,19 @@ async function checkSecrets({ plan, env }: LaunchContext): Promise<void> {
   for (const { credentials } of plan.modules) await readCredentials(credentials, { env, folder: plan.folder });
 }
 
+/** The DIDs of the modules that have an identity. Fails at start for files that cannot be used. */
+async function didsOf({ modules, folder }: Plan): Promise<ReadonlyMap<string, string>> {
+  const found = modules.map(async ({ id, identity }, index) => {
+    if (identity === undefined) return [];
+    const { did } = await openIdentity(resolve(folder, identity)).catch((thrown: unknown) => {
+      const { code, message } = AgentError.from(thrown);
+      throw new AgentError(code, `the identity of ${id} cannot be used: ${message}`, { field: `modules[${index}].identity` });
+    });
+    return [[id, did] as const];
+  });
+  return new Map((await Promise.all(found)).flat());
+}
+
 function kindOf({ command, agent, url }: PlanModule): NodeKind {
   if (command !== undefined) return "command";
   if (agent !== undefined) return "agent";
@@ -170,7 +184,10 @@ function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls
   const { agent, command, credentials } = module;
   const switches = switchesOf(plan.network.nodes.find(({ id }) => id === module.id)?.features ?? [], module.require);
   const file = agent === undefined ? undefined : resolve(plan.folder, agent);
-  const task: ChildTask = { kind: "agent", id: module.id, file, pin, port, folder: plan.folder, credentials, peers, switches };
+  const identity = module.identity === undefined ? undefined : resolve(plan.folder, module.identity);
+  const { folder, settings } = plan;
+  const served = { file, identity, credentials, settings, peers, switches };
+  const task: ChildTask = { kind: "agent", id: module.id, pin, port, folder, ...served };
   const own = { ...module.env, ...(command === undefined ? {} : commandVariables(addressed, peers)) };
   return new ProcessSupervisor({
     board,
@@ -203,7 +220,8 @@ function bridgeSupervisor(wanted: PlannedBridge, url: string, port: number, cont
     restarts: 0,
     problem: undefined,
   } as const;
-  const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder: plan.folder, credentials, to, switches };
+  const { folder, settings } = plan;
+  const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder, credentials, settings, to, switches };
   return new ProcessSupervisor({
     board: new StatusBoard(first, clock, context.changed),
     pinger: pingerFor({ url, pin, credentials }, context),
@@ -229,7 +247,8 @@ interface PingAddress {
 
 function pingerFor({ url, pin, credentials }: PingAddress, { limits, env, plan }: LaunchContext, path?: string): Pinger {
   const source = { env, folder: plan.folder };
-  return new Pinger({ url, pin, pingMs: limits.pingMs, path, credentials: () => readCredentials(credentials, source) });
+  const { settings } = plan;
+  return new Pinger({ url, pin, pingMs: limits.pingMs, path, settings, credentials: () => readCredentials(credentials, source) });
 }
 
 /** The parent's environment without the secrets of other modules. */
@@ -245,7 +264,7 @@ function commandVariables(
 ): { readonly [name: string]: string } {
   const addresses = Object.entries(peers).map(([id, callee]) => [
     id,
-    { url: callee.url, protocol: callee.pin, ...tokenVariable(callee) },
+    { url: callee.url, did: callee.did, protocol: callee.pin, ...tokenVariable(callee) },
   ]);
   return {
     PORT: String(port),

@@ -1,10 +1,13 @@
 import { AgentError, type Credentials, connect, DiscoveryCache, type RemoteAgent } from "../../src/index.js";
+import type { PlanSettings } from "./plan-schema.js";
 
 export interface PingTarget {
   readonly url: string;
   /** The planned interface. */
   readonly pin: string;
   readonly pingMs: number;
+  /** Protocol settings, by protocol id. */
+  readonly settings: PlanSettings;
   /** A path that must respond before the first ping. */
   readonly path?: string | undefined;
   credentials(): Promise<Credentials>;
@@ -21,12 +24,13 @@ export class Pinger {
 
   /** Undefined on success, otherwise the problem. */
   async ping(): Promise<string | undefined> {
-    const { url, pin, pingMs, path } = this.#target;
+    const { url, pin, pingMs, path, settings } = this.#target;
     try {
       if (this.#peer === undefined) {
         if (path !== undefined) await checkPath(url + path, pingMs);
         // A separate cache: results for an earlier process at this address do not apply.
-        const options = { pin, credentials: await this.#target.credentials(), timeoutMs: pingMs, discoverMs: pingMs };
+        const credentials = await this.#target.credentials();
+        const options = { pin, credentials, settings, timeoutMs: pingMs, discoverMs: pingMs };
         this.#peer = await connect(url, { ...options, discoveryCache: new DiscoveryCache() });
       }
       if (await this.#peer.health()) return undefined;

@@ -38,6 +38,7 @@ const MODULE = z
     port: z.int().min(1).max(65_535).optional(),
     env: z.record(VARIABLE, z.string("must be text: put it in quotes")).optional(),
     credentials: z.strictObject({ bearer: SECRET.optional(), apiKey: SECRET.optional() }).optional(),
+    identity: TEXT.optional(),
     cwd: TEXT.optional(),
     ready: z
       .strictObject({
@@ -58,6 +59,12 @@ const MODULE = z
         code: "custom",
         path: ["credentials", "apiKey"],
         message: "is not supported here: agents served by koine up accept bearer tokens only",
+      });
+    if (module.identity !== undefined && (module.agent ?? module.demo) === undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["identity"],
+        message: "is only for agents served by koine up: a command or a running agent has an identity of its own",
       });
     if (module.url === undefined) return;
     for (const member of ["port", "env", "cwd"] as const)
@@ -80,6 +87,7 @@ export const PLAN_SCHEMA = z
     scenario: z.union([TEXT, z.looseObject({})], { error: "must be a scenario or a file name" }).optional(),
     abstain: TEXT.optional(),
     modules: z.array(MODULE).min(1, "has no module"),
+    settings: z.record(TEXT, z.record(TEXT, z.union([z.string(), z.number(), z.boolean()]))).optional(),
     allowDowngrade: z.array(z.strictObject({ src: ID, dst: ID, because: TEXT.optional() })).optional(),
   })
   .superRefine(({ decisions, scenario }, context) => {
@@ -90,5 +98,7 @@ export const PLAN_SCHEMA = z
 export type PlanDocument = z.infer<typeof PLAN_SCHEMA>;
 /** How one module is started and called. */
 export type PlanModule = PlanDocument["modules"][number];
+/** Protocol settings, by protocol id. */
+export type PlanSettings = NonNullable<PlanDocument["settings"]>;
 export type SecretReference = z.infer<typeof SECRET>;
 export type CredentialReferences = NonNullable<PlanModule["credentials"]>;

@@ -2,9 +2,9 @@ import { dirname, resolve } from "node:path";
 import { AgentError } from "../../src/index.js";
 import { buildNetwork, type Decisions, type Network } from "../../src/public/network.js";
 import { protocols } from "../../src/public/protocols.js";
-import { formatPath, type LocatedDocument, type MemberPath, parsePath, readDocument } from "../config/index.js";
+import { formatPath, type LocatedDocument, type MemberPath, parsePath, readDocument, settingProblems } from "../config/index.js";
 import { decisionsOf, documentIn, type Routed } from "./plan-decisions.js";
-import { PLAN_SCHEMA, type PlanDocument, type PlanModule } from "./plan-schema.js";
+import { PLAN_SCHEMA, type PlanDocument, type PlanModule, type PlanSettings } from "./plan-schema.js";
 import { canDemandToken, demandsIdentity } from "./plan-tokens.js";
 
 /** A validated plan: its modules, decisions and network. */
@@ -14,6 +14,7 @@ export interface Plan {
   readonly modules: readonly PlanModule[];
   readonly decisions: Decisions;
   readonly network: Network;
+  readonly settings: PlanSettings;
 }
 
 /** Reads a plan file. Errors name file, line and member. */
@@ -38,6 +39,8 @@ export async function parsePlan(
       : problemAt([...path, unknown], "is unknown");
   }
   const document = parsed.data;
+  const { settings = {} } = document;
+  for (const { path, problem } of settingProblems(settings)) throw problemAt(path, problem);
   const readRelated = async (path: string): Promise<string> => readDocument(resolve(folder, path));
   const routed = await withPosition(() => decisionsOf(document, readRelated), problemAt, document);
   const modules = document.modules.map((module) => withRouted(module, routed));
@@ -48,7 +51,7 @@ export async function parsePlan(
   );
   checkPins(modules, network, problemAt);
   checkIdentity(modules, network, problemAt);
-  return { folder, modules, decisions: routed.decisions, network };
+  return { folder, modules, decisions: routed.decisions, network, settings };
 }
 
 type ProblemFactory = (path: MemberPath, problem: string, code?: AgentError["code"]) => AgentError;

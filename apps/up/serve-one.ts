@@ -10,8 +10,10 @@ import {
   serve,
 } from "../../src/index.js";
 import { type Admission, bearerTokens } from "../../src/public/auth.js";
+import type { Identity } from "../../src/public/identity.js";
 import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
+import type { PlanSettings } from "./plan-schema.js";
 
 /** Options of `serveOne` and `serveInterface`. */
 export interface ServeOneOptions {
@@ -23,6 +25,10 @@ export interface ServeOneOptions {
   readonly layers?: readonly Layer[];
   /** The security that callers must bring. Default: none. */
   readonly require?: readonly Requirement[];
+  /** Who the agent is, for protocols that prove it. Default: none. */
+  readonly identity?: Identity;
+  /** Protocol settings, by protocol id. Default: none. */
+  readonly settings?: PlanSettings;
   /** Peers that the agent can call by name. */
   readonly peers?: { readonly [id: string]: PeerAddress };
 }
@@ -55,6 +61,8 @@ export async function serveInterface(
     port,
     protocols: selectInterfaces([interfaceName], protocols),
     ...(admission === undefined ? {} : { admission }),
+    ...(options.identity === undefined ? {} : { identity: options.identity }),
+    settings: options.settings ?? {},
     layers: options.layers ?? [],
     require: options.require ?? [],
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),

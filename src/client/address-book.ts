@@ -3,11 +3,13 @@ import {
   type Content,
   type EventOf,
   type Handler,
+  type JsonObject,
   type Layer,
   type Requirement,
   startCall,
   systemIds,
 } from "../envelope/index.js";
+import type { Identity } from "../security/index.js";
 import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import { connect, type RemoteAgent } from "./connect.js";
@@ -30,6 +32,10 @@ export interface PeerAddress {
   readonly layers?: readonly Layer[];
   /** The security that every call to this peer must have. Default: none. */
   readonly require?: readonly Requirement[];
+  /** Who calls: the identity that signs requests and proves itself in sessions. Default: none. */
+  readonly identity?: Identity;
+  /** Protocol settings, by protocol id. Default: none. */
+  readonly settings?: { readonly [protocol: string]: JsonObject };
 }
 
 /** How an agent calls its peers, unless their addresses say otherwise. */
@@ -159,6 +165,8 @@ function edgeOptions(name: string, id: string, address: PeerAddress, edges: Edge
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     layers: [...(address.layers ?? []), ...(edges.layers ?? [])],
     ...(address.require === undefined ? {} : { require: address.require }),
+    ...(address.identity === undefined ? {} : { identity: address.identity }),
+    ...(address.settings === undefined ? {} : { settings: address.settings }),
     ...(edges.telemetry === undefined ? {} : { telemetry: edges.telemetry }),
   };
 }
