@@ -24,6 +24,7 @@ const EXPECTED: { readonly [id: string]: string } = {
 /** In this order: the last two kill agents. */
 export const CHECKS: readonly Check[] = [
   { what: "the router selects the expected protocols, with evidence", check: decisions },
+  { what: "the customs agent is called in a sealed session, and both sides have proved their DIDs", check: sealed },
   { what: "an unregistered protocol is shown as missing", check: missing },
   { what: "no call has failed", check: noFailures },
   { what: "a chain of agents shares one trace", check: oneTrace },
@@ -48,6 +49,18 @@ async function missing({ network, gateway, plan }: Demo): Promise<string> {
   for (const { id, pid } of network.nodes())
     ensure(!unsupported.includes(id) || pid === undefined, `${id} has a process although its protocol is not registered`);
   return shown.length === 0 ? "all protocols are registered" : shown.map(({ id, note }) => `${id}: ${note}`).join("; ");
+}
+
+/** What the page shows of a call to customs: ciphertext with the DIDs of both sides. */
+async function sealed({ gateway, dids }: Demo): Promise<string> {
+  const { messages } = gateway.console;
+  const [call] = messages.list({ agent: "customs", direction: "out", text: "containers" }, 1);
+  const { request, response, text = "" } = (call && messages.get(call.id)) ?? {};
+  ensure(request?.sealed === true && response?.sealed === true, "a call to customs is not sealed");
+  ensure(response?.signer === dids.get("customs"), `customs is ${response?.signer ?? "nobody"}, not ${dids.get("customs")}`);
+  const wire = Buffer.from(request?.body ?? "", "base64");
+  ensure(text !== "" && !wire.includes(text), "the cargo list can be read on the wire");
+  return `${request?.bytes} bytes of ciphertext, from ${request?.signer} to ${response?.signer}`;
 }
 
 async function noFailures({ gateway }: Demo): Promise<string> {

@@ -1,6 +1,7 @@
 import { agent, type Server, serve } from "../../src/index.js";
 import type { Gateway } from "../gateway/index.js";
-import type { Plan } from "../up/index.js";
+import { LOOPBACK_SETTINGS } from "./identities.js";
+import type { DemoPlan } from "./plan.js";
 
 /** Timeout of one message. */
 const TIMEOUT_MS = 60_000;
@@ -10,18 +11,21 @@ const BREAKER_OPEN_MS = 1_000;
 const DEFAULT_AGENT = "cranes";
 
 /** Agents whose protocol is registered, the default agent first. */
-export function upstreamAgents({ modules, network }: Plan) {
+export function upstreamAgents({ plan: { modules, network }, dids }: DemoPlan) {
   const agents = modules.flatMap(({ id, port, pin }) => {
     const upstreamPin = pin ?? network.nodes.find((node) => node.id === id)?.spokenBy;
-    return upstreamPin === undefined ? [] : [{ name: id, upstream: `http://127.0.0.1:${port}`, pin: upstreamPin }];
+    // Who has a DID is called by it, and has to prove it.
+    return upstreamPin === undefined
+      ? []
+      : [{ name: id, upstream: dids.get(id) ?? `http://127.0.0.1:${port}`, pin: upstreamPin }];
   });
   return agents.toSorted((a, b) => Number(b.name === DEFAULT_AGENT) - Number(a.name === DEFAULT_AGENT));
 }
 
 /** Opens the gateway of the demo with its page. */
 export async function openDemoGateway(
-  plan: Plan,
-  { port, adminPort }: { readonly port: number; readonly adminPort: number },
+  demoPlan: DemoPlan,
+  { port, adminPort, identity }: { readonly port: number; readonly adminPort: number; readonly identity: string },
   onError?: (thrown: unknown) => void,
 ): Promise<Gateway> {
   // Loaded late: starting the agents takes longer.
@@ -29,14 +33,16 @@ export async function openDemoGateway(
   const document = {
     listen: { port },
     admin: { port: adminPort },
-    agents: upstreamAgents(plan),
+    agents: upstreamAgents(demoPlan),
+    settings: LOOPBACK_SETTINGS,
     defaults: {
+      identity,
       timeoutMs: TIMEOUT_MS,
       policies: { retry: true, breaker: { openMs: BREAKER_OPEN_MS }, bulkhead: true },
     },
     metrics: true,
   };
-  const config = configFrom(document, { folder: plan.folder, env: {} });
+  const config = configFrom(document, { folder: demoPlan.plan.folder, env: {} });
   return openGateway(config, onError === undefined ? {} : { onError });
 }
 

@@ -6,6 +6,7 @@ import { type LaunchedNetwork, launch, type NodeStatus, type OutputStream, type 
 import { addressOf } from "./addresses.js";
 import { ChainCounts } from "./chain-counts.js";
 import { openDemoGateway, reservePort, upstreamAgents } from "./demo-gateway.js";
+import { DemoIdentities } from "./identities.js";
 import { networkConsole } from "./network-console.js";
 import { type DemoPlan, planDemo } from "./plan.js";
 import { freePort } from "./ports.js";
@@ -31,6 +32,7 @@ export interface DemoOptions {
 export interface Demo {
   readonly decisions: readonly Decision[];
   readonly plan: Plan;
+  readonly dids: DemoPlan["dids"];
   readonly gateway: Gateway;
   readonly network: LaunchedNetwork;
   readonly traffic: Traffic;
@@ -53,23 +55,39 @@ export async function openDemo(options: DemoOptions): Promise<Demo> {
   const port = await freePort(options.port, given);
   const next = options.port === 0 ? 0 : port + 1;
   const adminPort = await freePort(next, given);
-  const demoPlan = await planDemo(next, given);
-  options.onPlanned?.(demoPlan);
-  const network = await launchAgents(port, demoPlan.plan, options);
+  const identities = await DemoIdentities.open();
   try {
-    return demoOf(demoPlan, network, await openDemoGateway(demoPlan.plan, { port, adminPort }, options.onError));
+    const demoPlan = await planDemo(next, given, identities);
+    options.onPlanned?.(demoPlan);
+    const { file } = await identities.createPublished("gateway", await freePort(next, given));
+    const network = await launchAgents(port, demoPlan, options);
+    const closing = async (): Promise<void> => {
+      await network.stop();
+      await identities.close();
+    };
+    try {
+      const gateway = await openDemoGateway(demoPlan, { port, adminPort, identity: file }, options.onError);
+      return demoOf(demoPlan, { network, gateway, closing });
+    } catch (thrown) {
+      await network.stop();
+      throw thrown;
+    }
   } catch (thrown) {
-    await network.stop();
+    await identities.close();
     throw thrown;
   }
 }
 
 /** Starts the agents, with the gateway as bridge between them, and waits until all are ready. */
-async function launchAgents(port: number, plan: Plan, { onOutput, onStatus, signal }: DemoOptions): Promise<LaunchedNetwork> {
-  const names = upstreamAgents(plan).map(({ name }) => name);
+async function launchAgents(
+  port: number,
+  demoPlan: DemoPlan,
+  { onOutput, onStatus, signal }: DemoOptions,
+): Promise<LaunchedNetwork> {
+  const names = upstreamAgents(demoPlan).map(({ name }) => name);
   const reservation = await reservePort(names, port);
   try {
-    const network = await launch(plan, {
+    const network = await launch(demoPlan.plan, {
       limits: { drainMs: DRAIN_MS },
       hostBridge: async ({ dst, pin }) => addressOf(reservation, dst, pin),
       ...(onOutput === undefined ? {} : { onOutput }),
@@ -103,7 +121,14 @@ function startError(network: LaunchedNetwork): AgentError {
   return new AgentError("unavailable", `Not all demo agents could be started: ${details}`);
 }
 
-function demoOf(demoPlan: DemoPlan, network: LaunchedNetwork, gateway: Gateway): Demo {
+interface Opened {
+  readonly network: LaunchedNetwork;
+  readonly gateway: Gateway;
+  /** Stops the agents and deletes the identities. */
+  closing(): Promise<void>;
+}
+
+function demoOf(demoPlan: DemoPlan, { network, gateway, closing }: Opened): Demo {
   const present: Demo["present"] = () => {
     const up = new Set(gateway.agents().flatMap(({ name, health }) => (health === "up" ? [name] : [])));
     return network.nodes().flatMap(({ id, state }) => (state === "ready" && up.has(id) ? [id] : []));
@@ -127,7 +152,7 @@ function demoOf(demoPlan: DemoPlan, network: LaunchedNetwork, gateway: Gateway):
       await traffic.stop();
       // The gateway disconnects first, so that no agent waits for a caller.
       await gateway.close();
-      await network.stop();
+      await closing();
     },
   };
 }

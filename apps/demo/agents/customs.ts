@@ -1,4 +1,4 @@
-/** Demo agent whose selected protocol may not be registered; it runs once it is. */
+/** Demo agent with a DID: callers prove theirs, and what they send is sealed. */
 import { agent } from "../../../src/index.js";
 
 const customs = agent({
