@@ -52,6 +52,7 @@ const MAY_IMPORT = {
   "bench/harness": DOORS,
   "bench/micro": ["bench/", "src/protocols/[^/]+/", ...DOORS],
   "bench/routerbench": ["bench/harness", ...DOORS],
+  "bench/protocols": ["bench/harness", ...DOORS],
   "apps/config": DOORS,
   "apps/dashboard": DOORS,
   "apps/mcp": DOORS,

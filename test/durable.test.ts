@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { chance } from "../bench/harness/chance.js";
 import {
   AgentError,
   type AgentEvent,
@@ -11,7 +12,6 @@ import {
   type RemoteAgent,
   type Store,
 } from "../src/index.js";
-import { chance } from "./chaos/chance.js";
 import { Hook } from "./push-hook.js";
 import { ended, killReplicas, numbersOf, startReplica, upTo } from "./replica-process.js";
 

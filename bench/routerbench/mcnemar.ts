@@ -1,3 +1,4 @@
+import { mcnemar } from "../harness/proportions.js";
 import { isRight, type Outcome } from "./outcome.js";
 
 /** Two runs over the same modules: how often only one of them is right, and how likely that is by chance. */
@@ -10,19 +11,6 @@ export interface Comparison {
   readonly onlySecond: number;
   /** McNemar's exact test, two-sided: a small value says that the runs differ. */
   readonly p: number;
-}
-
-/** The exact binomial test on the pairs that differ. The approximation by chi squared is wrong for few of them. */
-export function mcnemar(onlyFirst: number, onlySecond: number): number {
-  const different = onlyFirst + onlySecond;
-  // The logarithm of 2^-n n!/(k!(n-k)!), summed from k to k+1: products of many small numbers would be 0.
-  let term = -different * Math.LN2;
-  let tail = Math.exp(term);
-  for (let count = 1; count <= Math.min(onlyFirst, onlySecond); count++) {
-    term += Math.log((different - count + 1) / count);
-    tail += Math.exp(term);
-  }
-  return Math.min(1, 2 * tail);
 }
 
 /** Compares two runs module by module. */

@@ -1,7 +1,7 @@
+import { chance, oneOf, shuffled } from "../../bench/harness/chance.js";
 import { AgentError, connect, type RemoteAgent } from "../../src/index.js";
 import { startRedis } from "../redis-server.js";
 import { startBalancer } from "./balancer.js";
-import { chance, oneOf, shuffled } from "./chance.js";
 import { type Fleet, freePorts, startFleet } from "./fleet.js";
 import type { ChaosOptions, ChaosOutcome } from "./outcome.js";
 

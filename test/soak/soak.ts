@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { chance, oneOf } from "../../bench/harness/chance.js";
 import { AgentError } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { chance, oneOf } from "../chaos/chance.js";
 import { CALLS, SoakCallers } from "./calls.js";
 import { SoakNetwork } from "./network.js";
 import { trendOf } from "./trend.js";
