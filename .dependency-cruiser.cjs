@@ -61,7 +61,7 @@ const MAY_IMPORT = {
   "apps/demo": ["apps/(dashboard|gateway|up)/index\\.ts", ...DOORS],
   "apps/cli": [
     "apps/[^/]+/index\\.ts",
-    "bench/routerbench/index\\.ts",
+    "bench/(routerbench|protocols)/index\\.ts",
     "conformance/index\\.ts",
     "src/protocols/command-registry\\.ts",
     ...DOORS,

@@ -56,5 +56,12 @@ describe("medianInterval()", () => {
   ])("of %i rounds lies between ranks %i and %i", (count, low, high) => {
     expect(medianInterval(hundred.slice(0, count))).toEqual([low, high]);
   });
+  // scipy.stats.binom(n, 0.5).ppf(0.025): 469 of 1,000 and 4902 of 10,000.
+  test.each([
+    [1_000, 469, 532],
+    [10_000, 4_902, 5_099],
+  ])("of %i samples lies between ranks %i and %i", (count, low, high) => {
+    expect(medianInterval(Array.from({ length: count }, (_, index) => index + 1))).toEqual([low, high]);
+  });
   test("five rounds are too few", () => expect(medianInterval([1, 2, 3, 4, 5])).toBeUndefined());
 });

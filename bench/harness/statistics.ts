@@ -46,6 +46,20 @@ export function pairedRatios(arm: readonly number[], floor: readonly number[]): 
  */
 export function medianInterval(samples: readonly number[]): Range | undefined {
   const count = samples.length;
+  const below = samplesBelow(count);
+  if (below === 0) return undefined;
+  const sorted = ascending(samples);
+  const low = sorted[below - 1];
+  const high = sorted[count - below];
+  return low === undefined || high === undefined ? undefined : [low, high];
+}
+
+/** Above it the binomial distribution is as good as normal, and below it 0.5 ** count is not yet zero. */
+const MANY = 1_000;
+const Z_975 = 1.959964;
+
+function samplesBelow(count: number): number {
+  if (count > MANY) return Math.floor((count - Z_975 * Math.sqrt(count)) / 2);
   let below = 0;
   let tail = 0.5 ** count;
   let term = tail;
@@ -54,11 +68,7 @@ export function medianInterval(samples: readonly number[]): Range | undefined {
     term = (term * (count - below + 1)) / below;
     tail += term;
   }
-  if (below === 0) return undefined;
-  const sorted = ascending(samples);
-  const low = sorted[below - 1];
-  const high = sorted[count - below];
-  return low === undefined || high === undefined ? undefined : [low, high];
+  return below;
 }
 
 function ascending(samples: readonly number[]): number[] {

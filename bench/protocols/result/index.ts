@@ -1,0 +1,33 @@
+/** What a benchmark writes: events, the result made of them, the manifest. */
+export { BENCH_EVENT, type BenchEvent, type BenchEventOf, type RequestEvent, type ServiceEvent } from "./event.js";
+export { MANIFEST, type Manifest, type ManifestInput } from "./manifest.js";
+export {
+  type Arm,
+  type Condition,
+  FEATURE_PROFILES,
+  IMPLEMENTATIONS,
+  type Load,
+  type Plan,
+  type PlannedFault,
+  type PlannedRun,
+  SCHEMA_VERSION,
+  type Settings,
+} from "./plan.js";
+export {
+  type ArmSummary,
+  type BenchResult,
+  type Check,
+  type Comparison,
+  type Control,
+  type Estimate,
+  METRICS,
+  type Metric,
+  MORE_IS_BETTER,
+  QUANTILES,
+  RESULT,
+  type RunSummary,
+  resultJsonSchema,
+  SEGMENTS,
+  type Segment,
+} from "./result.js";
+export { summarise } from "./summarise.js";

@@ -1,0 +1,117 @@
+import { z } from "zod";
+
+/** Version of the events and of the result file. Raised when a member changes its meaning. */
+export const SCHEMA_VERSION = 1;
+
+const count = z.number().int().nonnegative();
+const name = z.string().min(1).max(200);
+
+/** How requests are generated. `closed`: each client sends its next request after the answer. `open`: by a schedule of arrivals. */
+export const LOAD = z.discriminatedUnion("loop", [
+  z.strictObject({ loop: z.literal("closed"), clients: count.min(1) }),
+  z.strictObject({
+    loop: z.literal("open"),
+    /** Offered load λ. */
+    perSecond: z.number().positive(),
+    arrivals: z.enum(["poisson", "constant"]),
+    /** Requests in flight; an arrival above it is dropped and counted. */
+    inFlight: count.min(1),
+  }),
+]);
+export type Load = z.infer<typeof LOAD>;
+
+export const FAULT_KINDS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
+
+/** One planned fault. Times are milliseconds from the begin of the measured window. */
+export const PLANNED_FAULT = z.strictObject({
+  kind: z.enum(FAULT_KINDS),
+  /** An agent for `kill`, `stop` and `listener`; an edge for the others. */
+  target: name,
+  atMs: z.number().nonnegative(),
+  /** How long it lasts; for `kill` until the process is started again. */
+  forMs: z.number().nonnegative(),
+  /** Added to each direction, for `delay`. */
+  delayMs: z.number().nonnegative().optional(),
+  /** Share of the connections that are cut, for `loss`. */
+  share: z.number().min(0).max(1).optional(),
+});
+export type PlannedFault = z.infer<typeof PLANNED_FAULT>;
+
+/** One set of circumstances that every arm is measured under. */
+export const CONDITION = z.strictObject({ id: name, load: LOAD, faults: z.array(PLANNED_FAULT) });
+export type Condition = z.infer<typeof CONDITION>;
+
+export const FEATURE_PROFILES = ["envelope", "full"] as const;
+export const IMPLEMENTATIONS = ["koine", "official"] as const;
+
+/** One thing that is measured: a protocol in one implementation with one feature profile, or a control. */
+export const ARM = z.strictObject({
+  id: name,
+  protocol: name,
+  implementation: z.enum(IMPLEMENTATIONS),
+  features: z.enum(FEATURE_PROFILES),
+  /** `same`: the second copy of an arm, which must come out equal. `dose`: with a known delay, which must be detected. */
+  control: z.enum(["same", "dose"]).optional(),
+  /** The arm that a control is compared with. */
+  of: name.optional(),
+  /** Added to each request on its way to the agent, in milliseconds. */
+  doseMs: z.number().nonnegative().optional(),
+});
+export type Arm = z.infer<typeof ARM>;
+
+/** One run of the plan, in the order in which they are executed. The seed is that of the block: all its arms draw the same. */
+export const PLANNED_RUN = z.strictObject({
+  run: name,
+  block: count,
+  position: count,
+  arm: name,
+  condition: name,
+  seed: count,
+});
+export type PlannedRun = z.infer<typeof PLANNED_RUN>;
+
+/** The settings of a benchmark, with the names of the paper where it has them. */
+export const SETTINGS = z.strictObject({
+  /** R: runs of each arm, one per block. */
+  runs: count.min(1),
+  /** W: time before the measured window. Its requests are sent and not measured. */
+  warmUpMs: z.number().nonnegative(),
+  /** T_meas: the limit of the measured window. */
+  measureMs: z.number().positive(),
+  /** The window also ends after so many requests. */
+  requests: count.min(1),
+  seed: count,
+  /** Agents that are called in turn. */
+  agents: count.min(1),
+  /** Bytes of text in each request. */
+  payloadBytes: count,
+  model: z.enum(["null", "scripted", "recorded", "live"]),
+  connectTimeoutMs: z.number().positive(),
+  messageTimeoutMs: z.number().positive(),
+  /** Retries by the caller, which is the only owner of retries. */
+  retries: count,
+  backoffMs: z.number().nonnegative(),
+  /** What is held fixed between arms (the ablations of the paper). */
+  freeze: z.array(z.enum(["topology", "planner"])),
+});
+export type Settings = z.infer<typeof SETTINGS>;
+
+export const MODES = ["quick", "full", "custom"] as const;
+
+/** What is to be measured. The first event of a folder. */
+export const PLAN = z.strictObject({
+  schema: z.literal(SCHEMA_VERSION),
+  scenario: name,
+  mode: z.enum(MODES),
+  settings: SETTINGS,
+  arms: z.array(ARM).min(1),
+  conditions: z.array(CONDITION).min(1),
+  runs: z.array(PLANNED_RUN),
+  /** The metric of the run summary that decides about this scenario. */
+  primary: name,
+  /** Two arms whose difference is within this many microseconds are called equal. */
+  marginUs: z.number().positive(),
+  /** Whether several agents share a process (above 32 agents). */
+  sharedProcesses: z.boolean(),
+});
+export type Plan = z.infer<typeof PLAN>;

@@ -1,0 +1,51 @@
+import type { RequestEvent } from "./event.js";
+import type { Condition } from "./plan.js";
+import type { RunEvents } from "./run-events.js";
+
+/** Text that is compressed on the wire takes at least this share of its bytes. */
+const COMPRESSED = 0.5;
+
+/** Why a run did not really happen over the wire. Empty: it did. */
+export function witnessProblems(events: RunEvents, condition: Condition): readonly string[] {
+  const sent = events.requests.filter(({ outcome }) => outcome !== "dropped");
+  if (sent.length === 0) return ["no request was sent"];
+  const problems = [...edgeProblems(events, sent), ...unseenAnswers(events, sent)];
+  return condition.faults.length > 0 ? problems : [...problems, ...countProblems(events, sent, condition)];
+}
+
+/** Each edge carried at least the payloads that its requests and answers claim. */
+function edgeProblems({ wires }: RunEvents, sent: readonly RequestEvent[]): readonly string[] {
+  const ends = wires.filter(({ phase }) => phase === "end");
+  const silent = ends.filter((wire) => wire.sent === 0 || wire.received === 0).map(({ edge }) => `no bytes on the edge ${edge}`);
+  const short = [...new Set(sent.map(({ to }) => to))].flatMap((to) => {
+    const wire = ends.find(({ edge }) => edge === edgeTo(to));
+    if (wire === undefined) return [`nothing was counted on the edge ${edgeTo(to)}`];
+    const answered = sent.filter((request) => request.to === to && request.outcome === "answered");
+    const least = (bytes: (request: RequestEvent) => number) => COMPRESSED * answered.reduce((sum, each) => sum + bytes(each), 0);
+    const lacks = wire.sent < least((each) => each.payloadBytes) || wire.received < least((each) => each.answerBytes);
+    return lacks ? [`fewer bytes on the edge ${edgeTo(to)} than its requests and answers have`] : [];
+  });
+  return [...silent, ...short];
+}
+
+/** The name of the edge from the caller to an agent. */
+export function edgeTo(agent: string): string {
+  return `caller>${agent}`;
+}
+
+function unseenAnswers({ services }: RunEvents, sent: readonly RequestEvent[]): readonly string[] {
+  const seen = new Set(services.map(({ seq }) => seq));
+  const unseen = sent.filter(({ outcome, seq }) => outcome === "answered" && !seen.has(seq)).length;
+  return unseen === 0 ? [] : [`${unseen} answers did not come from an agent`];
+}
+
+function countProblems({ services }: RunEvents, sent: readonly RequestEvent[], { load }: Condition): readonly string[] {
+  const received = new Set(services.map(({ seq }) => seq)).size;
+  const failed = sent.filter(({ outcome }) => outcome === "failed").length;
+  // More is offered than can be answered: late answers are part of what is measured.
+  const late = load.loop === "open" ? sent.filter(({ outcome }) => outcome === "timeout").length : 0;
+  const answered = sent.filter(({ outcome }) => outcome === "answered").length;
+  const equal =
+    failed === 0 && answered + late === sent.length && (received === sent.length || (late > 0 && received >= answered));
+  return equal ? [] : [`sent ${sent.length}, received ${received}, answered ${answered}: they must be equal without faults`];
+}
