@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chance, oneOf } from "../../bench/harness/chance.js";
 import { recordsBelow } from "../../src/envelope/index.js";
 import { AgentCardRegistry } from "../../src/protocols/sage/chain/agent-card-registry.js";
 import { EvmRegistry } from "../../src/protocols/sage/chain/evm-registry.js";
@@ -14,7 +15,6 @@ import type { LocalIdentity } from "../../src/security/identity/index.js";
 import { taskLimits } from "../../src/tasks/limits.js";
 import { MemoryRecords } from "../../src/tasks/stores/memory-records.js";
 import { DecodeProblem } from "../../src/transport/fields.js";
-import { chance, oneOf } from "../chaos/chance.js";
 import { AgentCardChain } from "./agent-card.js";
 import { AlteredNode, type Exchange, passed } from "./altered-node.js";
 import { standIn } from "./compile.js";
