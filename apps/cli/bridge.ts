@@ -9,6 +9,7 @@ import { checkedDid } from "./admission.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions } from "./credentials.js";
 import { usageError } from "./exit.js";
 import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
+import { type LogOptions, logSettings } from "./gateway-overrides.js";
 import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress, peerCredentials } from "./peer.js";
@@ -22,6 +23,7 @@ interface BridgeCommandOptions
     IdentityCredentialOptions,
     ProxyOptions,
     AdminCommandOptions,
+    LogOptions,
     TraceOptions {
   readonly output: Format;
   readonly as?: readonly string[];
@@ -121,6 +123,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     cardKeys: cardKey,
     page: options.page,
     tracing: tracingRequest(options),
+    ...logSettings(options),
     admin: {
       port: options.adminPort,
       host: options.adminHost,

@@ -1,11 +1,14 @@
-import { isTracingWanted } from "../config/index.js";
+import { isTracingWanted, type LogSettings } from "../config/index.js";
 import type { GatewayConfig } from "../gateway/index.js";
 import type { TraceOptions } from "./tracing.js";
 
-/** Members of a configuration that the command line of `koine gateway` overrides. */
-export interface LogOptions {
-  readonly logLevel?: "info" | "warn";
-  readonly logFormat?: "json" | "text";
+/** The log options of the command line. */
+export type LogOptions = Pick<LogSettings, "logLevel" | "logFormat">;
+
+/** For commands without a configuration file: one of the options logs to stderr. */
+export function logSettings({ logLevel, logFormat }: LogOptions): LogSettings {
+  const log = logLevel === undefined && logFormat === undefined ? undefined : "stderr";
+  return { log, logLevel, logFormat };
 }
 
 /** The options of the command line win over the file; a level alone logs to stderr. */

@@ -12,15 +12,24 @@ import {
   serve,
   type TlsOptions,
 } from "../../src/index.js";
+import { backgroundClock } from "../../src/internal.js";
 import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
 import type { DeploymentName } from "../../src/public/protocols.js";
-import { createMetrics, createTelemetry, type Metrics } from "../../src/public/telemetry.js";
-import { droppedSpans, listenerInterfaces, loadAgents as load, type OpenTracing, profileLimits } from "../config/index.js";
+import { createMetrics, createTelemetry, type LogSink, type Metrics } from "../../src/public/telemetry.js";
+import {
+  droppedSpans,
+  listenerInterfaces,
+  loadAgents as load,
+  type OpenTracing,
+  openLog,
+  profileLimits,
+} from "../config/index.js";
 import { type AdminCommandOptions, adminLine, readAdmin } from "./admin.js";
 import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
 import { callsToTry } from "./calls-to-try.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { type LogOptions, logSettings } from "./gateway-overrides.js";
 import { untilStopped } from "./interrupt.js";
 import { type ModelOptions, openModel } from "./model.js";
 import { createOutput, type Format, type Output } from "./output.js";
@@ -29,6 +38,7 @@ import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
 import { IdentityFile, watchIdentity } from "./serve-identity.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
+import { StateLog } from "./state-log.js";
 import { openArtifacts, openTaskStore, type StoreOptions } from "./task-store.js";
 import { startTracing, type TraceOptions } from "./tracing.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
@@ -40,6 +50,7 @@ interface ServeCommandOptions
     ModelOptions,
     ProxyOptions,
     AdminCommandOptions,
+    LogOptions,
     TraceOptions {
   readonly output: Format;
   readonly profile?: DeploymentName;
@@ -95,22 +106,28 @@ export async function serveModules(paths: readonly string[], options: ServeComma
     ...(admin && { admin }),
     ...(identity && { identity }),
   };
+  const log = await openLog(logSettings(options), process.cwd());
+  const states = log && new StateLog({ sink: log.sink, agents, store, clock: backgroundClock });
+  const telemetry = telemetryOf(agents, { metrics, tracing, log: log?.sink });
   const server = await start(
     agents,
-    { ...serveOptionsOf(options, callers), ...telemetryOf(agents, metrics, tracing), settings, artifacts, cardKeys, ...kept },
+    { ...serveOptionsOf(options, callers), ...telemetry, settings, artifacts, cardKeys, ...kept },
     options,
   );
-  const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin), { say, audit });
+  states?.started(server.url);
+  const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, reloading(server, admin, states), { say, audit });
   const stopReading = identity && watchIdentity(identity, { say, audit });
   const allWarnings = [...(callers.warning === undefined ? [] : [callers.warning]), ...warnings, ...recommended];
   const ready: Ready = { server, agents, callers, store, artifacts: artifacts.store, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else await sayReady(ready, output);
   await stopped;
+  states?.draining();
   stopRenewing?.();
   stopReading?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
   await Promise.all([store?.close?.(), artifacts.store.close?.(), audit?.close(), model?.close(), tracing?.close()]);
+  await states?.stopped();
 }
 
 /** Certificate, card keys, and warnings about their files. */
@@ -146,22 +163,25 @@ function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission):
   };
 }
 
-function telemetryOf(
-  agents: readonly Agent[],
-  metrics: Maybe<Metrics>,
-  tracing: Maybe<OpenTracing>,
-): Pick<ServeOptions, "telemetry"> {
-  if (metrics === undefined && tracing === undefined) return {};
+interface Observers {
+  readonly metrics: Maybe<Metrics>;
+  readonly tracing: Maybe<OpenTracing>;
+  readonly log: Maybe<LogSink>;
+}
+
+function telemetryOf(agents: readonly Agent[], { metrics, tracing, log }: Observers): Pick<ServeOptions, "telemetry"> {
+  if (metrics === undefined && tracing === undefined && log === undefined) return {};
   const names = new Set(agents.map(({ name }) => name));
-  return { telemetry: createTelemetry({ metrics, tracing: tracing !== undefined, serves: (name) => names.has(name) }) };
+  return { telemetry: createTelemetry({ metrics, log, tracing: tracing !== undefined, serves: (name) => names.has(name) }) };
 }
 
 /** A listener beyond loopback has the certificate of the callers' port. */
-function reloading(server: Server, admin: AdminOptions | undefined): Pick<Server, "reload"> {
+function reloading(server: Server, admin: Maybe<AdminOptions>, states: Maybe<StateLog>): Pick<Server, "reload"> {
   return {
     reload(tls) {
       server.reload(tls);
       if (admin?.tls !== undefined) server.reloadAdmin(tls);
+      states?.note("certificates were reloaded", { state: "reloaded" });
     },
   };
 }

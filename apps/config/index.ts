@@ -13,6 +13,7 @@ export {
 export { listenerInterfaces } from "./listener-interfaces.js";
 export { loadAgents } from "./load-agents.js";
 export { nearestOf } from "./nearest.js";
+export { type LogSettings, openLog } from "./open-log.js";
 export { droppedSpans, openTracing } from "./open-tracing.js";
 export {
   isClearBeyondLoopback,

@@ -13,10 +13,9 @@ import {
 } from "../../src/index.js";
 import { type AuditFile, openAuditFile } from "../../src/public/auth.js";
 import type { LogSink } from "../../src/public/telemetry.js";
-import type { MemberPath } from "../config/index.js";
+import { type MemberPath, openLog } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
-import { openLog } from "./open-log.js";
 
 /** Stores and files that stay open while the gateway runs. */
 export interface GatewayResources {
@@ -55,7 +54,7 @@ export async function openResources(config: GatewayConfig, notify: (line: string
           openAuditFile(resolve(config.folder, auditPath), { onProblem: ({ message }) => notify(message) }),
         );
   if (audit !== undefined) closers.push(() => audit.close());
-  const log = await at(["log"], () => openLog(config));
+  const log = await at(["log"], () => openLog(config.document, config.folder));
   if (log !== undefined) closers.push(log.close);
   return {
     store,

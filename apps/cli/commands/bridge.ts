@@ -4,6 +4,7 @@ import { CARD_POLICIES } from "./choices.js";
 import {
   addAdminOptions,
   addCredentialOptions,
+  addLogOptions,
   addProxyOptions,
   addTraceOptions,
   identityOption,
@@ -57,7 +58,7 @@ export function addBridge(program: Command): void {
     .option("--store <url>", "keep tasks in this Redis, shared with other gateways: redis://…")
     .option("--secret-file <file>", "the key that pseudonymizes callers' names, 16 bytes or more; needed with --data and --store")
     .optionsGroup("Listener:");
-  addAdminOptions(addTraceOptions(addProxyOptions(command).optionsGroup("Operator:"))).optionsGroup("");
+  addAdminOptions(addTraceOptions(addLogOptions(addProxyOptions(command).optionsGroup("Operator:")))).optionsGroup("");
   addCredentialOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../bridge.js")).runBridge));

@@ -1,5 +1,5 @@
-import { type Command, Option } from "commander";
-import { addTraceOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
+import type { Command } from "commander";
+import { addLogOptions, addTraceOptions, lazyAction, outputOption, profileOption } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:
@@ -26,12 +26,8 @@ export function addGateway(program: Command): void {
     .addOption(profileOption())
     .option("--check", "read the file and everything that it names; start nothing")
     .option("--connect", "with --check: connect to the agents too")
-    .option("--require-upstreams", "an agent that cannot be reached at the start is an error")
-    .addOption(new Option("--log-level <level>", "log to stderr, if the file names no log").choices(["info", "warn"]))
-    .addOption(
-      new Option("--log-format <format>", "one JSON object per line, or text (default: json)").choices(["json", "text"]),
-    );
-  addTraceOptions(command)
+    .option("--require-upstreams", "an agent that cannot be reached at the start is an error");
+  addTraceOptions(addLogOptions(command, "log to stderr, if the file names no log"))
     .option("--no-watch", "reload a changed file on SIGHUP only")
     .addOption(outputOption())
     .addHelpText("after", EXAMPLES)

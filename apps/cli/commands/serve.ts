@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { collect, collectPairs, parseInterfaces, parsePort } from "../option-values.js";
 import {
   addAdminOptions,
+  addLogOptions,
   addModelOptions,
   addProxyOptions,
   addTraceOptions,
@@ -97,7 +98,7 @@ function addServeOptions(command: Command): Command {
         "both",
       ]),
     );
-  addModelOptions(addAdminOptions(addTraceOptions(command)).optionsGroup(""))
+  addModelOptions(addAdminOptions(addTraceOptions(addLogOptions(command))).optionsGroup(""))
     .optionsGroup("")
     .addHelpText("after", EXAMPLES);
   return command;

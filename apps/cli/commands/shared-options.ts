@@ -66,6 +66,15 @@ export function addTraceOptions(command: Command): Command {
     .option("--otlp-endpoint <url>", "export traces to this collector: OTLP over HTTP, in JSON");
 }
 
+/** State changes and events of policies. One of the options switches the log on. */
+export function addLogOptions(command: Command, about = "log changes of state to stderr"): Command {
+  return command
+    .addOption(new Option("--log-level <level>", about).choices(["info", "warn"]))
+    .addOption(
+      new Option("--log-format <format>", "one JSON object per line, or text (default: json)").choices(["json", "text"]),
+    );
+}
+
 /** The operator's listener of a server. */
 export function addAdminOptions(command: Command): Command {
   return command

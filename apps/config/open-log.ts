@@ -2,7 +2,16 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Maybe } from "../../src/index.js";
 import { jsonLines, type LogLine, type LogSink } from "../../src/public/telemetry.js";
-import type { GatewayConfig } from "./config.js";
+
+/** Where the log goes, which lines it has and how they look. */
+export interface LogSettings {
+  /** Default: none. */
+  readonly log?: Maybe<"none" | "stderr" | { readonly file: string }>;
+  /** `warn`: only what needs attention. Default: info. */
+  readonly logLevel?: Maybe<"info" | "warn">;
+  /** One JSON object per line, or text for people. Default: json. */
+  readonly logFormat?: Maybe<"json" | "text">;
+}
 
 /** Limit of buffered log lines. */
 const LOG_WAITING_BYTES = 4 * 1024 * 1024;
@@ -12,9 +21,9 @@ export interface OpenLog {
   close(): unknown;
 }
 
-/** The log as configured; undefined if it is off. */
-export async function openLog({ document, folder }: GatewayConfig): Promise<Maybe<OpenLog>> {
-  const { log = "none", logFormat = "json", logLevel = "info" } = document;
+/** The log as configured; undefined if it is off. A file is relative to the folder. */
+export async function openLog(settings: LogSettings, folder: string): Promise<Maybe<OpenLog>> {
+  const { log = "none", logFormat = "json", logLevel = "info" } = settings;
   if (log === "none") return undefined;
   const { write, close } = log === "stderr" ? STDERR : await openFile(resolve(folder, log.file));
   const lines = logFormat === "text" ? textLines(write) : jsonLines(write);
