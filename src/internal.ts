@@ -1,4 +1,5 @@
 /** For the programs of this repository. Not published: `package.json` does not name it. */
+export { readReference } from "./artifacts/index.js";
 export {
   bridgedAgent,
   CARD_POLICIES,

@@ -1,10 +1,13 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { AgentError, type Envelope, type EventOf, type Part, type Status, type Task } from "../../src/index.js";
 import { AnswerPrinter, type PrinterOptions } from "./answer-printer.js";
 import { createOutput } from "./output.js";
 
-function printer(more: Pick<PrinterOptions, "save" | "fetch"> = {}) {
+function printer(more: Pick<PrinterOptions, "save" | "peer"> = {}) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const output = createOutput("text", { stdout, stderr });
@@ -54,23 +57,34 @@ describe("AnswerPrinter", () => {
     ]);
   });
 
-  test("--save fetches an address, and prints it if that fails", async () => {
+  test("--save prints text that was moved, saves other addresses piece by piece, and prints those that fail", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "koine-printer-"));
     const { print, written } = printer({
-      save: "unused",
-      fetch: async (part) => {
-        if (part.name === "gone.txt") throw new AgentError("expired", "the link has expired");
-        return text("a text that was too long");
+      save: folder,
+      peer: {
+        fetch: async () => text("a text that was too long"),
+        async *read({ name, url }) {
+          yield Buffer.from("piece one, ");
+          if (name === "gone.txt") throw new AgentError("expired", "the link has expired");
+          yield Buffer.from(url);
+        },
       },
     });
+    const moved = { "urn:koine:artifact:1": { kind: "text", bytes: 24, sha256: "0".repeat(64) } };
     const content: readonly Part[] = [
-      { kind: "url", url: "https://files.example/1", name: "there.txt" },
+      { kind: "url", url: "https://files.example/1", name: "moved.txt", metadata: moved },
       { kind: "url", url: "https://files.example/2", name: "gone.txt" },
+      { kind: "url", url: "https://files.example/3/unnamed.png?x=1" },
     ];
     await print.answer({ kind: "message", message: { ...messageOf(""), content } });
+    const saved = join(folder, "unnamed.png");
     expect(written()).toEqual({
       stdout: "a text that was too long\nhttps://files.example/2\n",
-      stderr: "gone.txt cannot be fetched: the link has expired\n",
+      stderr: `gone.txt cannot be fetched: the link has expired\nsaved ${saved}\n`,
     });
+    expect(await readdir(folder)).toEqual(["unnamed.png"]);
+    expect(await readFile(saved, "utf8")).toBe("piece one, https://files.example/3/unnamed.png?x=1");
+    await rm(folder, { recursive: true });
   });
 
   test("a task repeated at the end of its stream is not printed twice", async () => {

@@ -3,18 +3,25 @@ import {
   type Artifact,
   answerOf,
   type EventOf,
+  type Maybe,
   type Part,
   type Status,
   type Task,
   textOf,
 } from "../../src/index.js";
+import { readReference } from "../../src/internal.js";
+import { progressText } from "./attached-file.js";
 import { eventJson } from "./event-json.js";
 import { formatBytes } from "./format-bytes.js";
 import type { Output } from "./output.js";
+import type { PeerSession } from "./peer.js";
 import { oneLine, printable, shellWord } from "./printable.js";
 import { problemOf } from "./problem.js";
-import type { ProgressLine } from "./progress.js";
-import { savePart } from "./save-parts.js";
+import { type ProgressLine, startProgress } from "./progress.js";
+import { saveChunks, savePart } from "./save-parts.js";
+
+/** Moved text of this size is printed; larger text is saved as a file. */
+const TEXT_BYTES = 64 * 1024 * 1024;
 
 export interface PrinterOptions {
   readonly output: Output;
@@ -23,11 +30,26 @@ export interface PrinterOptions {
   readonly connectFlags?: string;
   /** The folder for files. */
   readonly save?: string | undefined;
-  /** Fetches an address in the answer, under the rules for addresses that come from a peer. */
-  fetch?(part: Part): Promise<Part>;
+  /** Follows addresses in the answer, under the rules for addresses that come from a peer. */
+  readonly peer?: LinkReader;
   readonly progress: ProgressLine;
 }
 
+/** The part of a peer that follows addresses. */
+export interface LinkReader {
+  /** The whole content, in memory. */
+  fetch(part: Part): Promise<Part>;
+  /** The content in pieces. */
+  read(part: UrlPart): AsyncIterable<Uint8Array>;
+}
+
+/** Follows them until Ctrl-C. */
+export function linkReader({ peer, interrupt }: Pick<PeerSession, "peer" | "interrupt">): LinkReader {
+  const { signal } = interrupt;
+  return { fetch: (part) => peer.fetch(part, signal), read: (part) => peer.read(part, signal) };
+}
+
+type UrlPart = Extract<Part, { readonly kind: "url" }>;
 type Answer = EventOf<"send">;
 
 /** Prints answers: text on stdout as it arrives, status on stderr. */
@@ -167,7 +189,8 @@ export class AnswerPrinter {
 
   async #part(given: Part): Promise<void> {
     const { output, progress, save } = this.#options;
-    const part = await this.#fetched(given);
+    const part = await this.#followed(given);
+    if (part === undefined) return;
     if (part.kind === "raw") {
       progress.stop();
       if (save === undefined)
@@ -184,15 +207,34 @@ export class AnswerPrinter {
     this.#lineOpen = part.kind === "text" && !text.endsWith("\n");
   }
 
-  /** With --save, a file that comes as an address is fetched. If that fails it stays an address. */
-  async #fetched(part: Part): Promise<Part> {
-    const { output, save, fetch } = this.#options;
-    if (part.kind !== "url" || save === undefined || fetch === undefined) return part;
+  /** With --save, what comes as an address is followed: undefined if it was saved as a file. If that fails it stays an address. */
+  async #followed(part: Part): Promise<Maybe<Part>> {
+    const { output, save, peer } = this.#options;
+    if (part.kind !== "url" || save === undefined || peer === undefined) return part;
     try {
-      return await fetch(part);
+      if (isText(part)) return await peer.fetch(part);
+      await this.#saveFile(part, peer.read(part), save);
+      return undefined;
     } catch (thrown) {
       output.say(`${oneLine(part.name ?? part.url, 200)} cannot be fetched: ${printable(problemOf(thrown).message)}`);
       return part;
+    }
+  }
+
+  async #saveFile(part: UrlPart, chunks: AsyncIterable<Uint8Array>, folder: string): Promise<void> {
+    const { output, progress } = this.#options;
+    progress.stop();
+    const saving = startProgress({ stream: output.stderr });
+    const name = part.name ?? "a part";
+    const bytes = readReference(part)?.bytes;
+    const onSaved = (saved: number): void =>
+      saving.show("saving", bytes === undefined ? `${formatBytes(saved)} ${name}` : progressText(name, saved, bytes));
+    try {
+      const path = await saveChunks(part, chunks, { folder, onSaved });
+      saving.stop();
+      output.say(`saved ${path}`);
+    } finally {
+      saving.stop();
     }
   }
 
@@ -201,10 +243,16 @@ export class AnswerPrinter {
     const { output, save } = this.#options;
     if (save === undefined) return;
     for (const given of parts) {
-      const part = await this.#fetched(given);
-      if (part.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
+      const part = await this.#followed(given);
+      if (part?.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
     }
   }
+}
+
+/** Text and JSON that were moved out of a message for their size, as far as they fit into memory; everything else is a file. */
+function isText(part: UrlPart): boolean {
+  const reference = readReference(part);
+  return reference !== undefined && reference.kind !== "raw" && reference.bytes <= TEXT_BYTES;
 }
 
 function partsOf(event: AgentEvent): readonly Part[] {

@@ -1,6 +1,6 @@
 import { AgentError, type EventOf, type RemoteAgent, type Requirement, type SendOptions } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { AnswerPrinter } from "./answer-printer.js";
+import { AnswerPrinter, linkReader } from "./answer-printer.js";
 import { foldAnswer, StreamPosition } from "./answer-stream.js";
 import { attachFiles } from "./attached-file.js";
 import { type ContentOptions, readContent } from "./message-content.js";
@@ -39,7 +39,7 @@ export async function send(url: string, text: string | undefined, options: SendC
       connectFlags: at.connectFlags,
       save: options.save,
       progress,
-      fetch: (part) => at.peer.fetch(part, interrupt.signal),
+      peer: linkReader(at),
     });
     const position = new StreamPosition();
     const sendOptions = sendOptionsOf(options, interrupt.signal);

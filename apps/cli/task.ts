@@ -3,13 +3,12 @@ import {
   type EventOf,
   isTerminal,
   type JsonObject,
-  type Part,
   type PushConfig,
   type State,
   type Task,
   textOf,
 } from "../../src/index.js";
-import { AnswerPrinter } from "./answer-printer.js";
+import { AnswerPrinter, linkReader } from "./answer-printer.js";
 import { StreamPosition } from "./answer-stream.js";
 import { secretOf } from "./credentials.js";
 import { eventJson } from "./event-json.js";
@@ -78,7 +77,7 @@ async function printTask(
     connectFlags,
     save,
     progress: { show: () => undefined, stop: () => undefined },
-    fetch: (part) => peer.fetch(part, interrupt.signal),
+    peer: linkReader({ peer, interrupt }),
   });
   await printer.answer({ kind: "task", task });
   await printer.end();
@@ -87,8 +86,8 @@ async function printTask(
 export async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
   await withPeer(url, options, async ({ peer, output, interrupt, connectFlags }) => {
     const progress = startProgress({ stream: output.stderr });
-    const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
-    const printer = new AnswerPrinter({ output, url, connectFlags, save: options.save, progress, fetch });
+    const reader = linkReader({ peer, interrupt });
+    const printer = new AnswerPrinter({ output, url, connectFlags, save: options.save, progress, peer: reader });
     const position = new StreamPosition();
     const { after } = options;
     try {
