@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { agent, connect, DiscoveryCache, mount, serve } from "../src/index.js";
+import { agent, connect, DiscoveryCache, mount, openRedisStore, serve } from "../src/index.js";
 import { type CardTrust, cardSigner, newCardKey } from "../src/public/auth.js";
 import { type Link, type Protocol, protocols } from "../src/public/protocols.js";
 import { wholeBody } from "../src/transport/body.js";
 import { poolLink } from "../src/transport/node/index.js";
+import { redisAvailable, startRedis } from "./redis-server.js";
 
 /** Discovery at one address with several protocols at once. */
 
@@ -14,6 +15,7 @@ const TRUST: CardTrust = { keys: [{ name: "house", key: KEY.publicJwk }] };
 const REQUIRED: CardTrust = { ...TRUST, require: true };
 const echo = agent({ name: "echo", description: "says it again", handle: (message) => `again: ${message.text}` });
 
+const withRedis = await redisAvailable();
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
@@ -72,6 +74,25 @@ describe("a peer that answers one protocol and never the others", () => {
   test.each(protocols)("is resolved by $id without waiting for the rest", async (protocol) => {
     const peer = await connected(await servingOnly(protocol), { discoverMs: FOR_EVER_MS });
     expect([peer.protocol, peer.verified, await peer.ask("hi")]).toEqual([protocol.id, true, "again: hi"]);
+  });
+});
+
+describe("a peer whose store does not answer", () => {
+  test.runIf(withRedis)("is found by the same interfaces, in the same order", async () => {
+    const redis = await startRedis();
+    cleanups.push(async () => redis.stop());
+    const store = await openRedisStore({ url: redis.url });
+    cleanups.push(async () => store.close?.());
+    const server = await serve(echo, { store, limits: { drainMs: 1 } });
+    cleanups.push(() => server.close());
+    const before = await connected(server.url);
+    expect(await before.ask("hi")).toBe("again: hi");
+    await redis.kill();
+    const after = await connected(server.url);
+    const wayOf = ({ protocol, version, binding }: typeof after) => `${protocol}@${version}/${binding}`;
+    expect(wayOf(after)).toBe(wayOf(before));
+    expect(after.interfaces).toEqual(before.interfaces);
+    expect(after.evidence.join("; ")).toContain("it is unavailable");
   });
 });
 

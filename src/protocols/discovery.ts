@@ -1,4 +1,4 @@
-import type { Card } from "../envelope/index.js";
+import type { AgentError, Card } from "../envelope/index.js";
 import { withoutTrailingSlashes } from "../transport/address-parts.js";
 import type { Peer } from "./protocol.js";
 
@@ -15,6 +15,11 @@ export function unknownCard(url: string, { streaming }: { readonly streaming: bo
     security: { schemes: {}, anyOf: [] },
     interfaces: [],
   };
+}
+
+/** Whether a peer answered that it cannot answer now, which says nothing about its protocols. Connection errors have a cause. */
+export function isBusy({ code, facts }: AgentError): boolean {
+  return (code === "unavailable" || code === "overloaded") && facts.cause === undefined;
 }
 
 /** Whether a card was found above the requested URL and none of its interfaces has that URL. */

@@ -9,6 +9,8 @@ import { decodeManifest } from "./codec/manifest.js";
 
 const VERSION = "0.2";
 const BINDING = "REST";
+/** RFC 9110 §15.6.4. */
+const UNAVAILABLE = 503;
 
 /**
  * Detects BeeAI ACP: `/ping` returns an object, and `/agents` lists manifests. On a server with several agents the first is used,
@@ -22,18 +24,23 @@ export async function discover(
 ): Promise<Maybe<Finding>> {
   const { base, agentName } = agentAddress(url);
   const pinged = await get(link, `${base}/ping`, call);
-  if (!isObject(contentOf(pinged))) return undefined;
+  // A server that cannot answer now may still list its agents.
+  const isBusy = pinged.status === UNAVAILABLE;
+  if (!isBusy && !isObject(contentOf(pinged))) return undefined;
   const where = agentName === undefined ? `${base}/agents` : agentUrl(base, agentName);
   const response = await get(link, where, call, known?.etag);
   if (response.status === 304 && known !== undefined) return unchanged(known, where);
   const shown = agentName === undefined ? firstOf(response, where) : namedIn(response, where);
   if (shown !== undefined) {
     await check?.(shown.card);
-    const evidence = [`GET ${base}/ping was answered`, ...shown.evidence];
-    return { peers: [peerOf(base, shown.card)], evidence, proved: true, etag: response.headers["etag"] };
+    const evidence = [
+      isBusy ? `GET ${base}/ping says that it is unavailable` : `GET ${base}/ping was answered`,
+      ...shown.evidence,
+    ];
+    return { peers: [peerOf(base, shown.card)], evidence, proved: !isBusy, etag: response.headers["etag"] };
   }
   // An answer to /ping and an authentication error are not proof, but typical of a protected ACP server.
-  if (agentName === undefined || (response.status !== 401 && response.status !== 403)) return undefined;
+  if (isBusy || agentName === undefined || (response.status !== 401 && response.status !== 403)) return undefined;
   const peer = peerOf(base, decodeManifest({ name: agentName }));
   await check?.(peer.card);
   const evidence = [`GET ${base}/ping was answered, but ${where} requires credentials (HTTP ${response.status})`];

@@ -1,6 +1,6 @@
 import { AgentError, type Call, type Card, type Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import { isWider, unknownCard } from "../discovery.js";
+import { isBusy, isWider, unknownCard } from "../discovery.js";
 import type { DiscoveryContext, Finding, IdSource, Peer, Search } from "../protocol.js";
 import { takesPosts } from "../takes-posts.js";
 import { baseOf, koineEntryBelow } from "./client/addresses.js";
@@ -29,7 +29,7 @@ export async function discover(
   // An empty object could belong to any server; a list of hashes or a demand for credentials could not.
   if (problem !== undefined && found.listed === 0 && !isKoinePeer(card) && !isClosed(problem)) return undefined;
   const shown = problem === undefined ? PROOF : `not verified by a live answer: ${problem.message}`;
-  const doubted = problem !== undefined && !isClosed(problem);
+  const doubted = problem !== undefined && !isClosed(problem) && !isBusy(problem);
   return {
     peers: [peer],
     evidence: [describe(found.url, card), shown],

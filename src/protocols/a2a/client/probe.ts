@@ -1,4 +1,5 @@
 import { AgentError, type Call, isPromise } from "../../../envelope/index.js";
+import { isBusy } from "../../discovery.js";
 import type { ClientContext } from "../../protocol.js";
 import { connect } from "../client.js";
 
@@ -23,6 +24,8 @@ export async function probe(context: ClientContext, call: Call): Promise<ProbeRe
     if (error.code === "unauthenticated" || error.code === "forbidden") {
       return { speaks: "unknown", because: `it requires credentials (${error.message})` };
     }
+    // A server that cannot answer now has not said that it speaks something else.
+    if (isBusy(error)) return { speaks: "unknown", because: `it is unavailable (${error.message})` };
     const { status } = error.facts;
     return { speaks: false, because: error.message, absent: status === 404 || status === 405 };
   }
