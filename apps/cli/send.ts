@@ -9,6 +9,7 @@ import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
 
 interface SendCommandOptions extends PeerOptions, ContentOptions {
+  /** False: one whole answer. Undefined: as fits the output. */
   readonly stream?: boolean;
   readonly task?: string;
   readonly session?: string;
@@ -76,7 +77,8 @@ interface Watched {
 
 /** On a terminal the answer is streamed, if the peer can, to show progress. */
 async function answer({ peer, output }: PeerSession, content: Content, options: SendOptions, { position, progress }: Watched) {
-  if (output.stderr.isTTY !== true || !peer.card.capabilities.streaming) return peer.send(content, options);
+  const streams = options.stream !== false && output.stderr.isTTY === true && peer.card.capabilities.streaming;
+  if (!streams) return peer.send(content, options);
   const whole = await foldAnswer(peer.stream(content, options), (event) => {
     position.observe(event);
     if (event.kind === "status") progress.show(event.status.state, textOfStatus(event));
@@ -128,13 +130,27 @@ function listsTasks({ protocol, version }: RemoteAgent): boolean {
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {
-  const { task, session, intent, idempotencyKey: key, ttl, priority, tag: tags, minVersion, maxVersion, meta, require } = options;
+  const {
+    stream,
+    task,
+    session,
+    intent,
+    idempotencyKey: key,
+    ttl,
+    priority,
+    tag: tags,
+    minVersion,
+    maxVersion,
+    meta,
+    require,
+  } = options;
   return {
     signal,
     ...(task === undefined ? {} : { task }),
     ...(session === undefined ? {} : { session }),
     ...(intent === undefined ? {} : { intent }),
     ...(key === undefined ? {} : { key }),
+    ...(stream === undefined ? {} : { stream }),
     ...(ttl === undefined ? {} : { ttlMs: ttl }),
     ...(priority === undefined ? {} : { priority }),
     ...(tags === undefined ? {} : { tags }),

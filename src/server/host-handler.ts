@@ -5,6 +5,7 @@ import {
   type Capabilities,
   type Card,
   type Handler,
+  isPromise,
   isSealed,
   type Operation,
   type OperationOf,
@@ -23,7 +24,7 @@ interface HostedAgent {
 
 /** Handles cards, pings and unsupported content; passes everything else to the task runtime. */
 export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: Handler): Handler {
-  return function answerAtHost(operation: Operation, call: Call): Reply {
+  function answerAtHost(operation: Operation, call: Call): Reply {
     const served = agents.get(call.agent);
     const misfit = operation.kind === "send" ? refusedVersion(operation, call) : undefined;
     if (misfit !== undefined) return Promise.reject(misfit);
@@ -42,7 +43,23 @@ export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: H
       default:
         return runtime(operation, call);
     }
-  };
+  }
+  return (operation, call) =>
+    wantsNoStream(operation)
+      ? answerOnce(answerAtHost({ ...operation, delivery: "answer" }, call))
+      : answerAtHost(operation, call);
+}
+
+/** `context.stream` is the caller's word where an operation streams by its name; a resumed stream stays one. */
+function wantsNoStream(operation: Operation): operation is OperationOf<"send"> {
+  if (operation.kind !== "send" || operation.delivery !== "stream" || operation.after !== undefined) return false;
+  return operation.envelope.context.stream === false;
+}
+
+/** The whole answer as the only event of a stream. */
+async function* answerOnce(reply: Reply): AsyncGenerator<AgentEvent, void, void> {
+  if (isPromise(reply)) yield await reply;
+  else yield* reply;
 }
 
 /** Security and push on a card are those of the host, whatever agent made it. */

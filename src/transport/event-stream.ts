@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Envelope, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { encodeSse, SSE_COMMENT } from "./sse.js";
@@ -18,6 +18,13 @@ export interface StreamForm {
 /** Whether the request accepts event streams. */
 export function wantsEvents(request: HttpRequest): boolean {
   return request.headers["accept"]?.includes("text/event-stream") === true;
+}
+
+/** The same, for a message that may say so itself: its `stream: true` counts unless `Accept` rules a stream out (RFC 9110 §12.5.1). */
+export function wantsEventsFor(request: HttpRequest, { context }: Pick<Envelope, "context">): boolean {
+  if (wantsEvents(request)) return true;
+  const accept = request.headers["accept"];
+  return context.stream === true && (accept === undefined || /\*\/\*|text\/\*/.test(accept));
 }
 
 const SSE_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" } as const;

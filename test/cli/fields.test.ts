@@ -22,17 +22,40 @@ afterAll(async () => {
   await workspace?.clear();
 });
 
-const FIELDS = ["--priority", "7", "--tag", "a", "--tag", "b", "--ttl", "9", "--min-version", "0.2", "--max-version", "1.0"];
+const FIELDS = [
+  "--priority",
+  "7",
+  "--tag",
+  "a",
+  "--tag",
+  "b",
+  "--ttl",
+  "9",
+  "--min-version",
+  "0.2",
+  "--max-version",
+  "2.0",
+  "--intent",
+  "say",
+];
 
-test.each(["a2a@1.0", "a2a@0.3", "acp@0.2", "agora@0.2"])("over %s", async (protocol) => {
+test.each(["a2a@1.0", "a2a@0.3", "acp@0.2", "agora@0.2", "anp@1.2"])("over %s", async (protocol) => {
   const { code, stdout, stderr } = await koine(["send", server.url, "hello", "--protocol", protocol, ...FIELDS]);
   expect([code, stderr]).toEqual([0, ""]);
-  expect(JSON.parse(stdout)).toMatchObject({ priority: 7, ttlMs: 9000, tags: ["a", "b"], minVersion: "0.2", maxVersion: "1.0" });
+  const versions = { minVersion: "0.2", maxVersion: "2.0" };
+  expect(JSON.parse(stdout)).toMatchObject({ intent: "say", priority: 7, ttlMs: 9000, tags: ["a", "b"], ...versions });
 });
 
 test("a stream says so in the message", async () => {
   const { stdout } = await koine(["send", server.url, "hello", "--stream"]);
   expect(JSON.parse(stdout)).toMatchObject({ stream: true });
+});
+
+test("--no-stream says so too, and a streaming agent answers once", async () => {
+  const { stdout } = await koine(["send", server.url, "hello", "--no-stream"]);
+  expect(JSON.parse(stdout)).toMatchObject({ stream: false });
+  const silent = await koine(["send", server.url, "hello"]);
+  expect(JSON.parse(silent.stdout)).not.toHaveProperty("stream");
 });
 
 test("the interface with a version that fits is used; without one nothing is sent", async () => {

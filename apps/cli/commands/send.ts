@@ -22,6 +22,7 @@ export function addSend(program: Command): void {
     .argument("[text]", "what to say; `-`, or nothing and a pipe, reads it from stdin");
   addPeerOptions(command)
     .option("--stream", "print the answer as it comes; with -o json one event per line")
+    .option("--no-stream", "ask the agent for one whole answer, also on a terminal")
     .option("--task <id>", "continue this task, for example to answer its question")
     .option("--session <id>", "the conversation this belongs to")
     .option("--intent <skill>", "what is wanted: the id of one of the agent's skills")

@@ -13,7 +13,7 @@ import {
   type Via,
   versionProblem,
 } from "../../../envelope/index.js";
-import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
+import { streamResponse, wantsEventsFor } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
@@ -42,7 +42,6 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
     requireJson(request);
     const body = request.json();
     id = isObject(body) ? (body["id"] ?? null) : null;
-    const streaming = wantsEvents(request);
     const call = host.begin(request, {
       caller,
       agent: card.name,
@@ -52,6 +51,7 @@ export async function answerPlain(host: Host, card: Card, request: HttpRequest):
     const envelope = decodePlainRequest(body, { now: host.now(), newId: () => host.newId(), src: caller.id, dst: card.name });
     const misfit = versionProblem(SEED_VERSION, envelope.context);
     if (misfit !== undefined) throw misfit;
+    const streaming = wantsEventsFor(request, envelope);
     // The cursor is opaque here; the task runtime validates it.
     const after = streaming ? ((request.headers["last-event-id"] || undefined) as Maybe<Cursor>) : undefined;
     const operation: Operation = { kind: "send", envelope, delivery: streaming ? "stream" : "answer", task: "auto", after };

@@ -56,8 +56,13 @@ export function readDelivery(body: JsonObject, { type }: PlainHead, acceptsEvent
   const metadata = optional(body["metadata"], "metadata", readObject);
   const mode = optional(body["mode"] ?? metadata?.["mode"], "mode", readString);
   if (type === "notification" || mode === "async" || metadata?.["async"] === true) return "accepted";
-  const stream = optional(body["stream"], "stream", readBoolean) ?? mode === "stream";
-  return stream || acceptsEvents ? "stream" : "answer";
+  return (readStream(body) ?? mode === "stream") || acceptsEvents ? "stream" : "answer";
+}
+
+/** `stream` of the message, else of the seed's envelope. */
+function readStream(body: JsonObject): Maybe<boolean> {
+  const context = optional(body["context"], "context", readObject);
+  return optional(body["stream"], "stream", readBoolean) ?? optional(context?.["stream"], "context.stream", readBoolean);
 }
 
 /** Members of `metadata` with a counterpart in the envelope. */
@@ -85,6 +90,7 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
         keyOf(facts.headers, own("idempotency_key")) ?? context?.["idempotency_key"] ?? keyOfRequestId(givenId(body)),
       session_id: session ?? context?.["session_id"],
       task_id: runId ?? context?.["task_id"],
+      stream: readStream(body),
     },
     meta: { protocol_hint: own("protocol_hint") },
     // Not an envelope member: kept with the unknown ones.
