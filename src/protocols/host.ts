@@ -21,7 +21,7 @@ import { createResolver, type Identity, type Resolver } from "../security/identi
 import { createReplayGuard } from "../security/replay/index.js";
 import type { SignatureProfile } from "../security/signatures/index.js";
 import { hopsIn, isProbe } from "../transport/call-headers.js";
-import type { HttpRequest, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
+import type { HttpRequest, RelayedSessionFacts, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
 import { blame } from "../transport/fields.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { agentInbox } from "./agent-inbox.js";
@@ -95,6 +95,8 @@ export interface HostParts {
   readonly onBelowFloor?: Maybe<(head: RequestHead, error: AgentError, missing: Requirement, start: CallBegin) => void>;
   /** The peer behind an agent, to which sealed sessions are passed on. Default: none. */
   readonly relayed?: Maybe<NonNullable<Host["relayed"]>>;
+  /** Called when a session is passed on unopened. */
+  readonly onRelayed?: Maybe<(session: Session, facts: RelayedSessionFacts) => void>;
   /** Called when a request or a message of a session has become a call. */
   readonly callStarted?: Maybe<(from: HttpRequest | SessionMessage, call: Call) => void>;
 }
@@ -139,6 +141,7 @@ export function createHost(parts: HostParts): FrontHost {
     refused: (from, error) => admission.onUnidentified?.(headOf(from), error),
     begin: (from, start) => begin(parts, from, start),
     relayed: (agent) => parts.relayed?.(agent),
+    relaying: (session, facts) => parts.onRelayed?.(session, facts),
     publicUrl: (request) => publicUrl ?? ownUrl(request),
     now,
     newId: parts.ids.newId,

@@ -22,7 +22,15 @@ import type {
 import type { LanguageModel } from "../router/models/index.js";
 import type { ProvenPeer } from "../security/admission.js";
 import type { DidMethod, DidService, FetchUrl, Identity, Resolver } from "../security/identity/index.js";
-import type { Exchange, HttpRequest, Link, RequestHead, Session, SessionMessage } from "../transport/exchange.js";
+import type {
+  Exchange,
+  HttpRequest,
+  Link,
+  RelayedSessionFacts,
+  RequestHead,
+  Session,
+  SessionMessage,
+} from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
@@ -98,6 +106,8 @@ export interface Host extends ProtocolContext {
   readonly sessions: boolean;
   /** The peer behind an agent, if its sessions may be passed on to it. Default: this host ends all sessions. */
   relayed?(agent: string): Maybe<RelayedPeer>;
+  /** Reports a session that is passed on to such a peer, before its first message is. */
+  relaying?(session: Session, facts: RelayedSessionFacts): void;
   /** The caller: the one decision about a request or session. Throws AgentError `unauthenticated` or `forbidden`. */
   admit(from: RequestHead | Session): Awaitable<Principal>;
   /** Admits a peer that proved its DID inside the protocol. Throws AgentError. */

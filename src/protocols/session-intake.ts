@@ -31,7 +31,7 @@ export interface IntakeObserver {
   /** A caller was authenticated inside its protocol. */
   identified(head: RequestHead, caller: Principal): void;
   /** A caller was refused inside its protocol, or because too many sessions are open. Undefined: not authenticated. */
-  refused(head: RequestHead, error: AgentError, caller: Maybe<Principal>): void;
+  refused(head: RequestHead, error: AgentError, caller: Maybe<Principal>, protocol: string): void;
 }
 
 /** Decides about sessions, and ends them when their host is replaced. */
@@ -54,13 +54,18 @@ export function sessionIntake({ host, table, observer }: SessionIntakeParts): Se
     observer.identified(head, caller);
     withinQuota(head, caller, () => slotOf.get(head)?.assign(subjectOf(caller.owner)));
   };
-  admission.onUnidentified = (head, thrown) => observer.refused(head, AgentError.from(thrown), undefined);
+  admission.onUnidentified = (head, thrown) => refused(head, thrown, undefined);
+
+  function refused(head: RequestHead, thrown: unknown, caller: Maybe<Principal>): void {
+    const claim = table.findUpgrade(head) ?? table.find(head)[0];
+    observer.refused(head, AgentError.from(thrown), caller, claim?.owner ?? "");
+  }
 
   function withinQuota<T>(head: RequestHead, caller: Maybe<Principal>, take: () => T): T {
     try {
       return take();
     } catch (thrown) {
-      observer.refused(head, AgentError.from(thrown), caller);
+      refused(head, thrown, caller);
       throw thrown;
     }
   }
@@ -73,9 +78,9 @@ export function sessionIntake({ host, table, observer }: SessionIntakeParts): Se
       if (claim.route.proves === true && !admission.decidesByHead(head)) return accepted(claim, head, subprotocol, undefined);
       const caller = admission.admit(head);
       if (!(caller instanceof Promise)) return accepted(claim, head, subprotocol, caller);
-      return caller.then((late) => accepted(claim, head, subprotocol, late)).catch(refused);
+      return caller.then((late) => accepted(claim, head, subprotocol, late)).catch(refusal);
     } catch (thrown) {
-      return refused(thrown);
+      return refusal(thrown);
     }
   }
 
@@ -114,7 +119,7 @@ export function sessionIntake({ host, table, observer }: SessionIntakeParts): Se
   };
 }
 
-function refused(thrown: unknown): HttpResponse {
+function refusal(thrown: unknown): HttpResponse {
   const error = AgentError.from(thrown);
   return errorResponse(STATUS[error.code] ?? 500, error);
 }

@@ -1,6 +1,6 @@
 import { AgentError, ERRORS, isErrorCode, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
 import { isProbe } from "../transport/call-headers.js";
-import type { Exchange, HttpResponse, RequestHead } from "../transport/exchange.js";
+import type { Exchange, HttpResponse, RelayedSessionFacts, RequestHead, Session } from "../transport/exchange.js";
 import { networkOf } from "../transport/ip-address.js";
 import { type Admission, type AdmissionOutcome, admittedOf, type HeadAdmission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
@@ -27,6 +27,8 @@ export interface AuditTrail {
   admitted(request: RequestHead, caller: Principal): void;
   /** Records a refusal, once per request. */
   refused(request: RequestHead, error: AgentError, caller?: Maybe<Principal>): void;
+  /** Records a session that is passed on unopened, and its end with what passed. */
+  relayed(session: Session, facts: RelayedSessionFacts): void;
   note(event: AuditEvent, facts: AuditFacts): void;
 }
 
@@ -135,6 +137,27 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     throw thrown;
   }
 
+  function relayed(session: Session, { agent, caller: { id, scheme, owner }, claims }: RelayedSessionFacts): void {
+    const { request } = session;
+    // As many lines as for refusals: whoever opens sessions all the time must not push older entries out of the log.
+    const summarised = countRefusal(`relayed ${networkOf(request.connection.remote)} ${owner}`);
+    if (summarised === 0) return;
+    const facts = { ...requestFacts(request), who: id, scheme, agent };
+    let [messages, bytes] = [0, 0];
+    const passed = (_frame: unknown, length: number): void => {
+      messages++;
+      bytes += length;
+    };
+    const calls = summarised === 1 ? undefined : summarised;
+    note("relay.opened", { ...facts, reason: `a sealed session of ${claims}, which is proved to the agent`, calls });
+    session.tap({
+      received: passed,
+      sent: passed,
+      ended: ({ code }) =>
+        note("relay.ended", { ...facts, reason: `that of ${claims}: ${code} after ${messages} messages, ${bytes} bytes` }),
+    });
+  }
+
   async function recordLateRefusal(request: RequestHead, refusal: Refusal): Promise<void> {
     let caller: Maybe<Principal>;
     try {
@@ -155,6 +178,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     note,
     admitted,
     refused,
+    relayed,
     admission(admission) {
       const admit: Admission = (head, facts) =>
         mapDecision(

@@ -50,6 +50,7 @@ import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.
 import { limitMembers } from "./limit-members.js";
 import { lossSinkOf } from "./loss-sink.js";
 import { metricsRoute } from "./metrics-route.js";
+import { observeFront } from "./observe-front.js";
 import { outgoingRequests } from "./outgoing-requests.js";
 import { checkSigning, type IdentityOptions, identityParts } from "./publish-identity.js";
 import { openPush, type PushOptions } from "./push-sender.js";
@@ -164,6 +165,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const { reach, http2, sessions, ownPort } = traits;
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
+  const observer = observeFront(telemetry, trail);
   const admission = audited(grantTenants(options.admission ?? openAdmission(), options.tenants), trail?.admission);
   checkSigning(options, reach.class);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -242,6 +244,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
     ...requiredSecurity(agents, { ...options, notes }, trail),
+    onRelayed: observer.onRelayed,
     callStarted(from, call) {
       reach.callStarted(from);
       inSessions.callStarted(from, call);
@@ -249,12 +252,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     },
   });
   const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry), ...(options.routes ?? [])];
-  const listener = front(host, protocols, extraRoutes, {
-    exchange: (exchange) => audited(telemetry.exchange(exchange), trail?.exchange),
-    session: (session, protocol) => telemetry.session?.(session, protocol),
-    identified: (head, caller) => trail?.admitted(head, caller),
-    refused: (head, error, caller) => trail?.refused(head, error, caller),
-  });
+  const listener = front(host, protocols, extraRoutes, observer);
   /** The refusal of a foreign host name or origin, before anything else is looked at. */
   function refusedBy(check: Maybe<HostCheck>, head: RequestHead): Maybe<HttpResponse> {
     const refused = check?.(head);

@@ -29,6 +29,9 @@ const OPEN_NAMES: { readonly [name: string]: Named } = {
   SESSIONS_FAILED: { name: "koine_sessions_failed_total" },
   HANDSHAKES_WAITING: { name: "koine_handshakes_waiting" },
   HANDSHAKES_REFUSED: { name: "koine_handshakes_refused_total" },
+  RELAYED_MESSAGES: { name: "koine_relayed_messages_total" },
+  RELAYED_BYTES: { name: "koine_relayed_bytes_total", unit: "bytes" },
+  CALLERS_REFUSED: { name: "koine_callers_refused_total" },
 };
 
 /** The metrics, and ours again under their other names. Metrics that the user registered have the user's name only. */

@@ -1,8 +1,9 @@
 import type { Edge } from "./edge.js";
 
 /** Label syntax shared by both text formats. */
-export function labelText({ srcAgent, dstId, protocol }: Edge): string {
-  return `src_agent="${escapeQuoted(srcAgent)}",dst_id="${escapeQuoted(dstId)}",protocol="${escapeQuoted(protocol)}"`;
+export function labelText({ srcAgent, dstId, protocol, reason }: Edge): string {
+  const why = reason === undefined ? "" : `,reason="${escapeQuoted(reason)}"`;
+  return `src_agent="${escapeQuoted(srcAgent)}",dst_id="${escapeQuoted(dstId)}",protocol="${escapeQuoted(protocol)}"${why}`;
 }
 
 /** Both formats accept Go's ParseFloat syntax; only infinity is spelled differently. */

@@ -27,7 +27,7 @@ export class SeriesTable<Cell> {
 
   /** The cell of an edge, created on first use. */
   at(edge: Edge): Cell {
-    return this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(edge.protocol) ?? this.#add(edge);
+    return this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(lastKey(edge)) ?? this.#add(edge);
   }
 
   /** As `at`, for callers without an edge object. */
@@ -39,11 +39,11 @@ export class SeriesTable<Cell> {
   remove(wanted: Edge): void {
     const edge = this.#labels(wanted);
     const index = this.#all.findIndex(
-      (each) => each.edge.srcAgent === edge.srcAgent && each.edge.dstId === edge.dstId && each.edge.protocol === edge.protocol,
+      (each) => each.edge.srcAgent === edge.srcAgent && each.edge.dstId === edge.dstId && lastKey(each.edge) === lastKey(edge),
     );
     if (index < 0 || this.#all[index]?.cell === this.#other) return;
     this.#all.splice(index, 1);
-    this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.delete(edge.protocol);
+    this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.delete(lastKey(edge));
   }
 
   all(): readonly { readonly edge: Edge; readonly cell: Cell }[] {
@@ -52,7 +52,7 @@ export class SeriesTable<Cell> {
 
   #add(wanted: Edge): Cell {
     const edge = this.#labels(wanted);
-    const known = this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(edge.protocol);
+    const known = this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(lastKey(edge));
     if (known !== undefined) return known;
     // The last slot is reserved for `other`, which counts against the limit.
     if (this.#all.length >= this.#limits.maxSeries - (this.#other === undefined ? 1 : 0)) {
@@ -62,8 +62,9 @@ export class SeriesTable<Cell> {
     return this.#put(edge);
   }
 
-  #labels({ srcAgent, dstId, protocol }: Edge): Edge {
-    return { srcAgent: this.#label(srcAgent), dstId: this.#label(dstId), protocol: this.#label(protocol) };
+  #labels({ srcAgent, dstId, protocol, reason }: Edge): Edge {
+    const labels = { srcAgent: this.#label(srcAgent), dstId: this.#label(dstId), protocol: this.#label(protocol) };
+    return reason === undefined ? labels : { ...labels, reason: this.#label(reason) };
   }
 
   /** URLs and overlong texts are not configured names and become `other`. */
@@ -75,9 +76,14 @@ export class SeriesTable<Cell> {
     const cell = this.#make();
     this.#all.push({ edge, cell });
     const byDestination = at(this.#bySource, edge.srcAgent, () => new Map<string, Map<string, Cell>>());
-    at(byDestination, edge.dstId, () => new Map<string, Cell>()).set(edge.protocol, cell);
+    at(byDestination, edge.dstId, () => new Map<string, Cell>()).set(lastKey(edge), cell);
     return cell;
   }
+}
+
+/** Few metrics have a reason: the others have no key to join. */
+function lastKey({ protocol, reason }: Edge): string {
+  return reason === undefined ? protocol : `${protocol}\n${reason}`;
 }
 
 function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -50,7 +50,7 @@ interface MeteredCall {
 
 export function serverMetering({ metrics, sessions, serves, now }: ServerMeteringOptions): ServerMetering {
   const meterOf = ({ caller, agent, via }: Call): EdgeMeter =>
-    metrics.meter(labelOf(caller), serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
+    metrics.meter(labelOfCaller(caller), serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
   const accounts = byteAccounts();
   const accountOf = (call: Call): ByteAccount => accounts.of(call) ?? new ByteAccount(meterOf(call));
   const counted = (request: HttpRequest, response: HttpResponse): HttpResponse =>
@@ -78,7 +78,7 @@ export function serverMetering({ metrics, sessions, serves, now }: ServerMeterin
     },
     session(session, protocol) {
       // A session is with the server and not with one of its agents.
-      const ended = sessions.opened({ srcAgent: labelOf(callerOf(session)), dstId: OTHER, protocol });
+      const ended = sessions.opened({ srcAgent: labelOfCaller(callerOf(session)), dstId: OTHER, protocol });
       session.tap(new MeteredSession(accountOf, ended));
     },
   };
@@ -125,7 +125,8 @@ function callerOf({ request: { admitted } }: Session): Maybe<Principal> {
   return admitted === undefined || admitted instanceof Promise ? undefined : admitted.principal;
 }
 
-function labelOf(caller: Maybe<Principal>): string {
+/** Whoever is not authenticated has no name of its own. */
+export function labelOfCaller(caller: Maybe<Principal>): string {
   if (caller === undefined) return OTHER;
   return caller.scheme === "anonymous" ? "anonymous" : caller.id;
 }

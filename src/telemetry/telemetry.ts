@@ -1,7 +1,16 @@
-import { type Call, CallSlot, type Layer, type Loss, type Maybe, type Via } from "../envelope/index.js";
+import { type AgentError, type Call, CallSlot, type Layer, type Loss, type Maybe, type Via } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import type { PolicySink } from "../policies/notes.js";
-import type { Exchange, HandshakeSink, HttpRequest, Link, Session, SessionMessage } from "../transport/exchange.js";
+import type {
+  Exchange,
+  HandshakeSink,
+  HttpRequest,
+  Link,
+  RelayedSessionFacts,
+  RequestHead,
+  Session,
+  SessionMessage,
+} from "../transport/exchange.js";
 import { byteAccounts } from "./byte-account.js";
 import type { Edge } from "./edge.js";
 import { handshakeMetrics } from "./handshake-metrics.js";
@@ -13,6 +22,8 @@ import { observedLink } from "./observed-link.js";
 import { OPEN_METRICS_CONTENT_TYPE, openMetricsText, wantsOpenMetrics } from "./open-metrics.js";
 import { policyWatch } from "./policy-watch.js";
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from "./prometheus.js";
+import { refusalMetrics } from "./refusal-metrics.js";
+import { relayMetrics } from "./relay-metrics.js";
 import { type ServerMetering, serverMetering } from "./server-metering.js";
 import { type SessionMetrics, sessionMetrics } from "./session-metrics.js";
 import { createTracing, type Tracing, type TracingOptions } from "./tracing.js";
@@ -37,6 +48,10 @@ export interface Telemetry {
   readonly lossReported?: Maybe<(loss: Loss, call: Call) => void>;
   /** Called once by a server with a TLS listener, which reports connections that wait for their handshake. Absent if not observed. */
   readonly handshakes?: Maybe<() => HandshakeSink>;
+  /** Called by the host when a protocol refused a caller: a request, a handshake, or a message of a session. Absent if not observed. */
+  readonly callerRefused?: Maybe<(head: RequestHead, error: AgentError, protocol: string) => void>;
+  /** Called by the host with every session that is passed on unopened, before its messages are. Absent if not observed. */
+  readonly sessionRelayed?: Maybe<(session: Session, facts: RelayedSessionFacts) => void>;
   /** For retrying policies: guarded, and absent without observers. */
   readonly hooks: Maybe<Hooks>;
   /** The sink for the policies of this caller: their actions become metrics, log lines, span events and hooks. */
@@ -103,6 +118,8 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     callStarted: metering && ((from, call) => metering.callStarted(from, call)),
     session: metering && ((session, protocol) => metering.session(session, protocol)),
     handshakes: metrics && (() => handshakeMetrics(metrics)),
+    callerRefused: metrics && refusalMetrics(metrics),
+    sessionRelayed: metrics && relayMetrics(metrics),
     hooks,
     policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),
     metricsText: () => (metrics === undefined ? "" : prometheusText(metrics.families())),

@@ -18,10 +18,14 @@ let log: RefusalLog;
 beforeEach(() => {
   log = new RefusalLog();
 });
-afterEach(closeAll);
+afterEach(async () => {
+  await closeAll();
+  log.expectMetered();
+});
 
 const refusals = (): readonly string[] => log.all();
-const guarded = (options: Parameters<typeof served>[0] = {}): Promise<string> => served({ audit: log.audit, ...options });
+const guarded = (options: Parameters<typeof served>[0] = {}): Promise<string> =>
+  served({ audit: log.audit, telemetry: log.telemetry, ...options });
 const socketOf = (url: string): string => `${url.replace(/^http/, "ws")}/anp/rpc`;
 
 async function opened(url: string): Promise<RawSession> {

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { bridge, DiscoveryCache, type ServeOptions, serve } from "../../src/index.js";
-import { bearerTokens } from "../../src/public/auth.js";
+import { type AuditEntry, bearerTokens } from "../../src/public/auth.js";
+import { createMetrics, createTelemetry } from "../../src/telemetry/index.js";
 import { called, closeAll, closeLater, directory, host, PIN, reasonOf, registry, served, worker } from "./peers.js";
 
 afterEach(closeAll);
@@ -76,6 +77,29 @@ describe("a relay between two agents", () => {
     const [answer] = await once(socket, "message");
     expect(JSON.parse(String(answer))).toMatchObject({ error: { data: { code: "unauthenticated" } } });
     expect(await once(socket, "close")).toMatchObject([1008, expect.anything()]);
+  });
+
+  test("counts what passes, and records who says it is whose session it is", async () => {
+    const metrics = createMetrics();
+    const entries: AuditEntry[] = [];
+    const audit = { record: (entry: AuditEntry) => void entries.push(entry), close: async () => undefined };
+    const peer = await called(await relayed({ audit, telemetry: createTelemetry({ metrics }) }), ann, INSISTS);
+    await peer.ask("hello");
+    await peer.close();
+    const what = { what: "GET /anp/rpc", who: "anonymous", agent: "relayed" };
+    await expect
+      .poll(() => entries.filter(({ event }) => event.startsWith("relay.")))
+      .toMatchObject([
+        { event: "relay.opened", ...what, reason: `a sealed session of ${ann.did}, which is proved to the agent` },
+        { event: "relay.ended", ...what, reason: expect.stringMatching(/: 1000 after \d+ messages, \d+ bytes$/) },
+      ]);
+    const [, messages, bytes] = /after (\d+) messages, (\d+) bytes/.exec(entries.at(-1)?.reason ?? "")?.map(Number) ?? [];
+    // The signed hello, finish, accepted, one call and its answer.
+    expect(messages).toBe(5);
+    const counted = (name: string) => metrics.families().find((each) => each.name === name)?.samples;
+    const edge = { srcAgent: "anonymous", dstId: "relayed", protocol: "anp" };
+    expect(counted("RELAYED_MESSAGES")).toEqual([{ edge, value: messages }]);
+    expect(counted("RELAYED_BYTES")).toEqual([{ edge, value: bytes }]);
   });
 
   test("ends when the agent does", async () => {

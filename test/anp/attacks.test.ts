@@ -29,6 +29,7 @@ beforeEach(async () => {
   url = await served();
 });
 afterEach(async () => {
+  log.expectMetered();
   for (const close of closing.splice(0).reverse()) await close();
 });
 
@@ -42,6 +43,7 @@ async function served(options: ServeOptions = {}): Promise<string> {
     identity: boundIdentity(port, "who"),
     settings: LOOPBACK,
     audit: log.audit,
+    telemetry: log.telemetry,
     replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 }),
     ...options,
   });
@@ -101,6 +103,15 @@ describe("a signed request", () => {
     const headers = await signedHeaders(url);
     expect(await post(url, headers)).toMatchObject({ status: 200, text: `did:${ann.did}` });
     expect(await post(url, headers)).toMatchObject(refused("invalid_nonce", "replayed"));
+  });
+
+  test("is not accepted later, when nobody remembers it", async () => {
+    let ahead = 0;
+    const later = await served({ ids: { now: () => Date.now() + ahead, newId: () => crypto.randomUUID() } });
+    const headers = await signedHeaders(later);
+    expect(await post(later, headers)).toMatchObject({ status: 200 });
+    ahead = 600_000;
+    expect(await post(later, headers)).toMatchObject(refused("invalid_timestamp"));
   });
 
   test("is not accepted by another recipient", async () => {

@@ -75,7 +75,11 @@ export class LegacyServer {
         limits: host.limits,
         asks: false,
         now: () => host.now(),
-        onRefused: ({ problem }) => host.refused(outer, new AgentError("bad_signature", `message refused: ${problem}`)),
+        onRefused: ({ problem }) =>
+          host.refused(
+            outer,
+            new AgentError("bad_signature", `message refused: ${problem}`, { detail: { reason: `record_${problem}` } }),
+          ),
       });
       const wire = plainCalleeWire({ host, caller, via: VIA, provedDid: provedDid(shaken.peerDid) });
       const parts = { host, wire, session, caller, proved: PROVED, outer: session.outerOf.bind(session) };
@@ -89,7 +93,10 @@ export class LegacyServer {
 
   #refuse(outer: Session, error: AgentError): void {
     const reason = error.facts.detail?.["reason"] ?? error.code;
-    this.#host.refused(outer, new AgentError(error.code, `handshake refused (${reason}): ${error.message}`));
+    this.#host.refused(
+      outer,
+      new AgentError(error.code, `handshake refused (${reason}): ${error.message}`, { detail: { reason } }),
+    );
     const refusal = { ...common("response", this.#host.newId(), this.#host.now()), originalType: "sourceHello", code: FORBIDDEN };
     outer.send(JSON.stringify({ ...refusal, detail: `${reason}: ${error.message}` }))?.catch(() => undefined);
     outer.close(error.code === "overloaded" ? TRY_LATER : REFUSED, reason);

@@ -97,7 +97,7 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 function reportRefusal(host: Host, request: HttpRequest, error: AgentError): void {
   if (!REFUSALS.has(errorStatus(error))) return;
   const reason = error.facts.detail?.["reason"] ?? error.code;
-  host.refused(request, new AgentError(error.code, `request refused (${reason}): ${error.message}`));
+  host.refused(request, new AgentError(error.code, `request refused (${reason}): ${error.message}`, { detail: { reason } }));
 }
 
 /** The result of `ask` is a text; that of every other method an event. */

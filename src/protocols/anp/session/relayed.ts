@@ -12,6 +12,7 @@ import { readSessionUrl, type SessionAddress, SUBPROTOCOL } from "./profile.js";
 
 /** The session of the agent behind a relay. */
 export interface RelayedSession {
+  readonly agent: string;
   readonly peer: RelayedPeer;
   /** Where the relay opens it. */
   readonly url: string;
@@ -26,31 +27,32 @@ export function relayedSession(host: Host, agent: string): Maybe<RelayedSession>
   const found = peer.interfaces.find(({ protocol, binding }) => protocol === PROTOCOL && binding === "WS");
   if (found === undefined) return undefined;
   const { did, ...address } = readSessionUrl(found.url);
-  return did === undefined ? undefined : { peer, url: found.url, address: { ...address, did } };
+  return did === undefined ? undefined : { agent, peer, url: found.url, address: { ...address, did } };
 }
 
 /**
  * Passes a session on to its agent. The first message says in clear for whom it is; everything after the handshake is sealed between the caller
  * and the agent. Throws AgentError if it cannot be passed on.
  */
-export async function passOn(host: Host, session: Session, { peer, url, address }: RelayedSession): Promise<void> {
+export async function passOn(host: Host, session: Session, { agent, peer, url, address }: RelayedSession): Promise<void> {
   const { request } = session;
   const hops = hopsIn(request.headers) + 1;
   if (hops > host.limits.hops) throw new AgentError("unavailable", `the session has passed more than ${host.limits.hops} relays`);
   // The caller proves its DID to the agent, not here: whoever must be known here needs credentials.
-  await host.admit(session);
+  const caller = await host.admit(session);
   const frames = session.frames[Symbol.asyncIterator]();
-  const hello = await withinTime(session, frames, request.cancel, async (messages) =>
+  const { frame, claims } = await withinTime(session, frames, request.cancel, async (messages) =>
     checkedHello(await messages.next(), address.did),
   );
   const call = startCall({ hops, cancel: request.cancel });
   const upstream = await peer.openSession(url, [SUBPROTOCOL], call);
-  upstream.send(hello)?.catch(() => undefined); // `closed` says it
+  host.relaying?.(session, { agent, protocol: PROTOCOL, caller, claims });
+  upstream.send(frame)?.catch(() => undefined); // `closed` says it
   await passMessages({ session, frames }, { session: upstream, frames: upstream.frames[Symbol.asyncIterator]() });
 }
 
-function checkedHello(frame: Chunk, did: string): Chunk {
-  if (readClientHello(frame).to !== did)
-    throw handshakeError("wrong_recipient", "the session is for another DID than that of the agent");
-  return frame;
+function checkedHello(frame: Chunk, did: string): { readonly frame: Chunk; readonly claims: string } {
+  const { to, did: claims } = readClientHello(frame);
+  if (to !== did) throw handshakeError("wrong_recipient", "the session is for another DID than that of the agent");
+  return { frame, claims };
 }
