@@ -24,5 +24,6 @@ export {
   profileLimits,
   RECOMMENDED_LIMITS,
 } from "./profile.js";
+export { type PlannedCalls, providedSecurity } from "./provided-security.js";
 export { settingProblems } from "./settings.js";
 export { isTracingWanted, type OpenTracing, type TracingRequest } from "./tracing/settings.js";

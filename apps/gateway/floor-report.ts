@@ -1,15 +1,5 @@
-import type { Requirement } from "../../src/index.js";
-import {
-  ARRIVED_OVER_TLS,
-  type FloorFields,
-  FloorRules,
-  floorOf,
-  NO_FLOOR,
-  raiseFloor,
-  surelyProtected,
-  traitsOf,
-} from "../../src/internal.js";
-import { type Protocol, protocols } from "../../src/public/protocols.js";
+import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR, raiseFloor } from "../../src/internal.js";
+import { type PlannedCalls, providedSecurity } from "../config/index.js";
 import type { GatewayConfig, UpstreamConfig } from "./config.js";
 import { isDid } from "./config-values.js";
 
@@ -36,7 +26,11 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
       const rules = new FloorRules(url, floor, { now });
       if (arrival === NO_FLOOR && rules.required === NO_FLOOR && !admitsDids) return [];
       await rules.learn();
-      const destination = { protocol: pin ?? "every known protocol", url, provided: floorOf(providedBy(upstream)) };
+      const destination = {
+        protocol: pin ?? "every known protocol",
+        url,
+        provided: floorOf(providedSecurity(callsTo(upstream))),
+      };
       const ofAll = rules.verdicts(arrival, destination);
       const known = new Set(ofAll.map(({ requirement }) => requirement));
       const ofDids = admitsDids ? rules.verdicts(raiseFloor(arrival, BY_DID), destination) : [];
@@ -49,31 +43,17 @@ export async function floorLinks({ agents, document }: GatewayConfig, now: () =>
   return (await Promise.all(links)).flat();
 }
 
-/** What an upstream is sure to provide: by TLS, or by every protocol that it may be called with. */
-function providedBy({ url, pin, identity, settings }: UpstreamConfig): readonly Requirement[] {
-  const [, wanted, version, binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
-  const traits = protocols
-    .filter(({ id }) => pin === undefined || id === wanted)
-    .map((each) => {
-      const found = binding === undefined ? surelyProtected(each, version) : traitsOf(each, version ?? "", binding);
-      // Seals and signatures protect from nobody while the peer may be anybody: a description names whom its author likes.
-      return namesPeer(each, url, settings) ? found : { signed: "none", sealed: "none" };
-    });
-  const isTls = url.startsWith("https:");
-  const signs = traits.every(({ signed }) => signed !== "none");
-  const provided: { readonly [name in Requirement]: boolean } = {
-    encrypted: isTls || traits.every(({ sealed }) => sealed !== "none"),
-    signed: signs || identity !== undefined,
-    "end-to-end": traits.every(({ sealed, signed }) => sealed === "end-to-end" && signed === "end-to-end"),
-    identity: isTls || signs,
+/** The operator names who an upstream must prove to be by its address, or by a setting of the protocol. */
+function callsTo({ url, pin, identity, settings }: UpstreamConfig): PlannedCalls {
+  return {
+    url,
+    pin,
+    signs: identity !== undefined,
+    namesPeer({ id, settings: known = [] }) {
+      const given = settings[id] ?? {};
+      return isDid(url) || known.some((each) => each.namesPeer === true && given[each.name] !== undefined);
+    },
   };
-  return (Object.keys(provided) as Requirement[]).filter((name) => provided[name]); // its keys are requirements
-}
-
-/** Whether the operator named who the upstream must prove to be: by its address, or by a setting of the protocol. */
-function namesPeer(protocol: Protocol, url: string, settings: UpstreamConfig["settings"]): boolean {
-  const given = settings[protocol.id] ?? {};
-  return isDid(url) || (protocol.settings ?? []).some((each) => each.namesPeer === true && given[each.name] !== undefined);
 }
 
 /** One line for the operator. */

@@ -1,6 +1,6 @@
-import type { Requirement } from "../../src/index.js";
-import { type FloorFields, FloorRules, floorOf, NO_FLOOR, surelyProtected } from "../../src/internal.js";
+import { type FloorFields, FloorRules, floorOf, NO_FLOOR } from "../../src/internal.js";
 import { protocols } from "../../src/public/protocols.js";
+import { type PlannedCalls, providedSecurity } from "../config/index.js";
 import { LOOPBACK } from "./ports.js";
 import type { Plan } from "./read-plan.js";
 
@@ -13,27 +13,22 @@ export interface PlanFloorLink extends FloorFields {
 /** Every link that lowers what its callee requires, or will be refused. */
 export async function floorLinks({ modules, network }: Plan): Promise<readonly PlanFloorLink[]> {
   const found = network.links.map(async ({ src, dst }): Promise<readonly PlanFloorLink[]> => {
-    const { require, url = `http://${LOOPBACK}` } = modules.find(({ id }) => id === dst) ?? {};
+    const { require, url = `http://${LOOPBACK}`, pin, identity } = modules.find(({ id }) => id === dst) ?? {};
     if (require === undefined) return [];
     const spoken = network.nodes.find(({ id }) => id === dst)?.spokenBy ?? "its protocol";
     const rules = new FloorRules(url, { require }, { now: Date.now });
     await rules.learn();
-    const provided = floorOf(providedBy(spoken, url));
+    const signs = modules.find(({ id }) => id === src)?.identity !== undefined;
+    // Who has an identity is called by its DID, if its protocol proves DIDs.
+    const namesPeer: PlannedCalls["namesPeer"] = ({ usesIdentity }) => usesIdentity === true && identity !== undefined;
+    const provided = floorOf(providedSecurity({ url, pin: pin ?? `${spoken}@${newestOf(spoken)}`, signs, namesPeer }));
     return rules.verdicts(NO_FLOOR, { protocol: spoken, url, provided }).map((each) => ({ src, dst, ...each }));
   });
   return (await Promise.all(found)).flat();
 }
 
-function providedBy(spoken: string, url: string): readonly Requirement[] {
-  const protocol = protocols.find(({ id }) => id === spoken);
-  const { signed = "none", sealed = "none" } = protocol === undefined ? {} : surelyProtected(protocol, protocol.versions[0]);
-  const isTls = url.startsWith("https:");
-  return [
-    ...(isTls || sealed !== "none" ? (["encrypted"] as const) : []),
-    ...(signed === "none" ? [] : (["signed"] as const)),
-    ...(signed === "end-to-end" && sealed === "end-to-end" ? (["end-to-end"] as const) : []),
-    ...(isTls || signed !== "none" ? (["identity"] as const) : []),
-  ];
+function newestOf(spoken: string): string {
+  return protocols.find(({ id }) => id === spoken)?.versions[0] ?? "";
 }
 
 /** One line for the operator. */

@@ -103,6 +103,21 @@ describe("plans", () => {
       GOOD.replace("port: 4102", "env: { COUNT: 3 }"),
       "plan.yaml:10: modules[1].env.COUNT must be text: put it in quotes",
     ],
+    [
+      "an identity of a program that is not served here",
+      GOOD.replace("port: 4102", "identity: till.json"),
+      "plan.yaml:10: modules[1].identity is only for agents served by koine up",
+    ],
+    [
+      "settings of an unknown protocol",
+      `${GOOD}settings: { a2b: { x: 1 } }\n`,
+      "plan.yaml:12: settings.a2b is not a known protocol; available: a2a",
+    ],
+    [
+      "an unknown setting",
+      `${GOOD}settings:\n  anp: { loopbackHtp: true }\n`,
+      "plan.yaml:13: settings.anp.loopbackHtp is unknown; did you mean loopbackHttp?",
+    ],
   ])("with %s are rejected with file, line and member", async (_, text, problem) => {
     expect((await refusal(text)).message).toContain(problem);
   });
