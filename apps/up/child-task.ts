@@ -26,6 +26,8 @@ export type ChildTask =
       readonly credentials?: CredentialReferences | undefined;
       /** The file of its identity. */
       readonly identity?: string | undefined;
+      /** The DIDs that it admits, instead of credentials. */
+      readonly admits?: readonly string[] | undefined;
       readonly settings: PlanSettings;
       readonly peers: { readonly [id: string]: Callee };
       /** The features of the module itself. */

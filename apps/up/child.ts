@@ -46,7 +46,8 @@ async function start(task: ChildTask): Promise<Pick<Server, "close">> {
   const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
   const layers = calleeLayers(task.switches, task.id);
   const { require } = task.switches;
-  const options = { ...known, name: task.id, credentials, layers, require, peers: Object.fromEntries(peers) };
+  const admits = task.admits === undefined ? {} : { admits: task.admits };
+  const options = { ...known, ...admits, name: task.id, credentials, layers, require, peers: Object.fromEntries(peers) };
   return task.file === undefined
     ? serveInterface(echoAgent(task.id), task.pin, task.port, options)
     : serveOne(task.file, task.pin, task.port, options);

@@ -12,6 +12,7 @@ import { switchesOf } from "./link-features.js";
 import type { NodeKind, NodeStatus, Supervisor } from "./node-status.js";
 import { Pinger } from "./pinger.js";
 import { floorLine, floorLinks } from "./plan-floor.js";
+import { openIdentities, type PlanIdentities } from "./plan-identities.js";
 import type { CredentialReferences, PlanModule } from "./plan-schema.js";
 import { withTokens } from "./plan-tokens.js";
 import { LOOPBACK, Ports } from "./ports.js";
@@ -70,8 +71,9 @@ export async function launch(given: Plan, options: LaunchOptions = {}): Promise<
   await checkSecrets(context);
   const [refused] = (await floorLinks(plan)).filter(({ outcome }) => outcome === "refused");
   if (refused !== undefined) throw new AgentError("downgrade_refused", floorLine(refused), { field: `modules.${refused.dst}` });
+  const identities = await openIdentities(plan);
   const ports = new Ports();
-  const wiring = await wire(plan, ports, await didsOf(plan));
+  const wiring = await wire(plan, ports, identities);
   const bridgeUrls = new Map<string, string>();
   const bridges: Supervisor[] = [];
   for (const wanted of wiring.bridges) {
@@ -85,7 +87,7 @@ export async function launch(given: Plan, options: LaunchOptions = {}): Promise<
     bridges.push(bridgeSupervisor(wanted, url, port, context));
   }
   const supervisors = [
-    ...wiring.modules.map((addressed) => moduleSupervisor(addressed, wiring, bridgeUrls, context)),
+    ...wiring.modules.map((addressed) => moduleSupervisor(addressed, { wiring, bridgeUrls, identities }, context)),
     ...bridges,
   ];
   for (const supervisor of supervisors) supervisor.start();
@@ -142,28 +144,19 @@ async function checkSecrets({ plan, env }: LaunchContext): Promise<void> {
   for (const { credentials } of plan.modules) await readCredentials(credentials, { env, folder: plan.folder });
 }
 
-/** The DIDs of the modules that have an identity. Fails at start for files that cannot be used. */
-async function didsOf({ modules, folder }: Plan): Promise<ReadonlyMap<string, string>> {
-  const found = modules.map(async ({ id, identity }, index) => {
-    if (identity === undefined) return [];
-    const { did } = await openIdentity(resolve(folder, identity)).catch((thrown: unknown) => {
-      const { code, message } = AgentError.from(thrown);
-      throw new AgentError(code, `the identity of ${id} cannot be used: ${message}`, { field: `modules[${index}].identity` });
-    });
-    return [[id, did] as const];
-  });
-  return new Map((await Promise.all(found)).flat());
-}
-
 function kindOf({ command, agent, url }: PlanModule): NodeKind {
   if (command !== undefined) return "command";
   if (agent !== undefined) return "agent";
   return url === undefined ? "demo" : "url";
 }
 
-type Urls = ReadonlyMap<string, string>;
+interface Surroundings {
+  readonly wiring: Wiring;
+  readonly bridgeUrls: ReadonlyMap<string, string>;
+  readonly identities: PlanIdentities;
+}
 
-function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls: Urls, context: LaunchContext): Supervisor {
+function moduleSupervisor(addressed: AddressedModule, around: Surroundings, context: LaunchContext): Supervisor {
   const { module, protocol, pin, url, port } = addressed;
   const { plan, limits, clock } = context;
   const first = { id: module.id, kind: kindOf(module), protocol, url, pid: undefined, restarts: 0 };
@@ -176,17 +169,19 @@ function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls
       problem: `protocol ${protocol} is not registered`,
     });
   const board = new StatusBoard({ ...first, pin, state: "starting", problem: undefined }, clock, context.changed);
-  const pinger = pingerFor({ url, pin, credentials: module.credentials }, context, module.ready?.path);
+  const identity = module.identity === undefined ? undefined : resolve(plan.folder, module.identity);
+  const admits = around.identities.admittedBy(module.id);
+  const caller = { credentials: module.credentials, identity: admits && identity };
+  const pinger = pingerFor({ url, pin, ...caller }, context, module.ready?.path);
   if (module.url !== undefined) return new UrlMonitor({ board, pinger, limits, clock });
 
-  const peers = wiring.peersOf(module.id, bridgeUrls);
+  const peers = around.wiring.peersOf(module.id, around.bridgeUrls);
   const needed = secretVariables([module.credentials, ...Object.values(peers).map(({ credentials }) => credentials)]);
   const { agent, command, credentials } = module;
   const switches = switchesOf(plan.network.nodes.find(({ id }) => id === module.id)?.features ?? [], module.require);
   const file = agent === undefined ? undefined : resolve(plan.folder, agent);
-  const identity = module.identity === undefined ? undefined : resolve(plan.folder, module.identity);
   const { folder, settings } = plan;
-  const served = { file, identity, credentials, settings, peers, switches };
+  const served = { file, identity, admits, credentials, settings, peers, switches };
   const task: ChildTask = { kind: "agent", id: module.id, pin, port, folder, ...served };
   const own = { ...module.env, ...(command === undefined ? {} : commandVariables(addressed, peers)) };
   return new ProcessSupervisor({
@@ -243,12 +238,26 @@ interface PingAddress {
   readonly url: string;
   readonly pin: string;
   readonly credentials?: CredentialReferences | undefined;
+  /** The file of the identity that pings: the module's own, which it admits. */
+  readonly identity?: string | undefined;
 }
 
-function pingerFor({ url, pin, credentials }: PingAddress, { limits, env, plan }: LaunchContext, path?: string): Pinger {
+function pingerFor(
+  { url, pin, credentials, identity }: PingAddress,
+  { limits, env, plan }: LaunchContext,
+  path?: string,
+): Pinger {
   const source = { env, folder: plan.folder };
   const { settings } = plan;
-  return new Pinger({ url, pin, pingMs: limits.pingMs, path, settings, credentials: () => readCredentials(credentials, source) });
+  return new Pinger({
+    url,
+    pin,
+    pingMs: limits.pingMs,
+    path,
+    settings,
+    identity: async () => (identity === undefined ? undefined : openIdentity(identity)),
+    credentials: () => readCredentials(credentials, source),
+  });
 }
 
 /** The parent's environment without the secrets of other modules. */

@@ -1,4 +1,5 @@
 import { AgentError, type Credentials, connect, DiscoveryCache, type RemoteAgent } from "../../src/index.js";
+import type { Identity } from "../../src/public/identity.js";
 import type { PlanSettings } from "./plan-schema.js";
 
 export interface PingTarget {
@@ -10,6 +11,8 @@ export interface PingTarget {
   readonly settings: PlanSettings;
   /** A path that must respond before the first ping. */
   readonly path?: string | undefined;
+  /** Who pings, if the agent knows its callers by their DIDs. */
+  identity(): Promise<Identity | undefined>;
   credentials(): Promise<Credentials>;
 }
 
@@ -30,7 +33,9 @@ export class Pinger {
         if (path !== undefined) await checkPath(url + path, pingMs);
         // A separate cache: results for an earlier process at this address do not apply.
         const credentials = await this.#target.credentials();
-        const options = { pin, credentials, settings, timeoutMs: pingMs, discoverMs: pingMs };
+        const identity = await this.#target.identity();
+        const known = identity === undefined ? {} : { identity };
+        const options = { pin, credentials, settings, timeoutMs: pingMs, discoverMs: pingMs, ...known };
         this.#peer = await connect(url, { ...options, discoveryCache: new DiscoveryCache() });
       }
       if (await this.#peer.health()) return undefined;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Network } from "../../src/public/network.js";
+import { knowsCallersByDid } from "./plan-identities.js";
 import type { PlanModule } from "./plan-schema.js";
 
 const TOKEN_BYTES = 24;
@@ -27,6 +28,7 @@ export function withTokens<P extends Tokened>(plan: P): PlanWithTokens<P> {
   const env: { [name: string]: string } = {};
   const modules = plan.modules.map((module, index) => {
     if (module.credentials !== undefined || !demandsIdentity(plan, module.id) || !canDemandToken(module)) return module;
+    if (knowsCallersByDid(plan, module.id)) return module;
     const name = `KOINE_PLAN_TOKEN_${index}`;
     env[name] = randomBytes(TOKEN_BYTES).toString("base64url");
     return { ...module, credentials: { bearer: { env: name } } };

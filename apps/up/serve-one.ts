@@ -10,7 +10,7 @@ import {
   serve,
 } from "../../src/index.js";
 import { type Admission, bearerTokens } from "../../src/public/auth.js";
-import type { Identity } from "../../src/public/identity.js";
+import { didSignatures, type Identity } from "../../src/public/identity.js";
 import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
 import type { PlanSettings } from "./plan-schema.js";
@@ -21,6 +21,8 @@ export interface ServeOneOptions {
   readonly name?: string;
   /** Credentials that callers must present. Default: none. */
   readonly credentials?: Credentials;
+  /** The DIDs that callers must prove, if no credentials are demanded. Default: any. */
+  readonly admits?: readonly string[];
   /** Policies around the agent, outermost first. Default: none. */
   readonly layers?: readonly Layer[];
   /** The security that callers must bring. Default: none. */
@@ -56,7 +58,7 @@ export async function serveInterface(
   options: ServeOneOptions = {},
 ): Promise<Server> {
   for (const [id, address] of Object.entries(options.peers ?? {})) if (id !== served.name) served.addPeer(id, address);
-  const admission = admissionFor(options.credentials);
+  const admission = admissionFor(options);
   const server = await serve(served, {
     port,
     protocols: selectInterfaces([interfaceName], protocols),
@@ -72,13 +74,14 @@ export async function serveInterface(
   throw new AgentError("unsupported", `Unknown binding in ${interfaceName}: nothing to serve`, { field: "pin" });
 }
 
-/** Admits callers with the bearer token of this module. */
-function admissionFor({ bearer, apiKey }: Credentials = {}): Admission | undefined {
+/** Admits callers with the bearer token of this module, or those that prove one of its DIDs. */
+function admissionFor({ credentials: { bearer, apiKey } = {}, admits }: ServeOneOptions): Admission | undefined {
   if (apiKey !== undefined)
     throw new AgentError("unsupported", "An agent served here accepts bearer tokens only, not an API key", {
       field: "credentials",
     });
-  return bearer === undefined ? undefined : bearerTokens(new Map([["neighbour", bearer]]));
+  if (bearer !== undefined) return bearerTokens(new Map([["neighbour", bearer]]));
+  return admits === undefined ? undefined : didSignatures({ dids: admits });
 }
 
 /** An agent that echoes its input, for demo modules. */

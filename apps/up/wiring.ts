@@ -1,7 +1,7 @@
 import type { NetworkLink } from "../../src/public/network.js";
-import { protocols } from "../../src/public/protocols.js";
 import type { Callee } from "./child-task.js";
 import { type LinkSwitches, sharedSwitches, switchesOf } from "./link-features.js";
+import type { PlanIdentities } from "./plan-identities.js";
 import type { CredentialReferences, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, type Ports } from "./ports.js";
 import type { Plan } from "./read-plan.js";
@@ -44,7 +44,7 @@ export interface Wiring {
 }
 
 /** Assigns a URL to every module; the ports named in the plan must be free. */
-export async function wire({ modules, network }: Plan, ports: Ports, dids: ReadonlyMap<string, string>): Promise<Wiring> {
+export async function wire({ modules, network }: Plan, ports: Ports, { didOf }: PlanIdentities): Promise<Wiring> {
   const addressed = new Map<string, AddressedModule>();
   // Modules with a fixed port first, so that no other gets it by chance.
   for (const module of modules.toSorted((a, b) => Number(b.port !== undefined) - Number(a.port !== undefined))) {
@@ -55,7 +55,7 @@ export async function wire({ modules, network }: Plan, ports: Ports, dids: Reado
     const url = module.url ?? (port === 0 ? "" : `http://${LOOPBACK}:${port}`);
     addressed.set(module.id, { module, protocol: node?.protocol ?? "", pin, url, port });
   }
-  const routes = network.links.flatMap((link) => routeOf(link, addressed, dids));
+  const routes = network.links.flatMap((link) => routeOf(link, addressed, didOf(link.dst)));
   const bridges = new Map(
     routes.flatMap(({ bridge }) => {
       if (bridge === undefined) return [];
@@ -84,12 +84,11 @@ interface LinkRoute {
 function routeOf(
   { src, dst, protocol, features }: NetworkLink,
   byId: ReadonlyMap<string, AddressedModule>,
-  dids: ReadonlyMap<string, string>,
+  did: string | undefined,
 ): readonly LinkRoute[] {
   const [from, to] = [byId.get(src), byId.get(dst)];
   if (from?.pin === undefined || to?.pin === undefined) return [];
   const switches = switchesOf(features, to.module.require);
-  const did = provesDid(to.pin) ? dids.get(dst) : undefined;
   const direct: Callee = { url: to.url, did, pin: to.pin, credentials: to.module.credentials, switches };
   const [protocolId = ""] = from.pin.split("@", 1);
   if (protocol[0] === protocol[1]) return [{ src, dst, direct, bridge: undefined }];
@@ -104,10 +103,6 @@ function routeOf(
     protocol: protocol.join(" → "),
   };
   return [{ src, dst, direct, bridge }];
-}
-
-function provesDid(pin: string): boolean {
-  return protocols.find(({ id }) => id === pin.split("@", 1)[0])?.usesIdentity === true;
 }
 
 /** A bridge accepts a bearer token, whichever scheme the upstream uses. */
