@@ -3,6 +3,7 @@ import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
 import { median, medianInterval } from "../../harness/statistics.js";
 import { CRYPTO_CASES, CRYPTO_FLOORS, CRYPTO_RATIOS } from "./crypto-cases.js";
+import { ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
 import { SEALED_CASES, SEALED_FLOORS, SEALED_RATIOS } from "./sealed-cases.js";
 import { ECHO_CASES, type EchoCase } from "./workload.js";
 
@@ -28,8 +29,13 @@ function ratiosFor({ key }: EchoCase): readonly RatioDefinition[] {
 }
 
 const SESSION_FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(floorFor);
-export const FLOORS: readonly RatioDefinition[] = [...SESSION_FLOORS, ...SEALED_FLOORS, ...CRYPTO_FLOORS];
-export const RATIOS: readonly RatioDefinition[] = [...ECHO_CASES.flatMap(ratiosFor), ...SEALED_RATIOS, ...CRYPTO_RATIOS];
+export const FLOORS: readonly RatioDefinition[] = [...SESSION_FLOORS, ...SEALED_FLOORS, ...SAGE_FLOORS, ...CRYPTO_FLOORS];
+export const RATIOS: readonly RatioDefinition[] = [
+  ...ECHO_CASES.flatMap(ratiosFor),
+  ...SEALED_RATIOS,
+  ...SAGE_RATIOS,
+  ...CRYPTO_RATIOS,
+];
 
 /** The keys that every run must decide: all with a target. */
 export const TARGETS: readonly string[] = RATIOS.flatMap(({ key, target }) => (target === undefined ? [] : [key]));
@@ -37,6 +43,8 @@ export const TARGETS: readonly string[] = RATIOS.flatMap(({ key, target }) => (t
 export const TITLES: Titles = Object.fromEntries([
   ...ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`] as const),
   ...SEALED_CASES.map(({ key, title }) => [key, title] as const),
+  ...SAGE_ECHO_CASES.map(({ key, title }) => [key, title] as const),
+  ...WORK_CASES.map(({ key, title }) => [key, title] as const),
   ...CRYPTO_CASES.map(({ key, title }) => [key, title] as const),
 ]);
 

@@ -6,6 +6,7 @@ import type { Window } from "../../harness/tally.js";
 import { cryptoArms, stopOwnRedis } from "./crypto-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { isSettled } from "./ratios.js";
+import { sageEchoArms, sageWorkArms } from "./sage-arms.js";
 import { sealedArms } from "./sealed-echo.js";
 import { echoArms } from "./session-echo.js";
 
@@ -32,6 +33,8 @@ interface Group {
 const GROUPS: readonly Group[] = [
   { name: "session echo", arms: echoArms },
   { name: "sealed sessions", arms: sealedArms },
+  { name: "SAGE echo", arms: sageEchoArms },
+  { name: "SAGE handshakes and resolution", arms: sageWorkArms },
   { name: "sealed records", arms: (bench) => cryptoArms("records", bench) },
   { name: "HTTP signatures", arms: (bench) => cryptoArms("signatures", bench) },
   { name: "replay guards", arms: (bench) => cryptoArms("replays", bench) },
@@ -65,6 +68,7 @@ async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Pro
   const { progress, rounds, endAtMs } = bench;
   progress.show(`${name} warms up`);
   const arms = await start(bench);
+  if (arms.length === 0) return [];
   const placed = (rows: readonly Row[]) => arms.map(({ section, arm }, at) => ({ section, arm, series: rows[at]?.series ?? [] }));
   const startedAtMs = Date.now();
   const fits = (done: number) => Date.now() + (Date.now() - startedAtMs) / done < endAtMs;

@@ -183,14 +183,20 @@ describe("the form of four phases", () => {
   test("11: a responder that chooses what was not offered, or answers another invitation", async () => {
     const agents = new Agents();
     const { identity } = agents.bob;
+    let last = 0;
     const connect = (change: JsonObject) =>
-      agents.connect("four-phase", (message, step) => (step === 2 ? signedAgain(message, change, identity) : message));
+      agents.connect("four-phase", (message, step) => {
+        last = step;
+        return step === 2 ? signedAgain(message, change, identity) : message;
+      });
     expect(await reasonOf(connect({ suite: "weak" }))).toBe("handshake.suite");
-    expect(await reasonOf(connect({ h1: LOW_ORDER }))).toBe("handshake.transcript");
+    expect([await reasonOf(connect({ h1: LOW_ORDER })), last]).toEqual(["handshake.transcript", 2]);
     expect(await reasonOf(connect({ ctx: "22222222-2222-4222-8222-222222222222" }))).toBe("handshake.transcript");
     expect(await reasonOf(connect({ expires: 0 }))).toBe("handshake.time");
     expect(await reasonOf(connect({ encB: LOW_ORDER }))).toBe("handshake.share");
     expect(await reasonOf(connect({ ctB: Buffer.alloc(48).toString("base64url") }))).toBe("handshake.sealed");
+    // The initiator itself refuses each: it sends no request.
+    expect(last).toBe(2);
   });
 
   test.each([

@@ -32,7 +32,7 @@ export const LABELS = {
 } as const;
 
 export const SESSION_LIMITS = {
-  /** Signed messages of one direction, and streams of one direction. Records have the same limit of their own. */
+  /** Signed messages of one direction, and streams of both together. Records have the same limit of their own. */
   messages: RECORDS.records,
   /** At this part of a limit the next session is prepared. */
   prepareAt: 0.8,

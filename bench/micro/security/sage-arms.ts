@@ -1,0 +1,69 @@
+import { join } from "node:path";
+import { startWorker, type Worker } from "../../harness/processes.js";
+import type { Measurement } from "../../harness/result.js";
+import type { Slice, Window } from "../../harness/tally.js";
+import type { PlacedArm } from "./placed-arm.js";
+import { ECHO_CASES, PLAIN_SERVER, type SageKind, SERVERS, WORK_CASES } from "./sage-cases.js";
+import type { EchoStage } from "./session-echo.js";
+import type { WorkOrder, WorkTime } from "./workers/sage-work.js";
+import type { EchoOrder } from "./workload.js";
+
+function workerFile(dist: string, file: string): string {
+  return join(dist, "bench", "micro", "security", "workers", `${file}.js`);
+}
+
+/** Messages that are verified, opened, sealed and signed, against an HTTP server that calls the same primitives bare. */
+export async function sageEchoArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
+  const load = startWorker("sage load", workerFile(dist, "sage-load"), cores.load);
+  const started: Started[] = [];
+  for (const [arm, kind] of quick ? SERVERS : [...SERVERS, PLAIN_SERVER]) {
+    const server = startWorker(arm, workerFile(dist, "sage-echo"), cores.server);
+    started.push({ arm, server, kind, port: await server.ask<number>("start", kind) });
+  }
+  const arms: PlacedArm[] = [];
+  for (const { key, bytes, warmUpMessages } of ECHO_CASES) {
+    for (const each of started) {
+      const run = (during: Window) => measure(each, load, { bytes, inFlight: 1, window: during });
+      await run({ rampMs: 0, windowMs: warmUpMs, minAnswers: warmUpMessages });
+      arms.push({ section: key, arm: each.arm, measure: () => run(window) });
+    }
+  }
+  return arms;
+}
+
+interface Started {
+  readonly arm: string;
+  readonly server: Worker;
+  readonly kind: SageKind;
+  readonly port: number;
+}
+
+async function measure({ server, kind, port }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
+  await server.ask("restart");
+  await load.ask("open", { port, kind });
+  const before = await server.usage();
+  const { counted, completed, windowMs, p50Us, p99Us } = await load.ask<Slice>("run", order);
+  const after = await server.usage();
+  await load.ask("close");
+  const perSecond = (counted / windowMs) * 1000;
+  return { perSecond, p50Us, p99Us, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: counted };
+}
+
+/** Handshakes and resolutions in one process; the chain is a process beside it. Full runs only: they have no target. */
+export async function sageWorkArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
+  if (quick) return [];
+  const worker = startWorker("sage work", workerFile(dist, "sage-work"), cores.server);
+  const placed: PlacedArm[] = [];
+  for (const { key, floor, arms } of WORK_CASES) {
+    for (const arm of [floor, ...arms]) {
+      const run = (sliceMs: number) => worker.ask<WorkTime>("run", { arm, sliceMs } satisfies WorkOrder);
+      await run(warmUpMs);
+      const timed = async (): Promise<Measurement> => {
+        const { cpuUs, wallUs } = await run(window.windowMs);
+        return { cpuUs, p50Us: wallUs };
+      };
+      placed.push({ section: key, arm, measure: timed });
+    }
+  }
+  return placed;
+}

@@ -1,0 +1,183 @@
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, timingSafeEqual } from "node:crypto";
+import { MessageSigner, SignatureVerifier } from "../../../src/internal.js";
+import { SageSession } from "../../../src/protocols/sage/session/index.js";
+import type { SignatureProfile } from "../../../src/public/auth.js";
+import type { RatioDefinition } from "../../harness/conclude.js";
+
+/** What is measured of SAGE: messages that are sealed and signed in a session, handshakes, and the resolution of DIDs. */
+
+/** The latencies of the SAGE design's own table. */
+export const CLAIM = { plain: "10 to 50 ms", secured: "100 to 200 ms" } as const;
+
+/** An HTTP echo: verify, open, seal and sign. */
+export const ECHO_CASES = [
+  { key: "sage_echo_300b", title: "SAGE session over HTTP that echoes, 300 bytes", bytes: 300, warmUpMessages: 2_500 },
+  { key: "sage_echo_64kb", title: "SAGE session over HTTP that echoes, 64 KB", bytes: 64 * 1024, warmUpMessages: 600 },
+] as const;
+
+export type SageKind = "plain" | "bare" | "session";
+export const SERVERS: readonly (readonly [arm: string, kind: SageKind])[] = [
+  ["bare primitives", "bare"],
+  ["bare primitives again", "bare"],
+  ["session", "session"],
+];
+/** HTTP without any cryptography, beside them in full runs. */
+export const PLAIN_SERVER = ["plain http", "plain"] as const;
+
+/** Without a socket, in one process; no targets. Handshakes are both halves together. */
+export const WORK_CASES = [
+  {
+    key: "sage_handshake",
+    title: "SAGE handshakes, both halves",
+    floor: "bare hpke",
+    arms: ["hpke", "bare four-phase", "four-phase"],
+  },
+  {
+    key: "sage_resolution",
+    title: "Resolving a did:sage",
+    floor: "embedded, cached",
+    arms: ["embedded, not cached", "chain, cached", "chain, not cached"],
+  },
+] as const;
+
+const [FLOOR, AGAIN, SESSION] = ["bare primitives", "bare primitives again", "session"] as const;
+const SESSION_AT_LEAST = 0.85;
+
+export const SAGE_FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(({ key }) => ({
+  key: `${key}_bare_vs_bare`,
+  section: key,
+  of: AGAIN,
+  over: FLOOR,
+  metric: "cpuUs",
+}));
+
+export const SAGE_RATIOS: readonly RatioDefinition[] = [
+  ...ECHO_CASES.flatMap(({ key }): readonly RatioDefinition[] => [
+    { key: `${key}_vs_bare`, section: key, of: FLOOR, over: SESSION, metric: "cpuUs", target: { atLeast: SESSION_AT_LEAST } },
+    { key: `${key}_vs_plain`, section: key, of: PLAIN_SERVER[0], over: SESSION, metric: "cpuUs" },
+  ]),
+  { key: "sage_hpke_vs_bare", section: "sage_handshake", of: "hpke", over: "bare hpke", metric: "cpuUs" },
+  { key: "sage_four_phase_vs_bare", section: "sage_handshake", of: "four-phase", over: "bare four-phase", metric: "cpuUs" },
+];
+
+type Fields = Readonly<Record<string, string>>;
+
+/** One side of an echo: makes a message, and reads one. */
+export interface Protection {
+  write(message: Uint8Array): { readonly headers: Fields; readonly body: Uint8Array };
+  /** Throws if it is not by the peer. */
+  read(headers: Fields, body: Uint8Array): Uint8Array;
+}
+
+/** Both sides know it: the handshake is measured by itself. */
+const SECRET = Buffer.alloc(32, 1);
+const ASSOCIATED = Buffer.from('{"id":"m-1"}');
+const TARGET = { method: "POST", target: "http://127.0.0.1/", headers: { "content-type": "application/octet-stream" } } as const;
+
+export function protectionOf(kind: SageKind, role: "initiator" | "responder"): Protection {
+  if (kind === "plain") return { write: (body) => ({ headers: {}, body }), read: (_, body) => body };
+  return kind === "bare" ? bareProtection() : sessionProtection(role);
+}
+
+const KEY = createSecretKey(SECRET);
+const [NONCE_BYTES, TAG_BYTES] = [12, 16];
+const TAG = { authTagLength: TAG_BYTES } as const;
+/** As long as what a record binds, and as what a signature covers. */
+const BOUND = Buffer.alloc("sage-record|0.10.0".length + 32 + 1 + 8 + 4 + ASSOCIATED.length);
+const BASE = Buffer.alloc(400, "x");
+
+/** The same primitives and nothing else: ChaCha20-Poly1305, SHA-256 of the body, HMAC over a base with it. */
+function bareProtection(): Protection {
+  let number = 0;
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  const base = Buffer.from(BASE);
+  const macOf = (body: Uint8Array): Buffer => {
+    base.write(hash("sha256", body, "base64"), 0, "latin1");
+    return createHmac("sha256", KEY).update(base).digest();
+  };
+  return {
+    write(message) {
+      nonce.writeUInt32BE(number++, 8);
+      const cipher = createCipheriv("chacha20-poly1305", KEY, nonce, TAG);
+      cipher.setAAD(BOUND, { plaintextLength: message.length });
+      const body = Buffer.concat([nonce, cipher.update(message), cipher.final(), cipher.getAuthTag()]);
+      return { headers: { "x-mac": macOf(body).toString("base64") }, body };
+    },
+    read(headers, body) {
+      if (!timingSafeEqual(macOf(body), Buffer.from(headers["x-mac"] ?? "", "base64"))) throw new Error("not by the peer");
+      const end = body.length - TAG_BYTES;
+      const decipher = createDecipheriv("chacha20-poly1305", KEY, body.subarray(0, NONCE_BYTES), TAG);
+      decipher.setAAD(BOUND, { plaintextLength: end - NONCE_BYTES }).setAuthTag(body.subarray(end));
+      const opened = decipher.update(body.subarray(NONCE_BYTES, end));
+      decipher.final();
+      return opened;
+    },
+  };
+}
+
+/** HTTP message signatures with the session's key, over what a request has: the same in both directions. */
+const PROFILE: SignatureProfile = {
+  label: "sig1",
+  tag: "ute-sage-1",
+  parameters: ["created", "expires", "nonce", "keyid", "alg"],
+  algorithms: ["hmac-sha256"],
+  digest: "sha-256",
+  request: { sign: ["@method", "@authority", "@path", "@query", "content-type", { component: "content-digest", when: "body" }] },
+  lifetimeMs: 300_000,
+  skewMs: 30_000,
+};
+const MESSAGES = 1_000;
+
+/** A new session after a thousand messages, as its limits demand. The handshake between them is not counted. */
+function sessionProtection(role: "initiator" | "responder"): Protection {
+  let used = 0;
+  let current = sessionOf(role, 0);
+  const verifier = new SignatureVerifier(PROFILE);
+  const next = (): Signing => {
+    const session = Math.floor(used / MESSAGES);
+    if (session !== current.number) current = sessionOf(role, session);
+    return current;
+  };
+  const write: Protection["write"] = (message) => {
+    const { session, signer } = next();
+    const body = session.encrypt(message, ASSOCIATED);
+    const headers = signer.request(TARGET, body);
+    if (headers instanceof Promise) throw new Error("the key signs at once");
+    return { headers: { ...TARGET.headers, ...(headers as Fields) }, body }; // all of them have one value
+  };
+  const read: Protection["read"] = (headers, body) => {
+    const { session } = next();
+    const request = { ...TARGET, headers };
+    const keys = (keyId: string) => (keyId === session.keyId ? session.verificationKey() : undefined);
+    const verified = verifier.verify({ message: { request }, kind: "request", hasBody: true, nowMs: Date.now(), keys });
+    if (verified instanceof Promise) throw new Error("the key was there at once");
+    verifier.checkBody(verified, body);
+    session.confirm();
+    return session.decrypt(body, ASSOCIATED);
+  };
+  // An initiator writes first and reads the answer; for a responder it is the other way round.
+  const counted = <A extends readonly unknown[], R>(run: (...given: A) => R) => {
+    return (...given: A): R => {
+      const result = run(...given);
+      used++;
+      return result;
+    };
+  };
+  return role === "initiator" ? { write, read: counted(read) } : { write: counted(write), read };
+}
+
+interface Signing {
+  readonly number: number;
+  readonly session: SageSession;
+  readonly signer: MessageSigner;
+}
+
+function sessionOf(role: "initiator" | "responder", number: number): Signing {
+  const transcript = Buffer.alloc(32);
+  transcript.writeUInt32BE(number);
+  const dids = ["did:sage:local:0xa", "did:sage:local:0xb"] as const;
+  const [ownDid, peerDid] = role === "initiator" ? dids : [dids[1], dids[0]];
+  const start = { secret: SECRET, transcript, role, keyId: `k${number}`, ownDid, peerDid, pinned: [], pendingMs: 300_000 };
+  const session = new SageSession({ ...start, now: Date.now });
+  return { number, session, signer: new MessageSigner({ profile: PROFILE, key: session.signingKey(), now: Date.now }) };
+}
