@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Agents, agent, signingKey } from "../../../../test/sage/handshake-pair.js";
+import { Agents, agent, START, signingKey } from "../../../../test/sage/handshake-pair.js";
 import type { JsonObject } from "../../../envelope/index.js";
 import { hpkeSender } from "../../../security/hpke/index.js";
 import type { Identity } from "../../../security/identity/index.js";
@@ -208,6 +208,46 @@ describe("the form of four phases", () => {
     [4, { kid: "22222222-2222-4222-8222-222222222222" }, "sig.bad"],
   ] as const)("message %i with %j", async (step, change, reason) => {
     expect(await reasonOf(new Agents().connect("four-phase", altering(step, change)))).toBe(reason);
+  });
+
+  /** One side alters its own message and signs it. */
+  const cheating = (agents: Agents, at: number, change: JsonObject) =>
+    agents.connect("four-phase", (message, step) =>
+      step === at ? signedAgain(message, change, at === 3 ? agents.ann.identity : agents.bob.identity) : message,
+    );
+
+  test.each([
+    [3, { h2: LOW_ORDER }, "handshake.transcript"],
+    [3, { created: 0, expires: 60 }, "handshake.time"],
+    [4, { th: LOW_ORDER }, "handshake.transcript"],
+    [4, { ackTag: LOW_ORDER }, "handshake.ack"],
+    [4, { created: 0, expires: 60 }, "handshake.time"],
+    [4, { expiresAt: START / 1_000 }, "handshake.expired"],
+    [4, { kid: "22222222-2222-4222-8222-222222222222" }, "handshake.transcript"],
+  ] as const)("message %i with %j, signed by its sender", async (at, change, reason) => {
+    expect(await reasonOf(cheating(new Agents(), at, change))).toBe(reason);
+  });
+
+  test("a request that comes too late", async () => {
+    const agents = new Agents();
+    const late = agents.connect("four-phase", (message, step) => {
+      if (step === 3) agents.nowMs += 60_000;
+      return message;
+    });
+    expect(await reasonOf(late)).toBe("handshake.expired");
+  });
+
+  test("an invitation for a handshake that is under way", async () => {
+    const agents = new Agents();
+    const first = await firstOf(agents, "four-phase");
+    const second = await signedAgain(first, { nonce: Buffer.alloc(16, 7).toString("base64url") }, agents.ann.identity);
+    expect(await reasonOf(agents.responder.receive(first))).toBe("none");
+    expect(await reasonOf(agents.responder.receive(second))).toBe("handshake.replay");
+  });
+
+  test("handshakes that are complete are not under way any more", async () => {
+    const agents = new Agents();
+    for (let count = 0; count < 9; count++) expect(await reasonOf(agents.connect("four-phase"))).toBe("none");
   });
 
   test("13: a request is completed once", async () => {
