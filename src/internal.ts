@@ -37,6 +37,7 @@ export { holdsToken, newOperatorToken } from "./security/operator-token.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { auditFloor } from "./server/floor-audit.js";
 export { checkIdentityUse } from "./server/publish-identity.js";
+export { type EndedMessage, watchEnds } from "./telemetry/capture/log.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { isLoopbackHost } from "./transport/loopback.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

@@ -1,4 +1,5 @@
-import type { CapturedMessage, CaptureLog } from "../../src/public/inspect.js";
+import { type EndedMessage, watchEnds } from "../../src/internal.js";
+import type { CaptureLog } from "../../src/public/inspect.js";
 
 /** Latencies kept per link. */
 const LATENCIES = 120;
@@ -18,38 +19,22 @@ export interface LinkCount {
 /** Counts completed messages per link, from callers and to upstreams. Task and card requests are not counted. */
 export class LinkCounts {
   readonly #links = new Map<string, LinkCount>();
-  /** A captured message is reported more than once while it is open; each counts once. */
-  readonly #counted = new Set<string>();
-  readonly #stop = new AbortController();
+  readonly close: () => void;
 
   constructor(log: CaptureLog, changed: () => void) {
-    void this.#follow(log, changed);
+    this.close = watchEnds(log, (message) => {
+      if (message.start.operation !== "send") return;
+      this.#count(message);
+      changed();
+    });
   }
 
   get all(): readonly LinkCount[] {
     return [...this.#links.values()];
   }
 
-  close(): void {
-    this.#stop.abort();
-  }
-
-  async #follow(log: CaptureLog, changed: () => void): Promise<void> {
-    try {
-      for await (const message of log.follow({ ended: true }, 0, this.#stop.signal)) {
-        if (message.operation !== "send") continue;
-        this.#count(message);
-        changed();
-      }
-    } catch {
-      // Counting stops; the gateway is not affected.
-    }
-  }
-
-  #count({ id, direction, caller, agent, via, at, endedAt, status }: CapturedMessage): void {
-    if (this.#counted.has(id)) return;
-    this.#counted.add(id);
-    if (this.#counted.size > LINKS * 20) this.#counted.delete(this.#counted.values().next().value ?? "");
+  #count({ start, endedAt, status }: EndedMessage): void {
+    const { direction, caller, agent, via, at } = start;
     const [from, to] = direction === "in" ? [`caller:${caller}`, agent] : ["gateway", agent];
     const key = JSON.stringify([from, to]);
     const link = this.#links.get(key) ?? { from, to, protocol: "", messages: 0, failures: 0, latencies: [] };

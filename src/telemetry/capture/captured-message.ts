@@ -87,8 +87,6 @@ export interface CaptureFilter {
   readonly direction?: Maybe<"in" | "out">;
   /** The outcome. */
   readonly status?: Maybe<CapturedMessage["status"]>;
-  /** True: only messages that have ended. A reader of the feed then gets no copy for each step of a message. */
-  readonly ended?: Maybe<boolean>;
   /** Substring of the message text, case-insensitive. */
   readonly text?: Maybe<string>;
 }

@@ -31,6 +31,8 @@ export class Entry {
   seq = 0;
   /** The first `seq`; orders calls that start in the same millisecond. */
   firstSeq = 0;
+  /** Its end was reported. */
+  isReported = false;
   /** The size that the log has accounted for it. */
   countedBytes = 0;
   /** Among all entries, and among those that hold content. */
@@ -147,7 +149,7 @@ export class Entry {
     };
   }
 
-  matches({ agent, traceId, protocol, direction, status, ended, text }: CaptureFilter): boolean {
+  matches({ agent, traceId, protocol, direction, status, text }: CaptureFilter): boolean {
     const { start } = this;
     return (
       (agent === undefined || start.agent === agent) &&
@@ -155,7 +157,6 @@ export class Entry {
       (protocol === undefined || start.via.protocol === protocol) &&
       (direction === undefined || start.direction === direction) &&
       (status === undefined || this.status === status) &&
-      (ended === undefined || (this.status !== "open") === ended) &&
       (text === undefined || this.#containsText(text.toLowerCase()))
     );
   }

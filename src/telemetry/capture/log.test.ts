@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { BodyCapture } from "./body-capture.js";
 import { CAPTURE_LIMITS, type CapturedMessage, type CaptureLimits } from "./captured-message.js";
 import { Entry } from "./entry.js";
-import { MemoryLog } from "./log.js";
+import { MemoryLog, watchEnds } from "./log.js";
 
 let made = 0;
 function entry(text: string, limits: CaptureLimits, more: Partial<CapturedMessage> = {}): Entry {
@@ -123,6 +123,23 @@ describe("the capture log", () => {
   });
 });
 
+test("the end of a message is reported once", () => {
+  const { log, add } = newLog();
+  const ended: string[] = [];
+  const stop = watchEnds(log, ({ start, status, endedAt }) => ended.push(`${start.text} ${status} ${endedAt}`));
+  const [open, done] = [add("open"), add("done")];
+  log.changed(open);
+  done.status = "ok";
+  done.endedAt = 7;
+  log.changed(done);
+  log.changed(done);
+  expect(ended).toEqual(["done ok 7"]);
+  stop();
+  open.status = "failed";
+  log.changed(open);
+  expect(ended).toHaveLength(1);
+});
+
 describe("following", () => {
   const never = new AbortController().signal;
 
@@ -149,16 +166,6 @@ describe("following", () => {
       ["one", "ok"],
     ]);
     expect(got.map(({ seq }) => seq)).toEqual([two.seq, one.seq]);
-  });
-
-  it("gives a reader that wants ended messages only those", async () => {
-    const { log, add } = newLog();
-    const feed = log.follow({ ended: true }, 0, never);
-    const [open, ended] = [add("open"), add("ended")];
-    log.changed(open);
-    ended.status = "ok";
-    log.changed(ended);
-    expect((await take(feed, 1)).map(({ text }) => text)).toEqual(["ended"]);
   });
 
   it("gives a reader that waits each change, and what changes while it reads in its latest state", async () => {

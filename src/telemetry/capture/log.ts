@@ -1,4 +1,4 @@
-import { AgentError } from "../../envelope/index.js";
+import { AgentError, type Maybe } from "../../envelope/index.js";
 import type {
   CapturedMessage,
   CapturedMessageSummary,
@@ -7,7 +7,7 @@ import type {
   CaptureLimits,
   CaptureLog,
 } from "./captured-message.js";
-import type { Entry } from "./entry.js";
+import type { Entry, EntryStart } from "./entry.js";
 import { FeedReader } from "./feed-reader.js";
 import { LinkedList } from "./linked-list.js";
 
@@ -15,6 +15,18 @@ import { LinkedList } from "./linked-list.js";
 const SEQ_PER_MS = 1_000;
 /** Retry hint when all reader slots are taken. */
 const FULL_RETRY_MS = 5_000;
+
+/** A message that has ended. */
+export interface EndedMessage {
+  readonly start: EntryStart;
+  readonly status: CapturedMessage["status"];
+  readonly endedAt: Maybe<number>;
+}
+
+/** Watches the ends of captured messages. A log that is not of this process reports none. */
+export function watchEnds(log: CaptureLog, watch: (message: EndedMessage) => void): () => void {
+  return log instanceof MemoryLog ? log.watchEnds(watch) : () => undefined;
+}
 
 /** The captured messages of one process, least recently changed first. Bounded in every dimension; never blocks. */
 export class MemoryLog implements CaptureLog {
@@ -25,6 +37,7 @@ export class MemoryLog implements CaptureLog {
   /** Those that hold content, in eviction order. */
   readonly #withContent = new LinkedList<Entry>((entry) => entry.withContent);
   readonly #readers = new Set<FeedReader>();
+  readonly #endWatches = new Set<(message: EndedMessage) => void>();
   #seq: number;
   #totalBytes = 0;
   #closed = false;
@@ -103,6 +116,12 @@ export class MemoryLog implements CaptureLog {
     return reader;
   }
 
+  /** Calls it once for each message that has ended, with no copy of it. Returns what stops that. */
+  watchEnds(watch: (message: EndedMessage) => void): () => void {
+    this.#endWatches.add(watch);
+    return () => void this.#endWatches.delete(watch);
+  }
+
   /** Ends every feed and refuses new ones, so that a stopping server does not wait for its readers. */
   close(): void {
     this.#closed = true;
@@ -126,6 +145,12 @@ export class MemoryLog implements CaptureLog {
     this.#count(entry, entry.size);
     while (this.#totalBytes > this.#limits.totalBytes && this.#dropOldestContent());
     for (const reader of this.#readers) reader.offer(entry);
+    if (entry.status !== "open" && !entry.isReported) this.#reportEnd(entry);
+  }
+
+  #reportEnd(entry: Entry): void {
+    entry.isReported = true;
+    for (const watch of this.#endWatches) watch(entry);
   }
 
   #count(entry: Entry, size: number): void {
