@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, type AgentEvent, type Cursor } from "../envelope/index.js";
-import { type StreamForm, streamResponse, wantsEvents } from "./event-stream.js";
+import { type StreamForm, streamResponse, wantsEvents, wantsEventsFor } from "./event-stream.js";
 import { isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { makeRequest } from "./request.js";
@@ -98,5 +98,21 @@ describe("wantsEvents()", () => {
     [undefined, false],
   ])("Accept: %s", (accept, wanted) => {
     expect(wantsEvents(makeRequest({ method: "GET", url: "http://h/", headers: { accept } }))).toBe(wanted);
+  });
+});
+
+describe("wantsEventsFor()", () => {
+  test.each([
+    ["text/event-stream", undefined, true],
+    ["text/event-stream", false, true], // with one event
+    [undefined, true, true],
+    ["*/*", true, true],
+    ["text/*;q=0.5", true, true],
+    ["application/json", true, false],
+    [undefined, false, false],
+    ["*/*", undefined, false],
+  ])("Accept: %s, stream: %s", (accept, stream, wanted) => {
+    const request = makeRequest({ method: "POST", url: "http://h/", headers: { accept } });
+    expect(wantsEventsFor(request, { context: { stream } })).toBe(wanted);
   });
 });
