@@ -1,7 +1,11 @@
 import { AgentError, type Cancel, type Maybe } from "../src/envelope/index.js";
 import type { Protocol } from "../src/protocols/protocol.js";
 import type { ConformanceArea, Hook, Requirement, Subject } from "../src/protocols/requirement.js";
+import type { Session } from "../src/transport/exchange.js";
 import { isOnLoopback, openHook } from "./hook.js";
+
+/** RFC 6455 §7.4.1. */
+const GOING_AWAY = 1001;
 
 /** The outcome of one requirement. A known gap that is met now is stale, so that the list can only shrink. */
 export type Outcome = "met" | "unmet" | "skipped" | "known gap" | "stale gap";
@@ -133,10 +137,12 @@ function gapOf(id: string, gaps: KnownGaps): Maybe<string> {
   return longest === undefined ? undefined : gaps[longest];
 }
 
-/** The subject with its open requests and webhooks tracked, so that all of them can be closed after a check. */
+/** The subject with its open requests, sessions and webhooks tracked, so that all of them can be closed after a check. */
 function watch(subject: Subject): Subject & { endAll(): void } {
   const open = new Set<Cancel>();
+  const sessions = new Set<Session>();
   const hooks = new Set<Hook>();
+  const { openSession } = subject;
   const makeHook = subject.openHook ?? (isOnLoopback(subject.url) ? openHook : undefined);
   return {
     url: subject.url.replace(/\/$/, ""),
@@ -146,6 +152,13 @@ function watch(subject: Subject): Subject & { endAll(): void } {
       open.add(request.cancel);
       return subject.exchange(request);
     },
+    openSession:
+      openSession &&
+      (async (url, subprotocols) => {
+        const session = await openSession(url, subprotocols);
+        sessions.add(session);
+        return session;
+      }),
     openHook:
       makeHook &&
       (async () => {
@@ -156,6 +169,8 @@ function watch(subject: Subject): Subject & { endAll(): void } {
     endAll() {
       for (const cancel of open) cancel.cancel(new AgentError("cancelled", "the check has ended"));
       open.clear();
+      for (const session of sessions) session.close(GOING_AWAY, "the check has ended");
+      sessions.clear();
       for (const hook of hooks) hook.close();
       hooks.clear();
     },

@@ -32,6 +32,7 @@ const PROGRAMS = [
   "test/helpers/stores/contract-samples.ts",
   "test/gateway/processes/*.ts",
   "test/chaos/replica.ts",
+  "test/anp/processes/*.ts",
   "test/damage/reader.ts",
   "test/watermark/processes/*.ts",
   "test/attack/processes/*.ts",

@@ -100,11 +100,13 @@ async function checkCredentials(options: CredentialOptions & IdentityCredentialO
 
 /** The endpoint to check. */
 async function subjectAt(address: string, credentials: Credentials): Promise<Subject> {
-  const { secureExchange } = await import("../../conformance/index.js");
+  const { secureExchange, sessionOpener } = await import("../../conformance/index.js");
+  const headers = credentialHeaders(credentials);
   return {
     url: address.replace(/\/$/, ""),
     exchange: secureExchange(credentials.tls ?? {}),
-    headers: credentialHeaders(credentials),
+    openSession: sessionOpener(headers, credentials.tls),
+    headers,
     newId: () => crypto.randomUUID(),
   };
 }

@@ -1,5 +1,5 @@
 import type { Maybe } from "../envelope/json.js";
-import type { Exchange } from "../transport/exchange.js";
+import type { Exchange, Session } from "../transport/exchange.js";
 
 /** The areas that requirements are grouped by. */
 export const CONFORMANCE_AREAS = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
@@ -35,6 +35,8 @@ export interface Subject {
   /** Headers of every request, such as credentials. */
   readonly headers: { readonly [name: string]: string };
   newId(): string;
+  /** Opens a WebSocket session. Absent: what needs one is skipped. */
+  readonly openSession?: Maybe<(url: string, subprotocols: readonly string[]) => Promise<Session>>;
   /** Opens a webhook. Absent if the endpoint could not reach it. */
   readonly openHook?: Maybe<() => Promise<Hook>>;
 }

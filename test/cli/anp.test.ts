@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { chmod, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../anp/directory.js";
-import { createWorkspace, koine, type Serving, seen, serving, type Workspace } from "./koine.js";
+import { compiled } from "../programs.js";
+import { createWorkspace, koine, outcomeOf, type Serving, seen, serving, type Workspace } from "./koine.js";
 
 /** ANP on the command line: an agent with a did:wba is served, called and checked by its DID. */
 
@@ -105,12 +107,34 @@ describe("koine with the DID of an agent", () => {
     const checked = await koine(["conform", did, "-o", "json", ...SET]);
     const report = JSON.parse(checked.stdout) as {
       counts: { unmet: number };
-      verdicts: { capability: string; outcome: string }[];
+      verdicts: { id: string; capability: string; outcome: string; detail?: string }[];
     };
     expect([checked.code, report.counts.unmet]).toEqual([0, 0]);
     const met = report.verdicts.filter(({ outcome }) => outcome === "met");
-    expect(new Set(met.map(({ capability }) => capability)).size).toBeGreaterThanOrEqual(5);
+    expect(new Set(met.map(({ capability }) => capability)).size).toBe(6);
+    // What happens inside a session was tried, not skipped.
+    const sessions = report.verdicts.filter(({ id }) => /^anp:1\.2:session:/.test(id));
+    expect(sessions.filter(({ outcome }) => outcome !== "met")).toEqual([]);
+    expect(sessions.length).toBeGreaterThanOrEqual(16);
   }, 120_000);
+});
+
+describe("direct messages between two processes", () => {
+  test("are answered by messages: to the call that waits, and to the inbox", async () => {
+    const port = await freePort();
+    const file = workspace.path("ann.json");
+    const own = ["--did", `did:wba:localhost%3A${port}:ann:e1_{fingerprint}`, "-o", "json"];
+    const made = JSON.parse((await koine(["identity", "create", file, ...own])).stdout) as { did: string };
+    const caller = spawn(process.execPath, [compiled("test/anp/processes/direct-caller.ts"), file, String(port), did]);
+    const { stdout, stderr, code } = await outcomeOf(caller);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual([{ asked: `did:${made.did}: now` }, { received: `did:${made.did}: later`, from: did }]);
+  }, 60_000);
 });
 
 describe("koine anp retire", () => {

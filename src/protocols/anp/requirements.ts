@@ -1,6 +1,7 @@
 import type { Requirement } from "../requirement.js";
 import { callRequirements } from "./requirements/calls.js";
 import { documentRequirements } from "./requirements/documents.js";
+import { handshakeRequirements } from "./requirements/handshakes.js";
 import { onAnp } from "./requirements/probe.js";
 import { refusalRequirements } from "./requirements/refusals.js";
 import { sessionRequirements } from "./requirements/sessions.js";
@@ -9,6 +10,7 @@ import { sessionRequirements } from "./requirements/sessions.js";
 export const requirements: readonly Requirement[] = onAnp([
   ...documentRequirements,
   ...sessionRequirements,
+  ...handshakeRequirements,
   ...callRequirements,
   ...refusalRequirements,
 ]);

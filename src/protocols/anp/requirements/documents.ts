@@ -92,7 +92,8 @@ export const documentRequirements: readonly AnpRequirement[] = [
     async run({ subject, at }) {
       const { origin } = new URL(at);
       const { status, json } = await ask(subject, { method: "GET", url: origin + DISCOVERY_PATH });
-      if (status === 404) skip("the host has no such page");
+      // A host that asks for a proof at every other path has none either.
+      if (status === 404 || status === 401) skip("the host has no such page");
       const page = demandObject(json, "the page");
       demand(page["@type"] === "CollectionPage", `@type is ${show(page["@type"])}`);
       for (const item of demandArray(page["items"], "items")) demandString(demandObject(item, "item")["@id"], "@id");

@@ -1,18 +1,12 @@
 import { ask } from "../../ask.js";
-import { demand, demandString, skip } from "../../check.js";
-import { SESSION_PROTOCOL } from "../codec/description.js";
-import { type AnpRequirement, interfacesIn, type Probe } from "./probe.js";
+import { demand } from "../../check.js";
+import type { AnpRequirement, Probe } from "./probe.js";
+import { sessionAddress } from "./session-probe.js";
 
 const SOURCE = "docs/anp-session.md";
 
 /** The address of the session as an HTTP address. Skips if none is described. */
-function sessionOf({ description, at }: Probe): URL {
-  const found = interfacesIn(description).find(({ protocol }) => protocol === SESSION_PROTOCOL);
-  if (found === undefined) skip("no session is described: the server has no identity");
-  const url = demandString(found["url"], "interfaces[].url of the session");
-  demand(URL.canParse(url, at) && /^wss?:$/.test(new URL(url, at).protocol), `the session is at ${url}`);
-  return new URL(url.replace(/^ws/, "http"));
-}
+const sessionOf = (probe: Probe): URL => new URL(sessionAddress(probe).replace(/^ws/, "http"));
 
 /** A session that Koine servers describe. */
 export const sessionRequirements: readonly AnpRequirement[] = [

@@ -24,13 +24,18 @@ import {
 import { KEY_BYTES, LABELS, NONCE_BYTES, PROFILES, RECORDS, SESSION_LIMITS } from "./profile.js";
 import { openHandshakeRecord, sealHandshakeRecord } from "./record-kinds.js";
 
-/** What a handshake needs of its side. */
-export interface HandshakeSide {
-  readonly context: Pick<ProtocolContext, "resolver" | "replay" | "now">;
+/** What a handshake needs of the side that begins it. */
+export interface InitiatingSide {
+  readonly context: Pick<ProtocolContext, "resolver" | "now">;
   readonly identity: Identity;
   readonly cancel: Cancel;
   /** For test vectors. Default: random. */
   readonly fixed?: Maybe<{ readonly ephemeral: Uint8Array; readonly nonce: Uint8Array }>;
+}
+
+/** What it needs of the side that answers. */
+export interface HandshakeSide extends InitiatingSide {
+  readonly context: Pick<ProtocolContext, "resolver" | "replay" | "now">;
 }
 
 /** Sends and receives the messages of a handshake. */
@@ -47,7 +52,7 @@ export interface Recipient {
 }
 
 /** The client's half: throws unless the server proves that it is the recipient, and accepts the client. */
-export async function initiate(messages: HandshakeMessages, side: HandshakeSide, to: Recipient): Promise<SealedChannel> {
+export async function initiate(messages: HandshakeMessages, side: InitiatingSide, to: Recipient): Promise<SealedChannel> {
   const own = freshKeys(side);
   const { identity, context } = side;
   const hello: ClientHello = {
@@ -152,7 +157,7 @@ async function verify(
   { keyId }: Pick<ClientHello, "keyId">,
   signed: Uint8Array,
   signature: Uint8Array,
-  { context, cancel }: HandshakeSide,
+  { context, cancel }: InitiatingSide,
 ): Promise<void> {
   const key = await authenticationKey(keyId, { resolver: context.resolver, now: () => context.now(), cancel });
   if (key === undefined)
@@ -173,7 +178,7 @@ function channelOf(
   shared: Uint8Array,
   transcript: Uint8Array,
   role: "initiator" | "responder",
-  { context }: HandshakeSide,
+  { context }: InitiatingSide,
 ): SealedChannel {
   const secret = sessionSecret(shared, transcript, LABELS.secret);
   return new SealedChannel({ secret, transcript, role, profile: RECORDS, now: () => context.now() });
@@ -187,7 +192,7 @@ function agreed(own: EphemeralKey, peer: string): Uint8Array {
   }
 }
 
-function freshKeys({ fixed }: HandshakeSide): { readonly key: EphemeralKey; readonly nonce: Uint8Array } {
+function freshKeys({ fixed }: InitiatingSide): { readonly key: EphemeralKey; readonly nonce: Uint8Array } {
   if (fixed !== undefined) return { key: ephemeralKey(fixed.ephemeral), nonce: fixed.nonce };
   return { key: ephemeralKey(), nonce: crypto.getRandomValues(new Uint8Array(NONCE_BYTES)) };
 }
