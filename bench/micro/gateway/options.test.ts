@@ -11,10 +11,10 @@ describe("the options of bench:gateway", () => {
     expect(namesOf(["--quick"])).toEqual(names);
   });
 
-  test("--all selects every ordered pair of the six wires, once", () => {
+  test("--all selects every ordered pair of the seven wires, once", () => {
     const names = namesOf(["--all"]);
-    expect(names).toHaveLength(36);
-    expect(new Set(names).size).toBe(36);
+    expect(names).toHaveLength(49);
+    expect(new Set(names).size).toBe(49);
   });
 
   test("--pairs names fronts and agents, and keys have no dots", () => {

@@ -30,6 +30,7 @@ const CHUNKS: { readonly [wire: string]: number } = {
   "a2a-1.0-grpc": 17,
   acp: 15,
   agora: 0,
+  anp: 17,
 };
 
 describe.each(WIRES.map((wire) => ({ id: wire.id, wire })))("$id", ({ wire }) => {
