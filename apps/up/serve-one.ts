@@ -81,7 +81,19 @@ function admissionFor({ credentials: { bearer, apiKey } = {}, admits }: ServeOne
       field: "credentials",
     });
   if (bearer !== undefined) return bearerTokens(new Map([["neighbour", bearer]]));
-  return admits === undefined ? undefined : didSignatures({ dids: admits });
+  return admits === undefined ? undefined : provedInside(admits);
+}
+
+/**
+ * Admits DIDs that are proved inside the protocol of the module. Signatures over request heads are not looked at: a server that has just
+ * started cannot accept them, because it does not know what the process before it has accepted.
+ */
+function provedInside(dids: readonly string[]): Admission {
+  const refuse = (): never => {
+    throw new AgentError("unauthenticated", "Only the neighbours of this module are admitted: prove one of their DIDs");
+  };
+  const { identify = refuse } = didSignatures({ dids });
+  return Object.assign(refuse, { identify, claims: () => false, accepts: "a DID that is proved inside the protocol" });
 }
 
 /** An agent that echoes its input, for demo modules. */
