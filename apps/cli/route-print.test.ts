@@ -18,7 +18,7 @@ describe("explanations()", () => {
     const settings = { embedder };
     const [text] = explanations(await route(SCENARIO, settings), settings);
     expect(text).toContain("m: A2A");
-    expect(text).toContain("evidence  “Zqvaxw zqvbxw zqvcxw”  fan-out\n");
+    expect(text).toContain("evidence  “Zqvaxw zqvbxw zqvcxw zqvdxw”  fan-out\n");
     expect(text).toContain("interaction  select A2A\n");
     expect(text).toContain("decided   by the strongest group of needs\n");
   });

@@ -23,6 +23,8 @@ export interface Capability {
   readonly means: string;
   /** If required, protocols without support for it are excluded. */
   readonly hard?: Maybe<boolean>;
+  /** A mechanism with a name of its own: read from prose by that name, not by meaning. */
+  readonly named?: Maybe<boolean>;
 }
 
 /** All capabilities of the feature model. */
@@ -71,6 +73,13 @@ export const CAPABILITIES = [
     means: "the receiver holds the sender back; queues stay bounded",
   },
   {
+    id: "discovery",
+    facet: "interaction",
+    label: "discovery",
+    means: "agents find each other, and what each can do, by a published description",
+    named: true,
+  },
+  {
     id: "job-lifecycle",
     facet: "long-running",
     label: "long-running jobs",
@@ -115,6 +124,13 @@ export const CAPABILITIES = [
     facet: "identity",
     label: "enterprise sign-in",
     means: "ordinary logins, keys and transport encryption within one house",
+  },
+  {
+    id: "mutual-tls",
+    facet: "identity",
+    label: "mutual TLS",
+    means: "both ends of a connection show a certificate of an authority that the house trusts",
+    named: true,
   },
   {
     id: "idempotency",

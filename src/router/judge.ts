@@ -3,11 +3,13 @@ import { defaultCandidates } from "../protocols/candidates.js";
 import type { Features } from "../protocols/features.js";
 import { type Evidence, mapSpansToCapabilities, type Readings } from "./evidence/capabilities.js";
 import { extractEvidenceSpans, type Span } from "./evidence/extract.js";
+import { type Unread, unreadIn } from "./evidence/substance.js";
 import type { Module, Scenario } from "./scenario.js";
 import { type Claim, claimsOf } from "./select/claims.js";
+import { marginOf } from "./select/confidence.js";
 import { type Constraint, constraintsOf, reduceCandidates, type Unfit } from "./select/constraints.js";
 import { priorityDecide, type Standing } from "./select/priority.js";
-import { lastResort, pickByNarrative } from "./select/tie-break.js";
+import { alikeByNeeds, lastResort, pickByNarrative } from "./select/tie-break.js";
 import { PRIORITY, type RouterSettings, type Tier } from "./settings.js";
 
 /** What separated the first candidate from the second. */
@@ -27,8 +29,10 @@ export interface Judgement {
   /** Undefined where the router abstains. */
   readonly chosen: Maybe<Features>;
   readonly decidedBy: DecidedBy;
-  /** The lead over the next candidate, from 0 to 1. */
+  /** How sure the decision is, from 0 to 1, by the lead over the next candidate. From one half on, 99 of 100 are right. */
   readonly margin: number;
+  /** Why the text decides nothing, where the words themselves are the reason. */
+  readonly unread?: Maybe<Unread>;
 }
 
 /** Candidates this close are tied: narrative order, a ranking or the default order decides. */
@@ -67,10 +71,21 @@ export function judge(scenario: Scenario, module: Module, settings: RouterSettin
   // Groups that a setting does not name come after those it names.
   const tiers = [...new Set([...(settings.priority ?? []), ...PRIORITY])];
   const weighed = weigh({ feasible, evidence, constraints, tiers, priority: !without.has("priority") });
+  const judged = { scenario, module, spans, evidence, constraints, feasible, unfit, ...weighed };
+  // Embeddings understand words that the training sentences do not contain.
+  const unread = read !== undefined || isStated(module, constraints) ? undefined : unreadIn(spans);
+  if (unread !== undefined) return { ...judged, ...UNDECIDED, unread };
   const stated = constraints.every((constraint) => constraint.stated);
   const picked = pick(weighed, { feasible, stated, ranking: settings.ranking, narrative: !without.has("narrative") });
-  return { scenario, module, spans, evidence, constraints, feasible, unfit, ...weighed, ...picked };
+  return { ...judged, ...(picked.chosen === undefined ? pickByRanking(judged, settings.ranking) : picked) };
 }
+
+/** The file itself says something that does not have to be read from prose. */
+function isStated({ only, never }: Module, constraints: readonly Constraint[]): boolean {
+  return only !== undefined || never !== undefined || constraints.some(({ stated }) => stated);
+}
+
+const UNDECIDED = { chosen: undefined, decidedBy: "nothing", margin: 0 } as const;
 
 interface Weighing {
   readonly feasible: readonly Features[];
@@ -105,16 +120,31 @@ function pick(
   { feasible, stated, ranking, narrative }: Picking,
 ): Pick<Judgement, "chosen" | "decidedBy" | "margin"> {
   const [best, next] = standings;
-  if (best === undefined) return { chosen: undefined, decidedBy: "nothing", margin: 0 };
-  if (next === undefined)
-    return { chosen: best.candidate, decidedBy: "constraints", margin: Math.max(best.weight, stated ? 1 : 0) };
-  if (best.weight < MIN_WEIGHT) return { chosen: undefined, decidedBy: "nothing", margin: 0 };
+  if (best === undefined) return UNDECIDED;
+  if (next === undefined) return { chosen: best.candidate, decidedBy: "constraints", margin: stated ? 1 : marginOf(best.weight) };
+  if (best.weight < MIN_WEIGHT) return UNDECIDED;
   const tied = standings.filter(({ weight }) => best.weight - weight < TIE_WIDTH).map(({ candidate }) => candidate);
-  const margin = best.weight - next.weight;
+  const margin = marginOf(best.weight - next.weight);
   if (tied.length === 1) return { chosen: best.candidate, decidedBy: "priority", margin };
   const leading = narrative ? pickByNarrative(tied, claims) : tied;
   if (leading.length === 1) return { chosen: leading[0], decidedBy: "narrative", margin: 0 };
   return { chosen: lastResort(leading, feasible, ranking), decidedBy: ranking === undefined ? "order" : "ranking", margin: 0 };
+}
+
+/**
+ * Where needs are named that no candidate is designed for, those that meet them best fit equally: a ranking decides among them,
+ * and without one the router abstains.
+ */
+function pickByRanking(
+  { feasible, evidence, constraints }: Pick<Judgement, "feasible" | "evidence" | "constraints">,
+  ranking: Maybe<readonly string[]>,
+): Pick<Judgement, "chosen" | "decidedBy" | "margin"> {
+  if (ranking === undefined) return UNDECIDED;
+  const needed = evidence.filter(({ span, share }) => span.stance === "wanted" && share * span.trust >= PLAIN.floor);
+  const required = constraints.filter(({ kind, stated }) => kind === "requires" && stated);
+  const needs = new Set([...needed, ...required].map(({ capability }) => capability));
+  if (needs.size === 0) return UNDECIDED;
+  return { chosen: lastResort(alikeByNeeds(feasible, needs), feasible, ranking), decidedBy: "ranking", margin: 0 };
 }
 
 /** The candidates that satisfy every hard constraint. */

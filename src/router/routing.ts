@@ -2,6 +2,7 @@ import type { Cancel, Maybe } from "../envelope/index.js";
 import { defaultCandidates } from "../protocols/candidates.js";
 import type { Features } from "../protocols/features.js";
 import type { Decision } from "./decision.js";
+import type { Unread } from "./evidence/substance.js";
 import { type Judgement, judge, type ReadSpans, spansOf } from "./judge.js";
 import { groundsFor, rationaleOf, rationaleTogether, rejectionsOf } from "./rationale.js";
 import type { Module, Scenario } from "./scenario.js";
@@ -83,8 +84,14 @@ function undecided(judgement: Judgement, rationale: string): Decision {
 
 const NOTHING_DECIDES = "Nothing in the text decides.";
 
-function whyUndecided({ feasible }: Judgement): string {
-  return feasible.length === 0 ? "No candidate can carry all that is demanded." : NOTHING_DECIDES;
+const UNREAD: { readonly [why in Unread]: string } = {
+  language: "Nothing in the text decides; few of its words are English.",
+  vague: "Nothing in the text decides; it names no need.",
+};
+
+function whyUndecided({ feasible, unread }: Judgement): string {
+  if (feasible.length === 0) return "No candidate can carry all that is demanded.";
+  return unread === undefined ? NOTHING_DECIDES : UNREAD[unread];
 }
 
 /** One protocol for all modules of a scenario. */

@@ -1,6 +1,7 @@
 import type { Maybe } from "../envelope/index.js";
 import type { Features } from "../protocols/features.js";
 import { type Judgement, TIE_WIDTH } from "./judge.js";
+import { marginOf } from "./select/confidence.js";
 import type { Unfit } from "./select/constraints.js";
 import { lastResort } from "./select/tie-break.js";
 
@@ -26,11 +27,15 @@ export function agreeOnOne(judgements: readonly Judgement[], ranking?: Maybe<rea
   if (best === undefined) return { chosen: undefined, margin: 0, suited };
   if (next === undefined) {
     const stated = judgements.every(({ constraints }) => constraints.every((constraint) => constraint.stated));
-    return { chosen: best.candidate, margin: Math.max(best.weight, stated ? 1 : 0), suited };
+    return { chosen: best.candidate, margin: stated ? 1 : marginOf(best.weight), suited };
   }
   if (best.weight === 0) return { chosen: undefined, margin: 0, suited };
   const tied = standings.filter(({ weight }) => best.weight - weight < TIE_WIDTH).map(({ candidate }) => candidate);
-  return { chosen: lastResort(tied, suited, ranking), margin: tied.length === 1 ? best.weight - next.weight : 0, suited };
+  return {
+    chosen: lastResort(tied, suited, ranking),
+    margin: tied.length === 1 ? marginOf(best.weight - next.weight) : 0,
+    suited,
+  };
 }
 
 /** A judgement under one protocol per scenario: a candidate unfit for one module is unfit for all. */

@@ -37,22 +37,31 @@ const FOREIGN = [
   "Vi vill att det ska se fint ut och att ingen blir arg.",
   "Chcemy, żeby wszystko ładnie wyglądało.",
 ];
-/** A word may look like an English one. The decision must then show how little evidence it has. */
-const FAINT = 0.2;
+/** What could be said of any system. */
+const VAGUE = [
+  "hello",
+  "An agent does some work for another agent.",
+  "Agents work together.",
+  "Which protocol should I use?",
+  "The agent processes information and produces output.",
+];
 
 describe("a text that decides nothing", () => {
-  it("is mostly left undecided in other languages, and never decided with certainty", async () => {
-    const decisions: Decision[] = [];
-    for (const text of FOREIGN) decisions.push(await decideText(text));
-    expect(decisions.filter(({ abstained }) => abstained).length).toBeGreaterThanOrEqual(FOREIGN.length * 0.7);
-    expect(Math.max(...decisions.map(({ margin }) => margin))).toBeLessThan(FAINT);
+  it("is left undecided in other languages", async () => {
+    for (const text of FOREIGN)
+      expect(await decideText(text), text).toMatchObject({ selected_protocol: null, abstained: true, margin: 0 });
   });
+
+  for (const text of VAGUE)
+    it(`is left undecided where it names no need: ${text}`, async () => {
+      expect(await decideText(text)).toMatchObject({ selected_protocol: null, abstained: true, margin: 0 });
+    });
 
   for (const [what, text] of Object.entries(NOTHINGS))
     it(`is left open: ${what}`, async () => {
       const decision = await decideText(text);
       expect(decision).toMatchObject({ selected_protocol: null, abstained: true, margin: 0, evidence_spans: [] });
-      expect(decision.rationale).toBe("Nothing in the text decides.");
+      expect(decision.rationale).toMatch(/^Nothing in the text decides[.;]/);
       expect(lintDecision(decision, { input: [text], features: defaultCandidates() })).toEqual([]);
     });
 

@@ -2,6 +2,7 @@ import type { Maybe } from "../../envelope/index.js";
 import type { CapabilityId } from "../../protocols/features.js";
 import { bindsInProse } from "../select/tiers.js";
 import type { Span } from "./extract.js";
+import { mechanismsIn } from "./named.js";
 import { type Reading, readWords } from "./prototypes.js";
 import { READINGS } from "./readings.js";
 import { windowOf } from "./window.js";
@@ -42,14 +43,24 @@ export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSett
   return spans.flatMap((span) => {
     const { reading, own } = readSpan(span, settings);
     const other = settings.readings?.get(span);
-    return READINGS.flatMap((capability, index) => {
+    const named = mechanismsIn(span);
+    const read = READINGS.flatMap((capability, index) => {
       const alone = own[index] ?? 0;
       const share =
         other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * relianceOn(span) * BY_SENTENCE;
-      if (capability === "none" || share < LEAST_SHARE) return [];
+      if (capability === "none" || share < LEAST_SHARE || named.some(({ insteadOf }) => insteadOf.has(capability))) return [];
       return [{ span, capability, share, quote: () => windowOf(span, reading.wordsFor(index)) }];
     });
+    return [...read, ...named.map(({ capability, name }) => namedEvidence(span, capability, name))];
   });
+}
+
+/** A name is clear, but says less about what is wanted than a sentence that describes it. */
+const NAMED_SHARE = 0.8;
+
+function namedEvidence(span: Span, capability: CapabilityId, name: RegExp): Evidence {
+  const weights = Float64Array.from(span.words, ({ start, end }) => (name.test(span.text.slice(start, end)) ? 1 : 0));
+  return { span, capability, share: NAMED_SHARE, quote: () => windowOf(span, weights) };
 }
 
 interface SpanReading {

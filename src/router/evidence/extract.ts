@@ -1,5 +1,5 @@
 import type { Module, PassageKind, Scenario } from "../scenario.js";
-import { type Sentence, sentencesOf } from "../text/clauses.js";
+import { type Sentence, type Stretch, sentencesOf } from "../text/clauses.js";
 import { type Word, wordsOf } from "../text/words.js";
 import { trustOf } from "./focus.js";
 import { stanceAt, turnedIn } from "./stance.js";
@@ -13,6 +13,8 @@ export interface Span {
   /** The whole text it is part of. */
   readonly text: string;
   readonly words: readonly Word[];
+  /** The clauses of its sentence; a quotation is cut where one begins. */
+  readonly clauses: readonly Stretch[];
   /** The words statement by statement, where there are several. */
   readonly statements: readonly (readonly Word[])[];
   /** The span is the whole text, such as an item of a list. */
@@ -78,6 +80,7 @@ function spansIn(
       kind,
       text,
       words,
+      clauses: sentence.clauses,
       statements: statementsIn(words, sentence),
       whole: sentences.length === 1 && kind !== "name",
       stance: kind === "mustNot" ? ("avoided" as const) : stance,

@@ -46,12 +46,16 @@ export function readWords(words: readonly Word[], settings: { readonly phrases: 
   return { shares, wordsFor: (reading) => about.wordsFor(reading, words.length) };
 }
 
+/** Whether the word occurs in the training sentences. */
+export function knowsWord({ lemma }: Word): boolean {
+  return models().subject.knows(lemma);
+}
+
 /** Below this share of known words a reading is unreliable: another language, or an unknown subject. */
 const ENOUGH_KNOWN = 0.6;
 
 /** The reliability of a reading, from 0 to 1, by the share of known words. */
 function understood(words: readonly Word[]): number {
-  const { subject } = models();
-  const known = words.filter((word) => isPlain(word) || subject.knows(word.lemma)).length;
+  const known = words.filter((word) => isPlain(word) || knowsWord(word)).length;
   return Math.min(1, known / (ENOUGH_KNOWN * Math.max(words.length, 1)));
 }

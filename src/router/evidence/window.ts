@@ -5,41 +5,89 @@ import { isPlain } from "./marks.js";
 
 /** The length of a quotation, in words: fewer are not informative, more repeat the text. */
 const WORDS = { fewest: 3, most: 12 };
+/** A quotation from the beginning or to the end of its clause is taken if it has this share of the best one's contribution. */
+const NEARLY_AS_CLEAR = 0.6;
+/** Joins a clause to the one before it, and is no part of what it says. */
+const JOINS: ReadonlySet<string> = new Set(["and", "but", "or", "so", "yet", "then"]);
 
-/** The stretch of words with the highest total contribution, quoted verbatim. */
-export function windowOf({ text, words }: Span, weights: Float64Array): string {
+/** Words in a row, with what they contribute. */
+interface Run {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly sum: number;
+}
+
+/** The clause with the highest contribution, quoted verbatim: all of it, or a part of a long one. */
+export function windowOf(span: Span, weights: Float64Array): string {
+  const { text, words } = span;
   for (let fewest = Math.min(WORDS.fewest, words.length); fewest > 0; fewest--) {
-    const window = clearest(text, words, weights, fewest);
-    if (window !== undefined) return withoutLooseEnds(text, window);
+    let chosen: Maybe<{ readonly clause: Run; readonly best: Run }>;
+    for (const clause of clausesOf(span)) {
+      const best = clearest(clause, weights, fewest);
+      if (best !== undefined && (chosen === undefined || best.sum > chosen.best.sum)) chosen = { clause, best };
+    }
+    if (chosen !== undefined) return quoted(text, words, cut(chosen.clause, chosen.best, words, weights));
   }
   return "";
 }
 
-/** A quotation that ends in "before a" looks truncated. */
-function withoutLooseEnds(text: string, window: readonly Word[]): string {
-  let to = window.length - 1;
-  for (let last = window[to]; to >= WORDS.fewest && last !== undefined && isPlain(last); last = window[to]) to--;
-  return text.slice(window[0]?.start ?? 0, window[to]?.end ?? 0);
+/** The clauses of a span: a quotation must span neither two of them nor words with another stance, nor split a surrogate pair. */
+function clausesOf({ text, words, clauses }: Span): readonly Run[] {
+  const runs: Run[] = [];
+  let from = 0;
+  for (let index = 1; index <= words.length; index++) {
+    const [last, next] = [words[index - 1], words[index]];
+    const ends = next === undefined || last === undefined || parted(text, last.end, next.start);
+    if (!ends && !clauses.some(({ start }) => start > last.start && start <= next.start)) continue;
+    const start = JOINS.has(words[from]?.text ?? "") && from + 1 < index ? from + 1 : from;
+    runs.push({ from: start, to: index, sum: 0 });
+    from = index;
+  }
+  return runs;
 }
 
-function clearest(text: string, words: readonly Word[], weights: Float64Array, fewest: number): Maybe<readonly Word[]> {
-  let best: Maybe<readonly Word[]>;
-  let highest = Number.NEGATIVE_INFINITY;
-  for (const from of words.keys()) {
+function parted(text: string, end: number, start: number): boolean {
+  return /[\p{L}\p{N}\p{Surrogate}]/u.test(text.slice(end, start));
+}
+
+function clearest({ from, to }: Run, weights: Float64Array, fewest: number): Maybe<Run> {
+  let best: Maybe<Run>;
+  for (let start = from; start + fewest <= to; start++) {
     let sum = 0;
-    for (let to = from; to < Math.min(words.length, from + WORDS.most); to++) {
-      const last = words[to];
-      // A quotation must not span words with another stance, nor split a surrogate pair.
-      if (last === undefined || (to > from && parted(text, words[to - 1]?.end, last.start))) break;
-      sum += weights[to] ?? 0;
-      if (to - from + 1 < fewest || sum <= highest) continue;
-      highest = sum;
-      best = words.slice(from, to + 1);
+    for (let end = start; end < Math.min(to, start + WORDS.most); end++) {
+      sum += weights[end] ?? 0;
+      if (end - start + 1 >= fewest && (best === undefined || sum > best.sum)) best = { from: start, to: end + 1, sum };
     }
   }
   return best;
 }
 
-function parted(text: string, end = 0, start = 0): boolean {
-  return /[\p{L}\p{N}\p{Surrogate}]/u.test(text.slice(end, start));
+/** The whole clause if it is short enough, else from its beginning or to its end, else its clearest words. */
+function cut(clause: Run, best: Run, words: readonly Word[], weights: Float64Array): Run {
+  if (clause.to - clause.from <= WORDS.most) return clause;
+  const head = withSum({ from: clause.from, to: Math.min(clause.to, clause.from + WORDS.most) }, weights);
+  const tail = withSum({ from: Math.max(clause.from, clause.to - WORDS.most), to: clause.to }, weights);
+  const anchored = tail.sum > head.sum ? tail : head;
+  return withoutLooseEnds(anchored.sum >= NEARLY_AS_CLEAR * best.sum ? anchored : best, clause, words);
+}
+
+function withSum({ from, to }: Pick<Run, "from" | "to">, weights: Float64Array): Run {
+  return { from, to, sum: weights.subarray(from, to).reduce((sum, weight) => sum + weight, 0) };
+}
+
+/** A quotation that ends in "before a", or begins with "is", looks truncated. */
+function withoutLooseEnds({ from, to, sum }: Run, clause: Run, words: readonly Word[]): Run {
+  const isLoose = (at: number): boolean => {
+    const word = words[at];
+    return word !== undefined && isPlain(word);
+  };
+  let [start, end] = [from, to];
+  while (end < clause.to && end - start > WORDS.fewest && isLoose(end - 1)) end--;
+  while (start > clause.from && end - start > WORDS.fewest && isLoose(start)) start++;
+  return { from: start, to: end, sum };
+}
+
+function quoted(text: string, words: readonly Word[], { from, to }: Run): string {
+  return text.slice(words[from]?.start ?? 0, words[to - 1]?.end ?? 0);
 }

@@ -18,7 +18,7 @@ export const CONNECTING_WORDS = `
   choose chosen choice pick select decide decision tie break broke broken rule exclude remain stand stood come order resort
   outrank weigh outweigh count default rank ranking priority orient orientation equal level alone together
 
-  text file module scenario description phrase word sentence passage evidence requirement capability candidate protocol
+  text file module scenario description phrase word sentence passage English evidence requirement capability candidate protocol
 
   clear explicit direct plain main core primary best earlier earliest strong stronger strongest
 `;

@@ -126,6 +126,12 @@ describe("buildNetwork()", () => {
     expect(featureOf(accepted.links[0]?.features ?? [], "end-to-end")).toMatchObject({ on: false, primitive: "" });
   });
 
+  it("leaves identity off between protocols with ordinary sign-in, unless a module asks for it", () => {
+    const { nodes, links } = buildNetwork(...pair("A2A", "A2A"));
+    for (const { features } of [...nodes, ...links])
+      expect(featureOf(features, "identity")).toMatchObject({ on: false, because: "not requested" });
+  });
+
   it("follows the requirements and exclusions of a module", () => {
     const { nodes, links } = buildNetwork(...pair("A2A", "ACP", { requires: ["enterprise-auth"], avoids: ["streaming"] }));
     const [a, b] = nodes.map(({ features }) => features);

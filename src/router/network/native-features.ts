@@ -7,17 +7,21 @@ import type { DecidedModule } from "./plan-input.js";
 interface Toggle {
   /** A module that needs one of these requests the feature. */
   readonly askedBy: readonly CapabilityId[];
-  /** Has a cost: on only if requested, or if the protocol is made for it. */
-  readonly onDemand: boolean;
+  /** Has a cost: on only if requested, or on links of a protocol that is designed for one of these. Absent: on wherever it is supported. */
+  readonly broughtWith?: readonly CapabilityId[];
 }
 
 const TOGGLES: { readonly [name in LinkFeatureName]: Toggle } = {
-  streaming: { askedBy: ["streaming"], onDemand: false },
-  "long-job": { askedBy: ["job-lifecycle"], onDemand: false },
-  artifact: { askedBy: ["bulk-transfer"], onDemand: false },
-  "state-sync": { askedBy: ["ordering"], onDemand: false },
-  identity: { askedBy: ["verified-identity", "enterprise-auth", "scoped-consent"], onDemand: true },
-  "end-to-end": { askedBy: ["end-to-end-secrecy"], onDemand: true },
+  streaming: { askedBy: ["streaming"] },
+  "long-job": { askedBy: ["job-lifecycle"] },
+  artifact: { askedBy: ["bulk-transfer"] },
+  "state-sync": { askedBy: ["ordering"] },
+  // A protocol with ordinary sign-in leaves it to the deployment: only one in which each party proves who it is brings identity along.
+  identity: {
+    askedBy: ["verified-identity", "enterprise-auth", "scoped-consent"],
+    broughtWith: ["verified-identity", "scoped-consent"],
+  },
+  "end-to-end": { askedBy: ["end-to-end-secrecy"], broughtWith: ["end-to-end-secrecy"] },
 };
 
 /** The six features of a node: those its protocol has, and those requested by it or its neighbours. */
@@ -35,7 +39,7 @@ function nativeFeature(
   protocol: Maybe<Protocol>,
   requesters: readonly DecidedModule[],
 ): LinkFeature {
-  const { askedBy, onDemand } = TOGGLES[name];
+  const { askedBy, broughtWith }: Toggle = TOGGLES[name];
   const off = (because: string): LinkFeature => ({ name, on: false, primitive: "", because });
   const asked = statedBy(requesters, "requires", askedBy);
   const avoided = statedBy(requesters, "avoids", askedBy);
@@ -45,7 +49,7 @@ function nativeFeature(
   if (primitive === undefined) return off(`${called} has no primitive for it${unmet}`);
   if (avoided !== undefined) return off(avoided);
   if (asked !== undefined) return { name, on: true, primitive, because: asked };
-  if (onDemand && !requesters.some(({ row }) => isMadeFor(row, askedBy))) return off("not requested");
+  if (broughtWith !== undefined && !requesters.some(({ row }) => isMadeFor(row, broughtWith))) return off("not requested");
   return { name, on: true, primitive, because: `${called} brings it` };
 }
 

@@ -22,6 +22,7 @@ Transport and interaction
 - streaming (streaming, hard): partial results as they come into being
 - negotiated modalities (modality-negotiation): voice, pictures and video in the exchange, and agreement on what the other side can show
 - back-pressure (back-pressure): the receiver holds the sender back; queues stay bounded
+- discovery (discovery): agents find each other, and what each can do, by a published description
 
 Long-running work and artifacts
 - long-running jobs (job-lifecycle, hard): work with a ticket that can be looked up, paused, resumed and cancelled
@@ -33,6 +34,7 @@ Identity and confidentiality
 - non-repudiation (non-repudiation, hard): signed and tamper-evident; nobody can deny afterwards what it sent
 - scoped consent (scoped-consent): access only as far and as long as the subject agreed; it can be withdrawn
 - enterprise sign-in (enterprise-auth): ordinary logins, keys and transport encryption within one house
+- mutual TLS (mutual-tls): both ends of a connection show a certificate of an authority that the house trusts
 
 Delivery and replay
 - idempotent requests (idempotency): saying it twice does not do it twice

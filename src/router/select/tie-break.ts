@@ -1,5 +1,5 @@
 import type { Maybe } from "../../envelope/index.js";
-import type { Features } from "../../protocols/features.js";
+import type { CapabilityId, Features, Support } from "../../protocols/features.js";
 import { tieBreakWithPrior } from "../priors.js";
 import type { Claim } from "./claims.js";
 
@@ -27,4 +27,14 @@ export function lastResort(
     ranking,
   );
   return inOrder.find((candidate) => candidate.name === name);
+}
+
+const WORTH: { readonly [support in Support]: number } = { native: 2, composed: 1 };
+
+/** The candidates that support these needs best, all of them where they do so alike. */
+export function alikeByNeeds(candidates: readonly Features[], needs: ReadonlySet<CapabilityId>): readonly Features[] {
+  const worthOf = ({ support }: Features): number =>
+    [...needs].reduce((sum, need) => sum + (support[need] === undefined ? 0 : WORTH[support[need]]), 0);
+  const most = Math.max(...candidates.map(worthOf));
+  return candidates.filter((candidate) => worthOf(candidate) === most);
 }

@@ -4,6 +4,9 @@ import type { Tier } from "../settings.js";
 /** Exceptions to the tier of a facet. */
 const BY_NAME: { readonly [id in CapabilityId]?: Tier } = {
   "cross-boundary": "identity",
+  // Ordinary sign-in is a condition of most modules and the point of few: it decides only where nothing else does.
+  "enterprise-auth": "interaction",
+  "mutual-tls": "interaction",
 };
 
 const BY_FACET: { readonly [facet in Capability["facet"]]: Tier } = {

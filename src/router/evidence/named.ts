@@ -1,0 +1,29 @@
+import type { CapabilityId } from "../../protocols/features.js";
+import type { Span } from "./extract.js";
+
+/** A mechanism that texts call by its name. */
+interface Mechanism {
+  readonly capability: CapabilityId;
+  readonly name: RegExp;
+  /** What the words around the name are easily mistaken for: certificates of one house prove nothing to strangers. */
+  readonly insteadOf: ReadonlySet<CapabilityId>;
+}
+
+const MECHANISMS: readonly Mechanism[] = [
+  {
+    capability: "mutual-tls",
+    name: /\b(?:mutual(?:ly[- ]authenticated)?[- ](?:tls|ssl)|m-?tls|two[- ]way (?:tls|ssl)|(?:tls|x\.?509) client certificates?)\b/iu,
+    insteadOf: new Set(["verified-identity", "cross-boundary", "non-repudiation", "enterprise-auth"]),
+  },
+  {
+    capability: "discovery",
+    name: /\bagent cards?\b|\b(?:agent|service) discovery\b|\bdiscover(?:s|ing)? (?:each|one an)?other\b|\bagent director(?:y|ies)\b/iu,
+    insteadOf: new Set(),
+  },
+];
+
+/** The mechanisms that a span names. */
+export function mechanismsIn({ text, words }: Span): readonly Mechanism[] {
+  const inside = text.slice(words[0]?.start ?? 0, words.at(-1)?.end ?? 0);
+  return MECHANISMS.filter(({ name }) => name.test(inside));
+}
