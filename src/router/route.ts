@@ -1,4 +1,4 @@
-import { AgentError, type Cancel, CancelSource, isObject } from "../envelope/index.js";
+import { AgentError, type Cancel, CancelSource, isObject, type Maybe } from "../envelope/index.js";
 import type { Decision } from "./decision.js";
 import type { Judgement } from "./judge.js";
 import type { Scenario } from "./scenario.js";
@@ -10,6 +10,9 @@ export interface Routing {
   /** The judgement behind each decision, in the same order. Not enumerable: as JSON a routing is its decisions. */
   readonly judgements: readonly Judgement[];
 }
+
+/** Loaded on first use: the root import does not pay for the router. */
+let loaded: Maybe<Promise<typeof import("./routing.js")>>;
 
 /**
  * Selects one protocol for each module and explains why. Without embeddings and a model it is a pure function: the same
@@ -24,8 +27,8 @@ export async function route(
     throw new AgentError("invalid_message", "route() takes scenarios; readScenarios() makes them from a document", {
       field: "input",
     });
-  // Loaded on first use: the root import does not pay for the router.
-  const { decideAll } = await import("./routing.js");
+  loaded ??= import("./routing.js");
+  const { decideAll } = await loaded;
   const { decisions, judgements } = await decideAll(input, settings, cancel);
   return Object.defineProperty({ decisions, judgements }, "judgements", { enumerable: false });
 }

@@ -12,6 +12,7 @@ import {
 import { openAiModel } from "../../src/router/models/index.js";
 import { type Asked, type ScriptedModelServer, scriptedModelServer } from "../scripted-model.js";
 import { decide, decideText, moduleSaying, scenarioOf } from "./scenarios.js";
+import { UNDECIDED_TEXTS } from "./undecided-texts.js";
 
 const POEM = "Grey geese over the salt marsh, / the evening folds its wings, / and somewhere a gate / remembers the wind.";
 const NOTHINGS: Readonly<Record<string, string>> = {
@@ -50,6 +51,10 @@ describe("a text that decides nothing", () => {
   it("is left undecided in other languages", async () => {
     for (const text of FOREIGN)
       expect(await decideText(text), text).toMatchObject({ selected_protocol: null, abstained: true, margin: 0 });
+  });
+
+  it("is left undecided where it justifies no protocol", async () => {
+    for (const text of UNDECIDED_TEXTS) expect((await decideText(text)).selected_protocol, text).toBeNull();
   });
 
   for (const text of VAGUE)

@@ -16,6 +16,11 @@ const MECHANISMS: readonly Mechanism[] = [
     insteadOf: new Set(["verified-identity", "cross-boundary", "non-repudiation", "enterprise-auth"]),
   },
   {
+    capability: "enterprise-auth",
+    name: /(?<!\b(?:no|not|without|neither|nor|beyond|than) )\b(?:oauth(?: ?2(?:\.\d)?)?|oidc|openid connect|saml|ldap|kerberos|active directory|single sign-on|sso)\b/iu,
+    insteadOf: new Set(["verified-identity", "cross-boundary"]),
+  },
+  {
     capability: "discovery",
     name: /\bagent cards?\b|\b(?:agent|service) discovery\b|\bdiscover(?:s|ing)? (?:each|one an)?other\b|\bagent director(?:y|ies)\b/iu,
     insteadOf: new Set(),

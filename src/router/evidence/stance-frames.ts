@@ -22,6 +22,9 @@ const AFTER = {
     String.raw`(?:not|isn't|aren't) (?:interested in|bothered (?:by|about|with)|worried about|concerned (?:with|about)|fussy about|particular about|after)`,
     "nothing (?:is |was |here is )?(?:secret|confidential|sensitive|private|to (?:hide|vote|discuss|negotiate|agree|sign|decide|prove|poll))",
     "never mind|regardless of|skip(?:ping)? the",
+    String.raw`(?:do|does|did|would)(?:n't| not) (?:really |even )?want(?! to (?:lose|wait|miss|risk|be|find|see|learn|have))|wants? (?:no|neither)`,
+    String.raw`(?:am|is|are|'m|'re) not (?:sending|asking for|planning|looking for)`,
+    "(?:nobody|no one) (?:will be|is|are|gets?) asked (?:for|to)|(?:nobody|no one) signs (?:for )?(?:it|anything)",
   ],
   avoided: [
     // Avoiding stalls or duplicates is a need; avoiding a thing is not.
@@ -44,6 +47,7 @@ const BEFORE = {
     "unnecessary|irrelevant|superfluous|unimportant|immaterial|pointless|overkill|optional",
     String.raw`(?:do|does|did)(?:n't| not) (?:matter|apply|arise|count|concern us|interest)`,
     String.raw`(?:is|are|be|of) no (?:real |great |particular )?(?:concern|issue|interest|importance|consequence|use|worry|tragedy|topic|requirement)`,
+    "out of place|beside the point|not the point|uncalled for|unwanted|needless|not at issue|a nice extra",
     "plays? no (?:part|role)|n/a|(?:does|do) no (?:harm|damage)|can wait|all the same to (?:me|us)",
   ],
   avoided: ["(?:is|are|be|was|were) (?:to be |best )?(?:avoided|ruled out|turned down|off limits|expressly unwanted)"],
@@ -51,12 +55,19 @@ const BEFORE = {
 } as const;
 
 const AROUND = {
-  denied: [String.raw`neither [^.;]{1,80} nor [^.;]{1,60} (?:needed|required|necessary|called for|wanted|asked for)`],
+  denied: [
+    String.raw`neither [^.;]{1,80} nor [^.;]{1,60} (?:needed|required|necessary|called for|wanted|asked for)`,
+    // "No job is needed twice" does not end there.
+    String.raw`no [^.;,:]{1,60} (?:(?:is|are) )?(?:wanted|needed|required|necessary|called for|asked for|involved)(?=[.;,]|$)`,
+  ],
   avoided: [],
   elsewhere: [
     "elsewhere|next door|out of scope|not in scope|outside (?:our|the) scope",
     String.raw`(?:is|are) (?:already )?(?:handled|done|covered|owned|provided|taken care of|dealt with|looked after|seen to|solved) (?:by|in|at|upstream|downstream)`,
     "(?:is|are) (?:not|none of) (?:ours|our (?:job|part|business|concern|affair))|somebody else's|someone else's|a matter for|the (?:job|business|affair|responsibility) of",
+    String.raw`(?:is|are|stays?|remains?) (?:(?:the|an?other|that|our|their) )?(?:[\w-]+ )?[\w-]+'s? (?:own )?(?:business|affairs?|job|concern|task|worry|problem|toy|story)`,
+    String.raw`(?:is|are) for (?:the |an?other )?(?:[\w-]+ ){1,2}to (?:know|decide|do|handle|settle|worry about)|let (?:the )?[\w-]+ (?:have|keep) their`,
+    String.raw`(?:was|were|has been|have been) (?:verified|checked|held|proven|established|done) (?:when|at the|long ago|already|beforehand)`,
     String.raw`used to|formerly|in the past|years ago|last year|back then|until recently|the (?:old|former|previous|earlier|legacy|outgoing) (?:system|version|design|prototype|set-?up|solution|pilot|release|platform|supplier|tool)`,
     String.raw`phase (?:two|three|2|3|ii|iii)|next (?:year|quarter|release)|a later (?:phase|release|version|project)|(?:come|comes|follow|follows) in v\d|on the roadmap`,
     "thesis|hobby|slide deck|brochure|known for|made (?:its|our|their) name|famous for|a talk (?:on|about)",

@@ -18,7 +18,8 @@ const GENERAL = new Set(
     "agent bot helper assistant modul component system servic platform application program server client user person team solution part " +
     "protocol messag request respons data information input output result thing something anything everything work task step process " +
     "do us need want receiv send get give handl provid support produc communicat interact cooperat collaborat together " +
-    "one two som several many other another each any all which what it well good best please"
+    "one two som several many other another each any all which what it well good best pleas " +
+    "communicat network connect link usual call exchang integrat happen company project software"
   ).split(" "),
 );
 

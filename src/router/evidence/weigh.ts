@@ -16,6 +16,9 @@ export class Scales {
   /** Built when the first text is read, not when the module is loaded. */
   #offsets: ReadonlyMap<string, number> | undefined;
 
+  /** The weights in steps, built with them. */
+  #steps: Int16Array | undefined;
+
   constructor(learned: Learned) {
     this.#learned = learned;
   }
@@ -27,11 +30,12 @@ export class Scales {
       return offset === undefined ? [] : [{ offset, words }];
     });
     const scale = 1 / Math.sqrt(Math.max(known.length, 1));
-    const scores = biases.map((bias, each) => {
-      let sum = 0;
-      for (const { offset } of known) sum += this.#weightAt(offset + each);
-      return bias + sum * scale;
-    });
+    const steps = this.#allSteps();
+    const { step } = this.#learned;
+    const sums = new Float64Array(biases.length);
+    for (const { offset } of known)
+      for (let each = 0; each < sums.length; each++) sums[each] = (sums[each] ?? 0) + (steps[offset + each] ?? 0) * step;
+    const scores = biases.map((bias, each) => bias + (sums[each] ?? 0) * scale);
     return {
       shares: shares(scores),
       wordsFor: (chosen, count) => {
@@ -64,8 +68,13 @@ export class Scales {
   }
 
   #weightAt(offset: number): number {
-    const { weights, zero, step } = this.#learned;
-    return (weights.charCodeAt(offset) - zero) * step;
+    return (this.#allSteps()[offset] ?? 0) * this.#learned.step;
+  }
+
+  #allSteps(): Int16Array {
+    const { weights, zero } = this.#learned;
+    this.#steps ??= Int16Array.from({ length: weights.length }, (_, index) => weights.charCodeAt(index) - zero);
+    return this.#steps;
   }
 
   #meanAt(offset: number): number {
