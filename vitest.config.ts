@@ -13,7 +13,7 @@ const PROCESS = [
   "test/watermark/**",
   "test/{damaged-store,durable,durable-wires,replicas}.test.ts",
   "test/sage/**",
-  "test/router/determinism.test.ts",
+  "test/router/{bandit-processes,determinism}.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
   "test/conformance/official-servers.test.ts",
   "apps/cli/{audit,main,mcp,task}.test.ts",

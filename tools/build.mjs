@@ -33,6 +33,7 @@ const PROGRAMS = [
   "test/gateway/processes/*.ts",
   "test/chaos/replica.ts",
   "test/anp/processes/*.ts",
+  "test/router/bandit-learner.ts",
   "test/damage/reader.ts",
   "test/watermark/processes/*.ts",
   "test/attack/processes/*.ts",

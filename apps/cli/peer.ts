@@ -6,6 +6,7 @@ import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
+import type { LearnOptions } from "./learning.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
@@ -21,7 +22,7 @@ export interface ConnectionOptions extends CredentialOptions, IdentityCredential
 }
 
 /** The options of every command that calls an agent. */
-export interface PeerOptions extends ConnectionOptions, TraceOptions {
+export interface PeerOptions extends ConnectionOptions, LearnOptions, TraceOptions {
   readonly output: Format;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -45,8 +46,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
   const output = createOutput(options.output);
   const { timeout } = options;
   const tracing = await startTracing(options, { notify: (line) => output.say(line) });
+  const choice = await choiceOf(address, options, output);
   const connectOptions = {
     ...(await connectOptionsOf(options)),
+    ...choice?.options,
     onLoss: lossReporter(output),
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
@@ -68,9 +71,18 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     if (interrupt.signal.aborted) void peer?.close();
     else {
       await peer?.close();
+      await choice?.close();
       await tracing?.close();
     }
   }
+}
+
+/** Loaded only where protocols are chosen: every other call goes without. */
+async function choiceOf(address: string, options: LearnOptions, output: Output) {
+  const { learn, feasible, context } = options;
+  if (learn === undefined && feasible === undefined && context === undefined) return undefined;
+  const { openChoice } = await import("./learning.js");
+  return openChoice(address, options, (problem) => output.say(oneLine(problem, 500)));
 }
 
 /** Credentials were sent: without this the error reads as if there were none. */

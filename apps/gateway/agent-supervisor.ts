@@ -15,6 +15,7 @@ import type { Telemetry } from "../../src/public/telemetry.js";
 import { fingerprintOf } from "./agent-fingerprint.js";
 import { agentHealth, upstreamNotes } from "./agent-health.js";
 import type { AgentConfig } from "./config.js";
+import type { LearnedChoices } from "./learned-choices.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
 import type { PreparedAgent } from "./prepare.js";
 import { type Health, UpstreamMonitor } from "./upstream-monitor.js";
@@ -29,6 +30,7 @@ export interface SharedParts extends PolicyTools {
   readonly secret: Uint8Array;
   readonly publicUrl: Maybe<string>;
   readonly signsCards: boolean;
+  readonly choices: LearnedChoices;
 }
 
 /** How long a task started by an earlier process waits for its upstream. */
@@ -74,6 +76,7 @@ export class AgentSupervisor {
         telemetry: shared.telemetry,
         clock: shared.clock,
         connections: config,
+        choice: config.learn === undefined ? {} : shared.choices.forUpstream(id, config.learn),
         notes,
         policies: (idempotentSend) =>
           upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, { ...shared, notes }),

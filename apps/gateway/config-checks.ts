@@ -82,7 +82,7 @@ function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], p
   const { listen = {}, cardKeys = [] } = document;
   const own = ownAddresses(listen);
   const names = new Set<string>();
-  for (const [index, { name, path, upstreams, card }] of agents.entries()) {
+  for (const [index, { name, path, upstreams, card, learn }] of agents.entries()) {
     const agent = document.agents[index];
     if (names.has(name)) problems.add([...path, "name"], `is a duplicate: another agent is named ${name}`);
     names.add(name);
@@ -92,9 +92,11 @@ function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], p
     if (agent?.policies?.select !== undefined && upstreams.length === 1)
       problems.add([...path, "policies", "select"], "requires more than one upstream");
     const ids = new Set<string>();
-    for (const { id, url, path: urlPath } of upstreams) {
+    for (const { id, url, pin, path: urlPath } of upstreams) {
       if (ids.has(id)) problems.add([...urlPath.slice(0, -1), "id"], `is a duplicate: another upstream is named ${id}`);
       ids.add(id);
+      if (learn !== undefined && pin !== undefined)
+        problems.add([...path, agent?.learn === undefined ? "name" : "learn"], `has no effect with pin: ${id} has one interface`);
       if (own.has(addressKey(url))) problems.add(urlPath, "is the address of this gateway, which would call itself in a loop");
     }
   }

@@ -5,6 +5,7 @@ import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { ADDRESS, COUNT, DID, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { CLEAR_TEXT, OPENING, REQUIRE } from "./floor-schema.js";
+import { LEARN } from "./learn-schema.js";
 import { ADMIN, LOG, LOG_FORMAT, LOG_LEVEL, METRIC_NAMES, METRICS, TRACING } from "./operator-schema.js";
 import { POLICIES } from "./policy-schema.js";
 
@@ -80,6 +81,9 @@ const COMMON = {
   ),
   callers: CALLERS.optional(),
   trust: TRUST.optional(),
+  learn: LEARN.optional().describe(
+    "Choose among the protocols that the agent speaks by the outcomes of earlier calls, which are kept in the store. Default: false.",
+  ),
   policies: POLICIES.optional(),
   require: REQUIRE.optional().describe("Security that callers must bring, and that calls to the agent must have."),
 };

@@ -3,6 +3,7 @@ import type { MemberPath } from "../config/index.js";
 import type { CallersDocument } from "./callers-schema.js";
 import type { ConfigProblems } from "./config-problem.js";
 import type { AgentDocument, ConfigDocument, CredentialReferences, TrustReferences } from "./config-schema.js";
+import type { LearnDocument } from "./learn-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
 
 /** One upstream address of an agent. */
@@ -50,6 +51,8 @@ export interface AgentConfig {
   readonly trust: Maybe<TrustReferences>;
   /** Where `trust` stands in the document, for problem reports. */
   readonly trustPath: MemberPath;
+  /** How protocols are chosen by the outcomes of earlier calls. Default: they are not. */
+  readonly learn: Maybe<LearnDocument>;
   /** Which credentials upstream calls carry. Default: the gateway's own. */
   readonly callers: CallersDocument;
   /** Where `callers` stands in the document, for problem reports. */
@@ -82,7 +85,7 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
   return agents.map((agent, index) => {
     const path = ["agents", index];
     const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own", require = [] } = { ...defaults, ...agent };
-    const { connections, connectionQueue, callsPerCaller } = { ...defaults, ...agent };
+    const { connections, connectionQueue, callsPerCaller, learn = false } = { ...defaults, ...agent };
     return {
       name: agent.name,
       upstreams: upstreamsOf(agent, document, path),
@@ -97,6 +100,7 @@ export function agentsOf(document: ConfigDocument): readonly AgentConfig[] {
       connectionQueue,
       trust,
       trustPath: agent.trust === undefined ? ["defaults", "trust"] : [...path, "trust"],
+      learn: learn === true ? {} : learn === false ? undefined : learn,
       callers,
       callersPath: agent.callers === undefined ? ["defaults", "callers"] : [...path, "callers"],
       policies: { ...defaults.policies, ...agent.policies },

@@ -38,8 +38,6 @@ export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {})
   }
 }
 
-type SharedTools = Pick<SharedParts, "clock" | "random" | "newId" | "notes">;
-
 class RunningGateway implements Gateway {
   readonly console: GatewayConsole;
   readonly #resources: GatewayResources;
@@ -51,7 +49,7 @@ class RunningGateway implements Gateway {
   /** Generated once if none is configured: pseudonyms must survive a reload. */
   readonly #secret: Uint8Array;
   readonly #clock: Clock;
-  readonly #tools: SharedTools;
+  readonly #tools: Pick<SharedParts, "clock" | "random" | "newId" | "notes" | "choices">;
   #prepared: Prepared;
   #supervisors: readonly AgentSupervisor[] = [];
   #served: readonly Agent[] = [];
@@ -80,6 +78,7 @@ class RunningGateway implements Gateway {
       clock: this.#clock,
       random: deps.random ?? Math.random,
       newId: this.#newId,
+      choices: resources.choices,
       notes: combineSinks([
         this.#observed.telemetry.policies(GATEWAY),
         auditFloor(resources.audit, this.#clock),

@@ -16,10 +16,13 @@ import type { LogSink } from "../../src/public/telemetry.js";
 import { type MemberPath, openLog } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
+import { LearnedChoices } from "./learned-choices.js";
 
 /** Stores and files that stay open while the gateway runs. */
 export interface GatewayResources {
   readonly store: Store;
+  /** Choices by the outcomes of calls, which are kept in the store. */
+  readonly choices: LearnedChoices;
   readonly artifacts: ArtifactStore;
   readonly audit: AuditFile | undefined;
   readonly log: LogSink | undefined;
@@ -43,7 +46,8 @@ export async function openResources(config: GatewayConfig, notify: (line: string
     }
   };
   const store = await at(["store"], () => openStore(config));
-  closers.push(() => store.close?.());
+  const choices = new LearnedChoices(store.records, notify);
+  closers.push(() => choices.settled().finally(() => store.close?.()));
   const artifacts = await at(["artifacts"], () => openArtifacts(config));
   closers.push(() => artifacts.close?.());
   const { audit: auditPath } = config.document;
@@ -58,6 +62,7 @@ export async function openResources(config: GatewayConfig, notify: (line: string
   if (log !== undefined) closers.push(log.close);
   return {
     store,
+    choices,
     artifacts,
     audit,
     log: log?.sink,

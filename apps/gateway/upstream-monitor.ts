@@ -53,6 +53,8 @@ export interface UpstreamParts {
   readonly trust: Maybe<CardTrust>;
   readonly timeoutMs: Maybe<number>;
   readonly connections: Pick<AgentConfig, "connections" | "connectionQueue">;
+  /** How its protocol is chosen, where it speaks several. */
+  readonly choice: Pick<ConnectOptions, "feasible" | "chooser">;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Receives notes about calls with less security than they must have, and about those that wait for a connection. */
@@ -217,6 +219,7 @@ export class UpstreamMonitor {
     const options = {
       ...config.floor,
       settings: config.settings,
+      ...this.#parts.choice,
       connections,
       connectionQueue,
       as: GATEWAY,

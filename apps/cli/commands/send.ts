@@ -10,6 +10,7 @@ Examples:
   koine send http://127.0.0.1:8080 --task 4f1c… "the second one"      answer a question of the agent
   koine send http://127.0.0.1:8080 "build it" --no-wait                start, and look later with koine task get
   koine send http://127.0.0.1:8080 "hello" --protocol a2a@0.3 -v       by this protocol only, and say how
+  koine send http://127.0.0.1:8080 "hello" --learn outcomes -v         by the protocol that worked best before
 
 Exit code 0 means that an answer came, also when it says that the task failed; -o json has its state.`;
 
@@ -31,6 +32,9 @@ export function addSend(program: Command): void {
     .option("--data <json>", "attach a JSON value", parseJson)
     .option("--meta <key=value>", "metadata of the message; may be given several times", collectPairs)
     .addOption(requireOption("send nothing without this security"))
+    .option("--feasible <list>", "only these protocols, for example those that a decision of `koine route` left")
+    .option("--learn <store>", "choose among its protocols by how earlier calls went, kept in this folder or redis://…")
+    .option("--context <name>", "calls that share what was learned (default: the agent's host)")
     .option("--ttl <seconds>", "how long the agent may work on it", parseSeconds)
     .option("--priority <number>", "order in queues: higher first", parseWhole)
     .option("--tag <label>", "a label of the message; may be given several times", collect)

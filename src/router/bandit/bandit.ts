@@ -31,6 +31,8 @@ export interface Bandit {
   choose(feasible: readonly string[], context: string): Promise<string>;
   /** Resolves when the outcome is stored. */
   learn(context: string, protocol: string, outcome: Outcome): Promise<void>;
+  /** What was learned in a context, by protocol id: faded outcomes for and against it. */
+  state(context: string): Promise<ReadonlyMap<string, { readonly good: number; readonly bad: number }>>;
   /** Both for the links of one context. */
   on(context: string): LinkBandit;
   /** Writes everything learned so far. Call it before closing the store. */
@@ -68,6 +70,7 @@ export function createBandit({ records, seed, fading, onProblem }: BanditOptions
   return {
     choose,
     learn,
+    state: (context) => store.read(boundedContext(context)),
     on: (context) => ({
       choose: (feasible) => choose(feasible, context),
       learn: (protocol, outcome) => learn(context, protocol, outcome),

@@ -1,6 +1,7 @@
 import { AgentError, type JsonObject, type Maybe, RecentMap, type Records, recordsBelow } from "../../envelope/index.js";
 import { type Fading, NOTHING_KNOWN, type Posterior, readPosterior, withReward, writePosterior } from "./posterior.js";
 import type { ReportOnce } from "./report-once.js";
+import { writingAlone } from "./write-lock.js";
 
 /** Contexts with their own evidence; later ones share one. */
 export const CONTEXTS = 500;
@@ -26,8 +27,7 @@ interface Batch {
 
 /**
  * The evidence of all contexts, kept in records. A failing store is reported and never thrown: choosing continues without
- * evidence. Writes of one process are serialized; if two processes write one context at once, the later wins and the other's
- * last rewards are lost.
+ * evidence. Writes of one process are serialized, those of several processes by a lock in the records.
  */
 export class EvidenceStore {
   readonly #records: Records;
@@ -97,10 +97,13 @@ export class EvidenceStore {
 
   async #save(context: string, rewards: readonly Reward[]): Promise<void> {
     try {
-      const { key, posterior } = await this.#find(context);
-      let after = posterior;
-      for (const { protocol, reward } of rewards) after = withReward(after, protocol, reward, this.#fading);
-      await this.#records.put(key ?? (await this.#keyFor(context)), writePosterior(after), KEEP_EVIDENCE_MS);
+      await writingAlone(this.#records, async () => {
+        const { key, posterior } = await this.#find(context);
+        let after = posterior;
+        for (const { protocol, reward } of rewards) after = withReward(after, protocol, reward, this.#fading);
+        const place = key ?? (await this.#keyFor(context));
+        return () => this.#records.put(place, writePosterior(after), KEEP_EVIDENCE_MS);
+      });
       for (const problem of [STORE, BACKLOG, OWN + context]) this.#problems.clear(problem);
     } catch (thrown) {
       this.#failed(thrown);
