@@ -53,7 +53,7 @@ describe("readInput()", () => {
 
   it("fails for a malformed scenario, or skips and reports it", async () => {
     const path = await fileOf(`[${BAD},${GOOD},${BAD}]`);
-    const where = "[0].modules[0].txt is not known; did you mean text? (scenario b)";
+    const where = "line 1: [0].modules[0].txt is not known; did you mean text? (scenario b)";
     await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path}: ${where}; and 1 more` });
     const { ids, printed } = await read([path], { skipMalformed: true });
     expect(ids).toEqual(["a"]);

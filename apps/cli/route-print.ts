@@ -1,5 +1,6 @@
 import type { Json } from "../../src/index.js";
 import {
+  type Bandit,
   CAPABILITIES,
   DECISION_FIELDS,
   type DecidedBy,
@@ -16,9 +17,13 @@ import { oneLine } from "./printable.js";
 const ID_CHARACTERS = 40;
 const EVIDENCE_CHARACTERS = 70;
 
+/** The record of the specification has these members and no other. */
+const STRICT_FIELDS: readonly (keyof Decision)[] = ["module_id", "selected_protocol", "evidence_spans", "rationale"];
+
 /** Only the documented members, in their order. */
-export function decisionJson(decision: Decision): Json {
-  const members = DECISION_FIELDS.flatMap((name) => (decision[name] === undefined ? [] : [[name, decision[name]] as const]));
+export function decisionJson(decision: Decision, record: "full" | "strict" = "full"): Json {
+  const fields = record === "strict" ? STRICT_FIELDS : DECISION_FIELDS;
+  const members = fields.flatMap((name) => (decision[name] === undefined ? [] : [[name, decision[name]] as const]));
   return Object.fromEntries(members) as Json; // a decision is plain data
 }
 
@@ -29,7 +34,8 @@ export function decisionTable(decisions: readonly Decision[]): string {
     oneLine(decision.module_id, ID_CHARACTERS),
     chosenIn(decision),
     decision.margin.toFixed(2),
-    oneLine(decision.evidence_spans[0] ?? "", EVIDENCE_CHARACTERS),
+    // Without a quotation, the reason.
+    oneLine(decision.evidence_spans[0] ?? decision.rationale, EVIDENCE_CHARACTERS),
   ]);
   return tableOf(["scenario", "module", "protocol", "margin", "evidence"], rows);
 }
@@ -79,16 +85,22 @@ const DECIDED_BY: { readonly [by in DecidedBy]: string } = {
   nothing: "nothing in the text",
 };
 
+/** What the bandit knows in a context, by protocol id. */
+export interface Learned {
+  readonly context: string;
+  readonly state: Awaited<ReturnType<Bandit["state"]>>;
+}
+
 /** The explanation of each decision, from the judgement it was made from. */
-export function explanations({ decisions, judgements }: Routing, settings: RouterSettings): readonly string[] {
+export function explanations({ decisions, judgements }: Routing, settings: RouterSettings, learned?: Learned): readonly string[] {
   return decisions.flatMap((decision, index) => {
     const judgement = judgements[index];
-    return judgement === undefined ? [] : [explanation(decision, judgement, settings)];
+    return judgement === undefined ? [] : [explanation(decision, judgement, settings, learnedLines(judgement, learned))];
   });
 }
 
 /** The reasons for and against each protocol, for one module. */
-function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings): string {
+function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings, learned: readonly string[]): string {
   const { module_id: module, margin, rationale, evidence_spans: spans, rejected, prompt_sha256: prompt } = decision;
   const width = Math.max(0, ...rejected.map(({ protocol }) => protocol.length));
   const by = settings.scope === "scenario" ? "what suits all modules" : DECIDED_BY[judgement.decidedBy];
@@ -104,9 +116,24 @@ function explanation(decision: Decision, judgement: Judgement, settings: RouterS
       rejected.map(({ protocol, because }) => `${oneLine(protocol, width).padEnd(width)}  ${oneLine(because, LINE_CHARACTERS)}`),
     ),
     ...section("needs", tierLines(judgement, settings)),
+    ...section("learned", learned),
     ...section("decided", prompt === undefined ? [`by ${by}`] : [`by a model, with the prompt ${oneLine(prompt, 80)}`]),
     "",
   ].join("\n");
+}
+
+/** How calls went by each feasible protocol; empty where there is no choice. */
+function learnedLines({ feasible }: Judgement, learned: Learned | undefined): readonly string[] {
+  if (learned === undefined || feasible.length < 2) return [];
+  const width = Math.max(...feasible.map(({ name }) => name.length));
+  return feasible.map(({ id, name }) => {
+    const known = learned.state.get(id);
+    const words =
+      known === undefined
+        ? "not tried"
+        : `mean reward ${((1 + known.good) / (2 + known.good + known.bad)).toFixed(2)} by ${(known.good + known.bad).toFixed(1)} outcomes`;
+    return `${oneLine(name, width).padEnd(width)}  ${words}, in ${oneLine(learned.context, NAME_CHARACTERS)}`;
+  });
 }
 
 /** The capability that a span was matched to; empty if it was found otherwise, for example by a model. */

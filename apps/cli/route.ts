@@ -1,5 +1,4 @@
 import { createInterface } from "node:readline/promises";
-import type { Json } from "../../src/index.js";
 import { cancelFrom } from "../../src/public/protocols.js";
 import {
   type Decision,
@@ -9,16 +8,16 @@ import {
   type RouterSettings,
   type Routing,
   route,
-  SCENARIO_SCHEMA,
   type Scenario,
 } from "../../src/router/index.js";
-import { CliError, EXIT } from "./exit.js";
+import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 import { readInput } from "./route-input.js";
-import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanations } from "./route-print.js";
+import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanations, type Learned } from "./route-print.js";
 import { openSettings, type SettingOptions } from "./route-settings.js";
+import { type SchemaDialect, scenarioSchema } from "./scenario-schema.js";
 
 interface RouteOptions extends SettingOptions {
   readonly output: Format;
@@ -26,21 +25,27 @@ interface RouteOptions extends SettingOptions {
   readonly requires?: string;
   readonly explain?: boolean;
   readonly skipMalformed?: boolean;
-  readonly schema?: boolean;
+  readonly schema?: SchemaDialect;
   readonly capabilities?: boolean;
+  readonly learned?: string;
+  readonly context?: string;
+  readonly record?: "full" | "strict";
 }
 
 /** `koine route`. */
 export async function runRoute(files: readonly string[], options: RouteOptions): Promise<void> {
   const output = createOutput(options.output);
   const rows = featureRows();
-  if (options.schema === true) return output.document(SCENARIO_SCHEMA as unknown as Json); // a schema is plain data
+  if (options.schema !== undefined) return output.document(scenarioSchema(options.schema));
   const { settings, close } = await openSettings(options, rows, (problem) => output.say(printable(problem)));
   try {
     if (options.capabilities === true) return await printCapabilities(settings, output);
     const scenarios = await readInput(files, options, { rows, stdin: process.stdin, output });
     const routing = await decide(scenarios, settings, { output, piped: files.includes("-") });
-    await print(routing.decisions, output, () => (options.explain === true ? explanations(routing, settings) : []));
+    const learned = await readLearned(options, output);
+    const explained = options.explain === true ? explanations(routing, settings, learned) : [];
+    await print(routing.decisions, output, { explained, record: options.record });
+    await sayNotSpoken(routing, output);
   } finally {
     await close();
   }
@@ -126,10 +131,42 @@ function sayUndecided(decisions: readonly Decision[], output: Output): void {
   output.say(`${modules} undecided. --abstain default:<protocol> or --abstain model decides where the text does not.`);
 }
 
-async function print(decisions: readonly Decision[], output: Output, explained: () => readonly string[]): Promise<void> {
-  if (output.format === "json") return output.document({ decisions: decisions.map(decisionJson) });
+interface Printed {
+  readonly explained: readonly string[];
+  readonly record: RouteOptions["record"];
+}
+
+async function print(decisions: readonly Decision[], output: Output, { explained, record = "full" }: Printed): Promise<void> {
+  if (output.format === "json")
+    return output.document({ decisions: decisions.map((decision) => decisionJson(decision, record)) });
   await output.text(decisionTable(decisions));
-  for (const text of explained()) await output.text(`\n${text}`);
+  for (const text of explained) await output.text(`\n${text}`);
+}
+
+/** How earlier calls went, by protocol id; undefined if it was not asked for. */
+async function readLearned({ learned, context, explain }: RouteOptions, output: Output): Promise<Learned | undefined> {
+  if (learned === undefined && context === undefined) return undefined;
+  if (learned === undefined) throw usageError("--context is for --learned", "Give --learned with the place of earlier outcomes.");
+  if (explain !== true) throw usageError("--learned is for --explain", "Give --explain, or leave it out.");
+  if (context === undefined) throw usageError("--learned needs --context", "`koine send --learn` uses the agent's host.");
+  const { openBandit } = await import("./learning.js");
+  const { bandit, close } = await openBandit(learned, (problem) => output.say(printable(problem)));
+  try {
+    return { context, state: await bandit.state(context) };
+  } finally {
+    await close();
+  }
+}
+
+/** A candidate may be described without being built in: a plan with it could not be started. */
+async function sayNotSpoken({ decisions, judgements }: Routing, output: Output): Promise<void> {
+  const chosen = new Set(decisions.flatMap(({ selected_protocol: name }) => (name === null ? [] : [name])));
+  if (chosen.size === 0) return;
+  const { protocols } = await import("../../src/public/protocols.js");
+  const rows = new Map(judgements.flatMap(({ feasible }) => feasible.map((row) => [row.name, row.id] as const)));
+  for (const name of chosen)
+    if (!protocols.some(({ id }) => id === rows.get(name)))
+      output.say(printable(`${name} cannot be run here: this Koine does not speak it. --candidates leaves it out.`));
 }
 
 /** Attempts per question: an invalid answer is asked again. */

@@ -89,8 +89,10 @@ const UNREAD: { readonly [why in Unread]: string } = {
   vague: "Nothing in the text decides; it names no need.",
 };
 
-function whyUndecided({ feasible, unread }: Judgement): string {
+function whyUndecided({ feasible, unread, module }: Judgement): string {
   if (feasible.length === 0) return "No candidate can carry all that is demanded.";
+  if (module.passages.length === 0 && module.requires !== undefined)
+    return "No requirement decides; others can carry what is demanded too.";
   return unread === undefined ? NOTHING_DECIDES : UNREAD[unread];
 }
 

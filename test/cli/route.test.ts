@@ -49,6 +49,45 @@ function chosenIn({ stdout }: Outcome): Readonly<Record<string, string | null>> 
 }
 
 describe("koine route", () => {
+  test("--record strict leaves the four members of the specification, and no other", async () => {
+    const { stdout } = await route(harbour, "-o", "json", "--record", "strict");
+    const { decisions } = JSON.parse(stdout) as { readonly decisions: readonly object[] };
+    const strict = ["module_id", "selected_protocol", "evidence_spans", "rationale"];
+    expect(decisions.map((each) => Object.keys(each))).toEqual([strict, strict, strict]);
+  });
+
+  test("--requires shows the reason in the table", async () => {
+    expect((await route("--requires", "streaming")).stdout).toContain("A2A       1.00    Needs streaming.");
+    expect((await route("--requires", "audit-trail")).stdout).toContain(
+      "No requirement decides; others can carry what is demanded too.",
+    );
+  });
+
+  test("a malformed file is refused with the line, and with what was meant", async () => {
+    const file = await workspace.write(
+      "slip.yaml",
+      "scenario: s\nmodules:\n  - id: a\n    text: x\n  - id: b\n    requirs: [x]\n",
+    );
+    const { code, stderr } = await route(file);
+    expect(code).toBe(1);
+    expect(stderr).toContain("slip.yaml: line 6: modules[1].requirs is not known; did you mean requires?");
+  });
+
+  test("--learned shows how calls went by each protocol, and is refused without --explain", async () => {
+    const { code, stdout } = await route(
+      "--requires",
+      "streaming",
+      "--explain",
+      "--learned",
+      workspace.path("none"),
+      "--context",
+      "x",
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/learned {3}A2A {2}not tried, in x\n {12}ACP {2}not tried, in x\n {12}ANP {2}not tried, in x/);
+    expect(await route("--requires", "streaming", "--learned", workspace.path("none"))).toMatchObject({ code: 2 });
+  });
+
   test("JSON is one object with the decisions, their members in order, and nothing else", async () => {
     const outcome = await route(harbour, "-o", "json");
     const document = JSON.parse(outcome.stdout) as Decisions & { readonly decisions: readonly object[] };

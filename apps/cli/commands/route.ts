@@ -24,10 +24,24 @@ export function addRoute(program: Command): void {
     .option("--text <text>", "one module in words, instead of a file")
     .option("--requires <list>", "capabilities that one module needs, instead of a file or with --text; see --capabilities")
     .option("--explain", "print the evidence, and why each other protocol was rejected")
+    .option("--learned <store>", "with --explain: how earlier calls went by each protocol, kept in this folder or redis://…")
+    .option(
+      "--context <name>",
+      "for --learned: the calls in question, as `koine send --context` and learn.context of koine.yaml name them",
+    )
     .addOption(outputOption())
     .option("--skip-malformed", "leave out malformed scenarios and say which, instead of failing")
-    .option("--schema", "print the JSON Schema of our own form of scenario files")
+    .addOption(
+      new Option("--schema [dialect]", "print the JSON Schema of our own form of scenario files, for 2020-12 or draft-07")
+        .choices(["2020-12", "draft-07"])
+        .preset("2020-12"),
+    )
     .option("--capabilities", "print what modules can need and protocols can bring")
+    .addOption(
+      new Option("--record <form>", "members of a decision with -o json: all, or strictly the four of the specification")
+        .choices(["full", "strict"])
+        .default("full"),
+    )
     .optionsGroup("How to choose:")
     .option("--candidates <list>", "the protocols that take part, in the order of last resort (default: a2a,acp,agora,anp)")
     .option("--priority <list>", `groups of needs, the strongest first (default: ${PRIORITY.join(",")})`)

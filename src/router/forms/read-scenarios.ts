@@ -43,7 +43,19 @@ export function readScenarios(document: unknown, options: ReadOptions = {}): Rea
 /** The scenarios of a file's text: JSON, JSON lines or YAML. The file name is only a hint. */
 export async function parseScenarioText(text: string, name?: string, options: ReadOptions = {}): Promise<ReadScenarios> {
   const parsed = await parseText(text, name);
-  return readRecords(parsed.kind === "lines" ? parsed.records : recordsOf(parsed.value), options);
+  if (parsed.kind === "lines") return readRecords(parsed.records, options);
+  const { scenarios, excluded } = readRecords(recordsOf(parsed.value), options);
+  return { scenarios, excluded: excluded.length === 0 ? [] : await located(excluded, text) };
+}
+
+/** With the lines of what is malformed. */
+async function located(excluded: readonly Excluded[], text: string): Promise<readonly Excluded[]> {
+  const { linesIn } = await import("./locate.js");
+  const lineOf = await linesIn(text);
+  return excluded.map((each) => {
+    const line = lineOf?.(each.where);
+    return line === undefined ? each : { ...each, where: `line ${line}: ${each.where}` };
+  });
 }
 
 function readRecords(records: readonly PlacedRecord[], { rows = featureRows(), answers = false }: ReadOptions): ReadScenarios {
