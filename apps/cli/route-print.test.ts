@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Embedder, route, type Scenario } from "../../src/router/index.js";
-import { explanations } from "./route-print.js";
+import { defaultCandidates, type Embedder, route, type Scenario } from "../../src/router/index.js";
+import { explanations, notSpoken } from "./route-print.js";
 
 /** Words that no training sentence has: only an embedder can classify them. */
 const SCENARIO: Scenario = {
@@ -13,7 +13,26 @@ const SCENARIO: Scenario = {
 const VECTOR = Float32Array.from({ length: 384 }, (_, index) => (index === 4 ? 3 : 0));
 const embedder: Embedder = { embed: async (texts) => texts.map(() => VECTOR) };
 
+describe("notSpoken()", () => {
+  it("names chosen protocols that are described and not built in", async () => {
+    const [row] = defaultCandidates();
+    if (row === undefined) throw new Error("there are candidates");
+    const candidates = [{ ...row, id: "drums", name: "Drums", inherent: [] }];
+    const module = { id: "m", passages: [], requires: ["streaming"] } as const;
+    const routing = await route({ id: "s", description: "", modules: [module] }, { candidates });
+    expect(notSpoken(routing, new Set(["a2a", "acp"]))).toEqual(["Drums"]);
+    expect(notSpoken(routing, new Set(["drums"]))).toEqual([]);
+  });
+});
+
 describe("explanations()", () => {
+  it("shows what was learned of each feasible protocol", async () => {
+    const module = { id: "m", passages: [], requires: ["streaming"] } as const;
+    const state = new Map([["a2a", { good: 8, bad: 0 }]]);
+    const [text] = explanations(await route({ id: "s", description: "", modules: [module] }), {}, { context: "eu", state });
+    expect(text).toContain("learned   A2A  mean reward 0.90 by 8.0 outcomes, in eu\n            ACP  not tried, in eu\n");
+  });
+
   it("explains the judgement the decision was made from, with its embeddings", async () => {
     const settings = { embedder };
     const [text] = explanations(await route(SCENARIO, settings), settings);

@@ -46,6 +46,13 @@ function chosenIn({ selected_protocol: chosen, abstained }: Decision): string {
   return abstained ? `${oneLine(chosen, ID_CHARACTERS)}, not by the text` : oneLine(chosen, ID_CHARACTERS);
 }
 
+/** The chosen protocols that are not among these ids: a candidate may be described without being built in. */
+export function notSpoken({ decisions, judgements }: Routing, spoken: ReadonlySet<string>): readonly string[] {
+  const ids = new Map(judgements.flatMap(({ feasible }) => feasible.map(({ name, id }) => [name, id] as const)));
+  const chosen = new Set(decisions.flatMap(({ selected_protocol: name }) => (name === null ? [] : [name])));
+  return [...chosen].filter((name) => !spoken.has(ids.get(name) ?? ""));
+}
+
 /** The capabilities by facet, and the support of each candidate: native or composed. */
 export function capabilityTable(rows: readonly Features[]): string {
   const lines = CAPABILITIES.map(({ id, facet, means, ...rest }) => [

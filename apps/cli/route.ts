@@ -15,7 +15,15 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 import { readInput } from "./route-input.js";
-import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanations, type Learned } from "./route-print.js";
+import {
+  capabilityJson,
+  capabilityTable,
+  decisionJson,
+  decisionTable,
+  explanations,
+  type Learned,
+  notSpoken,
+} from "./route-print.js";
 import { openSettings, type SettingOptions } from "./route-settings.js";
 import { type SchemaDialect, scenarioSchema } from "./scenario-schema.js";
 
@@ -158,15 +166,11 @@ async function readLearned({ learned, context, explain }: RouteOptions, output: 
   }
 }
 
-/** A candidate may be described without being built in: a plan with it could not be started. */
-async function sayNotSpoken({ decisions, judgements }: Routing, output: Output): Promise<void> {
-  const chosen = new Set(decisions.flatMap(({ selected_protocol: name }) => (name === null ? [] : [name])));
-  if (chosen.size === 0) return;
+async function sayNotSpoken(routing: Routing, output: Output): Promise<void> {
   const { protocols } = await import("../../src/public/protocols.js");
-  const rows = new Map(judgements.flatMap(({ feasible }) => feasible.map((row) => [row.name, row.id] as const)));
-  for (const name of chosen)
-    if (!protocols.some(({ id }) => id === rows.get(name)))
-      output.say(printable(`${name} cannot be run here: this Koine does not speak it. --candidates leaves it out.`));
+  const spoken = new Set(protocols.map(({ id }) => id));
+  for (const name of notSpoken(routing, spoken))
+    output.say(printable(`${name} cannot be run here: this Koine does not speak it. --candidates leaves it out.`));
 }
 
 /** Attempts per question: an invalid answer is asked again. */
