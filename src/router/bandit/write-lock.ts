@@ -2,7 +2,7 @@ import { AgentError, type Records } from "../../envelope/index.js";
 
 const LOCK = "lock";
 /** A process that dies while it holds the lock loses it after this. */
-export const LOCK_MS = 10_000;
+const LOCK_MS = 10_000;
 /** What was read longer ago than this is read again: the lock may pass to another process soon. */
 const FRESH_MS = LOCK_MS / 2;
 /** The wait for a lock grows up to this. */
