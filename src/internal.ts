@@ -17,6 +17,7 @@ export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREM
 export { around, backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows, withoutBinding } from "./protocols/index.js";
 export { surelyProtected, traitsOf } from "./protocols/traits.js";
+export { TEMPLATES as PROMPT_TEMPLATES, VERSION as PROMPT_VERSION } from "./router/prompts/protocol-selection-v1.js";
 export {
   changeIdentity,
   describeCardSignature,

@@ -14,6 +14,8 @@ interface RouterbenchOptions extends ModelOptions {
   readonly mode: readonly Mode[];
   readonly ablate?: readonly Ablation[];
   readonly ranking?: string;
+  readonly split?: NonNullable<BenchSettings["split"]>;
+  readonly prompt?: string;
   readonly train?: string;
   readonly embeddings?: boolean;
   readonly wrong?: boolean;
@@ -66,7 +68,7 @@ async function measure(files: readonly string[], options: RouterbenchOptions, co
   if (options.out !== undefined) await benchmark.checkFolder(options.out, options.force === true);
   const { inputs, ranking } = await readFiles(files, options, benchmark);
   const complete = { ...settings, ranking: settings.modes.includes("spec+perf") ? ranking : [] };
-  const { tools, close } = await open(complete, options, context);
+  const { tools, close } = await open(complete, options, context, inputs.prompt);
   let bench: Bench;
   try {
     bench = await benchmark.runBench(inputs, complete, tools);
@@ -78,7 +80,8 @@ async function measure(files: readonly string[], options: RouterbenchOptions, co
   if (options.out !== undefined) {
     const facts = { koine: context.version, settings: complete, candidates: tools.engine.candidates, inputs };
     const stamped = options.stamp === true ? new Date().toISOString() : undefined;
-    await benchmark.writeFolder(options.out, texts, benchmark.manifestOf(texts, { ...facts, stamped }));
+    const manifest = benchmark.manifestOf(texts, { ...facts, stamped });
+    await benchmark.writeFolder(options.out, texts, manifest, facts);
   }
   sayExclusions(bench.report, output);
   if (options.output === "html") await output.text(texts["report.html"]);
@@ -100,12 +103,18 @@ function checkedSettings(options: RouterbenchOptions): Omit<BenchSettings, "rank
   const asked = modes.includes("model");
   if (asked && model === undefined)
     throw usageError("the mode `model` needs a model", "Give --model-url and --model, or leave out that mode.");
-  return { modes, ablate, embeddings, model: asked ? (model ?? null) : null };
+  for (const name of ["prompt", "temperature"] as const)
+    if (options[name] !== undefined && !asked)
+      throw usageError(`--${name} is for the mode \`model\``, "Give --mode model, or leave it out.");
+  const { seed, temperature = 0, split = null } = options;
+  if (seed !== undefined && !asked && split === null)
+    throw usageError("--seed is for --split and the mode `model`: the router draws nothing", "Leave it out.");
+  return { modes, ablate, embeddings, model: asked ? (model ?? null) : null, seed: seed ?? 0, temperature, split };
 }
 
 async function readFiles(
   files: readonly string[],
-  { train, ranking }: RouterbenchOptions,
+  { train, ranking, prompt }: RouterbenchOptions,
   benchmark: Benchmark,
 ): Promise<{ readonly inputs: BenchInputs; readonly ranking: readonly string[] }> {
   const paths = files.length > 0 ? files : await benchmark.ownCorpus();
@@ -113,8 +122,9 @@ async function readFiles(
   const scenarios = await benchmark.readInputs(paths);
   const trainFile = train === undefined ? undefined : await benchmark.readInput(train);
   const rankingFile = ranking === undefined ? undefined : await benchmark.readInput(ranking);
+  const promptFile = prompt === undefined ? undefined : await benchmark.readInput(prompt);
   return {
-    inputs: { scenarios, train: trainFile, ranking: rankingFile },
+    inputs: { scenarios, train: trainFile, ranking: rankingFile, prompt: promptFile },
     ranking: rankingFile === undefined ? benchmark.DEFAULT_RANKING : await benchmark.rankingIn(rankingFile),
   };
 }
@@ -124,13 +134,27 @@ async function open(
   { modes, embeddings }: Pick<BenchSettings, "modes" | "embeddings">,
   options: ModelOptions,
   { benchmark, interrupt, onProgress }: BenchContext,
+  prompt?: BenchInputs["prompt"],
 ): Promise<OpenTools> {
   const model = modes.includes("model") ? openModel(options) : undefined;
-  const { tools, close } = await benchmark.openTools({ signal: interrupt.signal, embeddings, model, onProgress });
+  const { tools, close } = await benchmark.openTools({ signal: interrupt.signal, embeddings, model, prompt, onProgress });
   return { tools, close: async () => void (await Promise.all([close(), model?.close()])) };
 }
 
-const NOT_WITH_VERIFY = ["ablate", "ranking", "train", "embeddings", "out", "stamp", "force", "wrong"] as const;
+const NOT_WITH_VERIFY = [
+  "ablate",
+  "ranking",
+  "train",
+  "embeddings",
+  "split",
+  "seed",
+  "temperature",
+  "prompt",
+  "out",
+  "stamp",
+  "force",
+  "wrong",
+] as const;
 
 async function verify(
   folder: string,

@@ -7,8 +7,9 @@ import { AgentError, CancelSource } from "../../src/envelope/index.js";
 import { defaultCandidates } from "../../src/protocols/candidates.js";
 import { parseScenarioText } from "../../src/router/forms/index.js";
 import { runBench } from "./bench.js";
+import { openTools } from "./engine.js";
 import type { RunTools } from "./entry.js";
-import { checkFolder, FILES, manifestOf, textsOf, writeFolder } from "./folder.js";
+import { checkFolder, FILES, manifestOf, OVERVIEW, textsOf, writeFolder } from "./folder.js";
 import { readInput, readInputs } from "./inputs.js";
 import type { BenchSettings } from "./plan.js";
 import type { Decision, Features, Module, OpinionAnswer, RouterSettings, Scenario, SecondOpinion } from "./router.js";
@@ -16,7 +17,16 @@ import { type Verification, verifyFolder } from "./verify.js";
 
 /** Six scenarios, of which the last has no label; 9 modules can be scored. */
 const SIX = fileURLToPath(new URL("./fixtures/six.jsonl", import.meta.url));
-const SPEC: BenchSettings = { modes: ["spec"], ablate: [], embeddings: false, ranking: [], model: null };
+const SPEC: BenchSettings = {
+  modes: ["spec"],
+  ablate: [],
+  embeddings: false,
+  ranking: [],
+  model: null,
+  seed: 0,
+  temperature: 0,
+  split: null,
+};
 const RIGHT: { readonly [module: string]: string } = {
   "FX-L1-01-M1": "ACP",
   "FX-L1-02-M1": "ANP",
@@ -155,6 +165,7 @@ describe("runBench()", () => {
       bytes: 1,
       sha256: "",
       text: '{"scenario_id":"x","modules":[{"module_id":"x-M1","text":"y"}]}',
+      commit: null,
     };
     await expect(runBench({ scenarios: [empty] }, SPEC, toolsWith(always))).rejects.toThrow(/no scenario of e\.jsonl.*x: /);
   });
@@ -216,7 +227,7 @@ describe("result folder", () => {
     const texts = textsOf(await runBench(files, settings, tools));
     const facts = { koine: "0.0.0", settings, candidates: tools.engine.candidates, inputs: files };
     await checkFolder(folder, true);
-    await writeFolder(folder, texts, manifestOf(texts, facts));
+    await writeFolder(folder, texts, manifestOf(texts, facts), facts);
   }
 
   const check = (tools: RunTools, paths: readonly string[] = [SIX]): Promise<Verification> =>
@@ -224,7 +235,7 @@ describe("result folder", () => {
 
   it("is the same bytes every time, and computing it again finds nothing", async () => {
     const read = (): Promise<readonly string[]> =>
-      Promise.all([...FILES, "manifest.json"].map((name) => readFile(join(folder, name), "utf8")));
+      Promise.all([...FILES, "manifest.json", OVERVIEW].map((name) => readFile(join(folder, name), "utf8")));
     await leave(SPEC, toolsWith(always));
     const first = await read();
     await leave(SPEC, toolsWith(always));
@@ -234,8 +245,19 @@ describe("result folder", () => {
   });
 
   it("does not depend on the order in which settings were given", async () => {
-    await leave({ model: null, ranking: [], embeddings: false, ablate: [], modes: ["spec"] }, toolsWith(always));
+    await leave(
+      { split: null, temperature: 0, seed: 0, model: null, ranking: [], embeddings: false, ablate: [], modes: ["spec"] },
+      toolsWith(always),
+    );
     expect((await check(toolsWith(always))).differences).toEqual([]);
+  });
+
+  it("reports that the overview was changed or is missing", async () => {
+    await leave(SPEC, toolsWith(always));
+    await writeFile(join(folder, OVERVIEW), "runs: []\n");
+    expect((await check(toolsWith(always))).differences.map(({ file }) => file)).toEqual([OVERVIEW]);
+    await rm(join(folder, OVERVIEW));
+    expect((await check(toolsWith(always))).differences).toEqual([{ file: OVERVIEW, because: "it is missing" }]);
   });
 
   it.each([...FILES])("reports that %s was changed", async (name) => {
@@ -284,6 +306,31 @@ describe("result folder", () => {
     await leave(settings, toolsWith(always, { opinion }));
     expect(await check(toolsWith(always, { opinion }))).toEqual({ differences: [], koine: "0.0.0", replayed: true });
     expect(asked).toBe(9);
+  });
+});
+
+describe("a set of ties", () => {
+  const TIES = fileURLToPath(new URL("./fixtures/ties.jsonl", import.meta.url));
+  const RANKING = ["A2A", "ACP", "ANP", "Agora"];
+
+  async function chosenBy(ranking: readonly string[]) {
+    const { tools, close } = await openTools({ signal: new AbortController().signal, embeddings: false });
+    const settings: BenchSettings = { ...SPEC, modes: ["spec", "spec+perf"], ranking };
+    const { report, runs } = await runBench({ scenarios: await readInputs([TIES]) }, settings, tools);
+    await close();
+    const byRanking = runs.find(({ plan }) => plan.mode === "spec+perf")?.entries ?? [];
+    const chosen = byRanking.map(({ answer }) => (answer.kind === "decision" ? answer.decision.selected_protocol : undefined));
+    return { report, chosen };
+  }
+
+  it("is decided otherwise by spec and by spec+perf, and every tie by the reversed ranking", async () => {
+    const [one, other] = [await chosenBy(RANKING), await chosenBy(RANKING.toReversed())];
+    expect(one.report.runs.map(({ metrics }) => [metrics.modules.hits, metrics.abstained])).toEqual([
+      [3, 3],
+      [6, 0],
+    ]);
+    expect(one.chosen).toEqual(["A2A", "A2A", "A2A", "ACP", "ACP", "A2A"]);
+    expect(other.chosen).toEqual(["Agora", "ANP", "ANP", "Agora", "Agora", "ACP"]);
   });
 });
 

@@ -5,12 +5,15 @@ import { type BenchSettings, plansOf } from "./plan.js";
 import { type Report, reportOf } from "./report.js";
 import { AgentError } from "./router.js";
 import { runPlan } from "./run.js";
+import { halfOf } from "./split.js";
 
 /** The files a benchmark is made from. */
 export interface BenchInputs {
   readonly scenarios: readonly InputFile[];
   /** Training data of the baselines. */
   readonly train?: InputFile | undefined;
+  /** The instructions of the model, where they are not the router's own. */
+  readonly prompt?: InputFile | undefined;
   /** The file that the ranking came from. */
   readonly ranking?: InputFile | undefined;
 }
@@ -27,7 +30,9 @@ const MAX_MODULES = 100_000;
 /** Reads, runs and scores. Throws AgentError where nothing can be scored, and when cancelled. */
 export async function runBench(inputs: BenchInputs, settings: BenchSettings, tools: RunTools): Promise<Bench> {
   const { engine } = tools;
-  const { cases, excluded } = await casesOf(inputs.scenarios, engine);
+  const { cases: all, excluded } = await casesOf(inputs.scenarios, engine);
+  const cases = settings.split === null ? all : halfOf(all, settings.split, settings.seed);
+  if (cases.length === 0) throw new AgentError("invalid_message", `the half ${settings.split} of so few scenarios is empty`);
   const train = inputs.train && { name: inputs.train.name, cases: (await casesOf([inputs.train], engine)).cases };
   const runs: Run[] = [];
   for (const plan of plansOf(settings)) runs.push(await runPlan(plan, cases, settings, tools));

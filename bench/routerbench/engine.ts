@@ -20,6 +20,8 @@ export interface ToolOptions extends Pick<RunTools, "onProgress"> {
   readonly embeddings: boolean;
   /** For the mode `model`. */
   readonly model?: FunctionCallingModel | undefined;
+  /** The instructions of the model. Default: the router's own. */
+  readonly prompt?: InputFile | undefined;
 }
 
 /** For as long as runs need them. */
@@ -29,13 +31,13 @@ export interface OpenTools {
 }
 
 /** The router itself, with the candidates it has by default. Throws `unsupported` where embeddings are not installed. */
-export async function openTools({ signal, embeddings, model, onProgress }: ToolOptions): Promise<OpenTools> {
+export async function openTools({ signal, embeddings, model, prompt, onProgress }: ToolOptions): Promise<OpenTools> {
   const embedder = embeddings ? await openEmbeddings() : undefined;
   const tools: RunTools = {
     onProgress,
     cancel: cancelFrom(signal),
     embedder,
-    opinion: model && modelOpinion({ model }),
+    opinion: model && modelOpinion({ model, template: prompt?.text }),
     engine: {
       candidates: defaultCandidates(),
       parse: (text, name) => parseScenarioText(text, name, { answers: true }),

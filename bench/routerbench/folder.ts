@@ -4,6 +4,7 @@ import type { Bench, BenchInputs } from "./bench.js";
 import type { Entry, Run } from "./entry.js";
 import { reportHtml } from "./html.js";
 import { type InputFile, sha256 } from "./inputs.js";
+import { overviewOf } from "./overview.js";
 import { type BenchSettings, inOrder } from "./plan.js";
 import { reportJson } from "./report.js";
 import { AgentError, type Features } from "./router.js";
@@ -14,11 +15,13 @@ import { sectionsOf } from "./tables.js";
 export const FILES = ["decisions.jsonl", "metrics.json", "tables.txt", "report.html"] as const;
 export type FileName = (typeof FILES)[number];
 export const MANIFEST = "manifest.json";
+/** The same facts in short, in the layout of the paper. */
+export const OVERVIEW = "MANIFEST.yaml";
 
 /** The contents of the result files, by name. */
 export type Texts = { readonly [name in FileName]: string };
 
-export type Role = "scenarios" | "train" | "ranking";
+export type Role = "scenarios" | "train" | "ranking" | "prompt";
 
 export interface ManifestInput {
   readonly role: Role;
@@ -26,6 +29,8 @@ export interface ManifestInput {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** Of version control, for scenarios; null where there is none. */
+  readonly commit?: string | null | undefined;
 }
 
 /** Everything the other files depend on, and their digests. Contains neither time nor paths unless requested. */
@@ -70,7 +75,7 @@ export interface ManifestFacts {
 
 /** The manifest of a result folder: versions, settings, inputs and digests of the files. */
 export function manifestOf(texts: Texts, { koine, stamped, settings, candidates, inputs }: ManifestFacts): string {
-  const { scenarios, train, ranking } = inputs;
+  const { scenarios, train, ranking, prompt } = inputs;
   const manifest: Manifest = {
     schema: 1,
     koine,
@@ -78,9 +83,10 @@ export function manifestOf(texts: Texts, { koine, stamped, settings, candidates,
     settings: inOrder(settings),
     candidates,
     inputs: [
-      ...scenarios.map((input) => facts("scenarios", input)),
+      ...scenarios.map((input) => ({ ...facts("scenarios", input), commit: input.commit })),
       ...(train === undefined ? [] : [facts("train", train)]),
       ...(ranking === undefined ? [] : [facts("ranking", ranking)]),
+      ...(prompt === undefined ? [] : [facts("prompt", prompt)]),
     ],
     files: FILES.map((name) => ({ name, bytes: Buffer.byteLength(texts[name]), sha256: sha256(texts[name]) })),
   };
@@ -101,9 +107,15 @@ export async function checkFolder(folder: string, force: boolean): Promise<void>
 }
 
 /** The manifest is removed first and written last: an interrupted write leaves none. */
-export async function writeFolder(folder: string, texts: Texts, manifest: string): Promise<void> {
+export async function writeFolder(
+  folder: string,
+  texts: Texts,
+  manifest: string,
+  { inputs, settings }: Pick<ManifestFacts, "inputs" | "settings">,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rm(join(folder, MANIFEST), { force: true });
   for (const name of FILES) await writeFile(join(folder, name), texts[name]);
+  await writeFile(join(folder, OVERVIEW), overviewOf(inputs, settings));
   await writeFile(join(folder, MANIFEST), manifest);
 }

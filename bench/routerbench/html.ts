@@ -7,7 +7,8 @@ import { sectionsOf, titleOf } from "./tables.js";
 export function reportHtml(report: Report): string {
   const runs = new Map(report.runs.map((run) => [run.name, run]));
   const title = titleOf(report);
-  const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, runs.get(section.title), title));
+  const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, section.title === title));
+  const charts = [...runs.values()].flatMap(chartsOf);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -19,6 +20,8 @@ export function reportHtml(report: Report): string {
 </head>
 <body>
 <main>
+<h1>${escaped(title)}</h1>
+${charts.join("\n")}
 ${sections.join("\n")}
 </main>
 </body>
@@ -43,17 +46,23 @@ figcaption { max-width: 60rem; font-size: .9rem; margin-top: .4rem; }
 svg { max-width: 100%; height: auto; }
 svg text { fill: currentColor; font-size: 11px; }
 .axis { stroke: var(--line); }
+.charts { display: flex; flex-wrap: wrap; gap: 2rem; }
 .curve { fill: none; stroke: var(--mark); stroke-width: 2; }
 .point { fill: var(--mark); }
 `;
 
-function sectionHtml({ title, tables }: Section, run: RunReport | undefined, pageTitle: string): string {
-  const level = run === undefined && title === pageTitle ? "h1" : "h2";
-  const selective = run?.metrics.selective ?? undefined;
-  // Charts first: the tables below have the same numbers as text.
-  const charts = selective === undefined ? [] : [coverageHtml(selective.curve), reliabilityHtml(selective.reliability)];
-  const parts = [...charts, ...tables.map(tableHtml)];
-  return `<section>\n<${level}>${escaped(title)}</${level}>\n${parts.join("\n")}\n</section>`;
+/** The first section belongs to the heading of the page. */
+function sectionHtml({ title, tables }: Section, isFirst: boolean): string {
+  const heading = isFirst ? "" : `<h2>${escaped(title)}</h2>\n`;
+  return `<section>\n${heading}${tables.map(tableHtml).join("\n")}\n</section>`;
+}
+
+/** Before all tables, which have the same numbers as text. A run without margins has none. */
+function chartsOf({ name, without, metrics: { selective } }: RunReport): readonly string[] {
+  if (selective === null || without.length > 0) return [];
+  return [
+    `<section class="charts">\n${coverageHtml(selective.curve, name)}\n${reliabilityHtml(selective.reliability, name)}\n</section>`,
+  ];
 }
 
 function tableHtml({ title, head, rows, note }: Table): string {
@@ -80,18 +89,18 @@ const EDGE = 40;
 
 type Point = readonly [x: number, y: number];
 
-function coverageHtml(curve: readonly CoveragePoint[]): string {
+function coverageHtml(curve: readonly CoveragePoint[], run: string): string {
   const points = curve.flatMap(({ coverage, accuracy }): readonly Point[] =>
     coverage.value === null || accuracy.value === null ? [] : [[coverage.value, accuracy.value]],
   );
-  return chartHtml(points, { across: "coverage", title: "Accuracy over coverage, one point per margin." });
+  return chartHtml(points, { across: "coverage", title: `${run}: accuracy over coverage, one point per margin.` });
 }
 
-function reliabilityHtml(bins: readonly ReliabilityBin[]): string {
+function reliabilityHtml(bins: readonly ReliabilityBin[], run: string): string {
   const points = bins.flatMap(({ margin, accuracy }): readonly Point[] =>
     margin === null || accuracy.value === null ? [] : [[margin, accuracy.value]],
   );
-  return chartHtml(points, { across: "margin", title: "Reliability: accuracy by margin, one point per tenth." });
+  return chartHtml(points, { across: "margin", title: `${run}: reliability, accuracy by margin, one point per tenth.` });
 }
 
 function chartHtml(

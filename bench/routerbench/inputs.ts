@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { open, readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { packageFile } from "../../src/transport/node/package-file.js";
 import { AgentError } from "./router.js";
 
@@ -11,6 +13,8 @@ export interface InputFile {
   readonly bytes: number;
   readonly sha256: string;
   readonly text: string;
+  /** The commit of version control that has it; null if it is in none, or was changed since. */
+  readonly commit: string | null;
 }
 
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
@@ -26,7 +30,7 @@ export async function readInput(path: string, maxBytes = MAX_INPUT_BYTES): Promi
   const name = basename(path);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
-    return { name, bytes: data.byteLength, sha256: sha256(data), text };
+    return { name, bytes: data.byteLength, sha256: sha256(data), text, commit: null };
   } catch {
     throw new AgentError("invalid_message", `${name} is not UTF-8 text`);
   }
@@ -54,8 +58,24 @@ export async function readInputs(paths: readonly string[]): Promise<readonly Inp
   const twice = paths.map((path) => basename(path)).find((name, index, names) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new AgentError("invalid_message", `two files are called ${twice}, and results go by that name`);
   const inputs: InputFile[] = [];
-  for (const path of paths) inputs.push(await readInput(path));
+  for (const path of paths) inputs.push({ ...(await readInput(path)), commit: await commitOf(path) });
   return inputs;
+}
+
+const git = promisify(execFile);
+const GIT_MS = 5_000;
+
+/** By Git, where it is installed and knows the file as it is. */
+async function commitOf(path: string): Promise<string | null> {
+  const run = async (...args: string[]): Promise<string> =>
+    (await git("git", ["-C", dirname(resolve(path)), ...args, "--", basename(path)], { timeout: GIT_MS })).stdout.trim();
+  try {
+    const changed = await run("status", "--porcelain");
+    const commit = await run("log", "-1", "--format=%H");
+    return changed === "" && /^[0-9a-f]{40,64}$/.test(commit) ? commit : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The scenarios that the package ships. */

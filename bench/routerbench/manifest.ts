@@ -2,11 +2,12 @@ import { basename } from "node:path";
 import { FILES, MANIFEST, type Manifest, type ManifestInput, type Role } from "./folder.js";
 import { type BenchSettings, MODES } from "./plan.js";
 import { ABLATIONS, AgentError } from "./router.js";
+import { HALVES } from "./split.js";
 
 /** The members of a manifest that a verification uses; the others are computed again and compared. */
 export type ReadManifest = Pick<Manifest, "koine" | "stamped" | "settings" | "inputs" | "files">;
 
-const ROLES: readonly Role[] = ["scenarios", "train", "ranking"];
+const ROLES: readonly Role[] = ["scenarios", "train", "ranking", "prompt"];
 
 /** Parses a manifest from an untrusted file. Throws AgentError if it is invalid. */
 export function parseManifest(text: string): ReadManifest {
@@ -28,20 +29,25 @@ export function parseManifest(text: string): ReadManifest {
 function settingsIn(settings: Members): BenchSettings {
   const names = (key: string): readonly string[] =>
     listIn(settings[key], `settings.${key}`).map((item) => textIn(item, `settings.${key}`));
-  const { model, embeddings } = settings;
+  const { model, embeddings, seed = 0, temperature = 0, split = null } = settings;
+  if (typeof seed !== "number" || typeof temperature !== "number") throw unreadable("settings", "has a seed that is no number");
   return {
     modes: names("modes").map((name) => oneOf(name, MODES, "settings.modes")),
     ablate: names("ablate").map((name) => oneOf(name, ABLATIONS, "settings.ablate")),
     embeddings: embeddings === true,
     ranking: names("ranking"),
     model: model === null ? null : textIn(model, "settings.model"),
+    seed,
+    temperature,
+    split: split === null ? null : oneOf(textIn(split, "settings.split"), HALVES, "settings.split"),
   };
 }
 
 function inputIn(item: unknown, index: number): ManifestInput {
   const at = `inputs[${index}]`;
-  const { role } = objectIn(item, at);
-  return { role: oneOf(textIn(role, `${at}.role`), ROLES, `${at}.role`), ...fileIn(item, at) };
+  const { role, commit = null } = objectIn(item, at);
+  const facts = { role: oneOf(textIn(role, `${at}.role`), ROLES, `${at}.role`), ...fileIn(item, at) };
+  return facts.role === "scenarios" ? { ...facts, commit: commit === null ? null : textIn(commit, `${at}.commit`) } : facts;
 }
 
 function fileIn(item: unknown, at: string): { readonly name: string; readonly bytes: number; readonly sha256: string } {

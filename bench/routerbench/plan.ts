@@ -1,4 +1,5 @@
 import type { Ablation } from "./router.js";
+import type { Half } from "./split.js";
 
 /**
  * `spec`: the text and the feature model alone. `spec+perf`: a ranking breaks the ties that they leave. `model`: every module
@@ -23,11 +24,18 @@ export interface BenchSettings {
   readonly ranking: readonly string[];
   /** The model's name; null if none is used. */
   readonly model: string | null;
+  /** Divides the scenarios into halves, and is sent to the model. */
+  readonly seed: number;
+  /** Sent to the model. */
+  readonly temperature: number;
+  /** The half of the scenarios that is measured; null: all of them. */
+  readonly split: Half | null;
 }
 
 /** The same with a fixed member order: the output must not depend on the caller. */
-export function inOrder({ modes, ablate, embeddings, ranking, model }: BenchSettings): BenchSettings {
-  return { modes, ablate, embeddings, ranking, model };
+export function inOrder(settings: BenchSettings): BenchSettings {
+  const { modes, ablate, embeddings, ranking, model, seed, temperature, split } = settings;
+  return { modes, ablate, embeddings, ranking, model, seed, temperature, split };
 }
 
 /** One run over all cases. */

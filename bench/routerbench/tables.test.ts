@@ -25,7 +25,16 @@ function reportWith(id: string): Report {
   const run = { mode: "spec", metrics, excluded: [] } as const;
   return {
     schema: 1,
-    settings: { modes: ["spec"], ablate: ["locks"], embeddings: false, ranking: [], model: null },
+    settings: {
+      modes: ["spec"],
+      ablate: ["locks"],
+      embeddings: false,
+      ranking: [],
+      model: null,
+      seed: 0,
+      temperature: 0,
+      split: null,
+    },
     inputs: [{ name: "a.jsonl", scenarios: 2, modules: 2 }],
     trainedOn: null,
     excluded: [{ file: "a.jsonl", scenario_id: id, because: "module x has no label" }],
@@ -102,12 +111,13 @@ describe("reportHtml()", () => {
     expect(["<script", "\u001b", "\u202e"].filter((piece) => page.includes(piece))).toEqual([]);
   });
 
-  it("is titled after its files, and shows the charts of a run before its tables", () => {
+  it("is titled after its files, and shows the charts before all tables", () => {
     const own = reportHtml(reportWith("two"));
     expect(own).toContain("<title>RouterBench: a</title>");
-    const run = own.slice(own.indexOf("<h2>spec</h2>"));
-    expect(run.indexOf("Accuracy over coverage, one point per margin.")).toBeLessThan(run.indexOf("<table>"));
-    expect(run.indexOf("Reliability: accuracy by margin")).toBeLessThan(run.indexOf("<table>"));
+    expect(own).toContain("<h1>RouterBench: a</h1>");
+    const beforeTables = own.slice(0, own.indexOf("<table>"));
+    expect(beforeTables).toContain("spec: accuracy over coverage, one point per margin.");
+    expect(beforeTables).toContain("spec: reliability, accuracy by margin, one point per tenth.");
   });
 
   it("needs nothing from elsewhere, and marks its tables", () => {

@@ -1,9 +1,10 @@
 import { basename, join } from "node:path";
 import { type BenchInputs, runBench } from "./bench.js";
 import type { RunTools } from "./entry.js";
-import { FILES, type FileName, MANIFEST, manifestOf, type Role, textsOf } from "./folder.js";
+import { FILES, type FileName, MANIFEST, manifestOf, OVERVIEW, type Role, textsOf } from "./folder.js";
 import { type InputFile, readInput, sha256 } from "./inputs.js";
 import { parseManifest, type ReadManifest } from "./manifest.js";
+import { overviewOf } from "./overview.js";
 import { replayOf } from "./replay.js";
 import { AgentError } from "./router.js";
 
@@ -53,10 +54,17 @@ export async function verifyFolder(folder: string, { paths, koine, toolsFor }: V
       ...changed,
       ...FILES.filter((name) => hashIn(manifest, name) !== sha256(texts[name])).map(recomputed),
       ...(manifestOf(texts, facts) === written.text ? [] : [recomputed(MANIFEST)]),
+      ...(await changedOverview(folder, overviewOf(inputs, manifest.settings))),
     ],
     koine: manifest.koine,
     replayed,
   };
+}
+
+async function changedOverview(folder: string, expected: string): Promise<readonly Difference[]> {
+  const file = await readIfThere(join(folder, OVERVIEW));
+  if (file === undefined) return [{ file: OVERVIEW, because: "it is missing" }];
+  return file.text === expected ? [] : [recomputed(OVERVIEW)];
 }
 
 function recomputed(file: string): Difference {
@@ -100,15 +108,17 @@ async function findInputs(
   paths: readonly string[],
 ): Promise<{ readonly inputs?: BenchInputs; readonly differences: readonly Difference[] }> {
   const differences: Difference[] = [];
-  const found: { readonly [role in Role]: InputFile[] } = { scenarios: [], train: [], ranking: [] };
-  for (const { role, name, sha256: hash } of inputs) {
+  const found: { readonly [role in Role]: InputFile[] } = { scenarios: [], train: [], ranking: [], prompt: [] };
+  for (const { role, name, sha256: hash, commit = null } of inputs) {
     const places = [...paths.filter((path) => basename(path) === name), join(folder, name)];
     const files = (await Promise.all(places.map((place) => readIfThere(place)))).filter((file) => file !== undefined);
     const right = files.find((file) => file.sha256 === hash);
     if (files.length === 0) throw new AgentError("not_found", `the input ${name} is not there; name it on the command line`);
     if (right === undefined) differences.push({ file: name, because: "the input is not the one that was used" });
-    else found[role].push(right);
+    // Where it was in version control then cannot be computed again.
+    else found[role].push({ ...right, commit });
   }
   if (differences.length > 0) return { differences };
-  return { inputs: { scenarios: found.scenarios, train: found.train[0], ranking: found.ranking[0] }, differences };
+  const [[train], [ranking], [prompt]] = [found.train, found.ranking, found.prompt];
+  return { inputs: { scenarios: found.scenarios, train, ranking, prompt }, differences };
 }

@@ -7,7 +7,7 @@ import { createWorkspace, koine, type Outcome, outcomeOf, startKoine, type Works
 
 const SIX = "bench/routerbench/fixtures/six.jsonl";
 const LEFT_OUT = /^left out: FX-L1-03 of six\.jsonl: /m;
-const FILES = ["decisions.jsonl", "manifest.json", "metrics.json", "report.html", "tables.txt"] as const;
+const FILES = ["MANIFEST.yaml", "decisions.jsonl", "manifest.json", "metrics.json", "report.html", "tables.txt"] as const;
 let workspace: Workspace;
 
 beforeAll(async () => {
@@ -86,6 +86,10 @@ describe("koine routerbench", () => {
     ["a mode without its model", [SIX, "--mode", "model"], /needs a model/],
     ["an unknown mode", [SIX, "--mode", "guess"], /spec, spec\+perf, model/],
     ["an ablation without its input", [SIX, "--ablate", "embeddings"], /needs --embeddings/],
+    ["an unused seed", [SIX, "--seed", "3"], /the router draws nothing/],
+    ["an unused temperature", [SIX, "--temperature", "0.5"], /for the mode `model`/],
+    ["an unused prompt", [SIX, "--prompt", SIX], /for the mode `model`/],
+    ["a temperature that is none", [SIX, "--temperature", "hot"], /a number from 0 to 2/],
     ["an unused ranking", [SIX, "--ranking", SIX], /for the mode spec\+perf/],
     ["a missing file", ["nowhere.jsonl"], /nowhere\.jsonl cannot be read \(ENOENT\)/],
     ["a file without labels", ["LABELLESS"], /no scenario of labelless\.jsonl can be scored/],
@@ -128,6 +132,27 @@ describe("koine routerbench --mode model", () => {
     response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] }));
     return undefined;
   }
+
+  test("sends the prompt, the seed and the temperature that are given, and writes them into MANIFEST.yaml", async () => {
+    const server = await scriptedModelServer(choose);
+    const prompt = await workspace.write("PROMPT.txt", "Pick one of these.\n{{candidates}}\n");
+    const folder = workspace.path("sampled");
+    const given = ["--prompt", prompt, "--seed", "11", "--temperature", "0.25"];
+    try {
+      expect(await koine([...asking(server), ...given, "--split", "dev", "--out", folder])).toMatchObject({ code: 0 });
+      expect(server.asked.length).toBeLessThan(9);
+      for (const { body } of server.asked) {
+        expect(body).toMatchObject({ seed: 11, temperature: 0.25 });
+        expect(JSON.stringify(body["messages"])).toMatch(/Pick one of these\.\\n(?:A2A|ACP|Agora|ANP): /);
+      }
+      expect(await readFile(`${folder}/MANIFEST.yaml`, "utf8")).toMatch(
+        /router_prompt: PROMPT\.txt\n {2}sha256: "[0-9a-f]{64}"\nruns:\n {2}- id: model\n {4}seed: 11\n {4}temperature: 0\.25\n$/,
+      );
+      expect(await koine(["routerbench", "--verify", folder, SIX, prompt])).toMatchObject({ code: 0 });
+    } finally {
+      await server.close();
+    }
+  });
 
   test("asks for every module, and its answers are verified without it", async () => {
     const server = await scriptedModelServer(choose);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Mode } from "../../../bench/routerbench/index.js";
+import { parseWhole } from "../option-values.js";
 import { FORMATS } from "../output.js";
 import { ABLATIONS } from "./choices.js";
 import { addModelOptions, formatOption, lazyAction } from "./shared-options.js";
@@ -30,6 +31,15 @@ export function addRouterbench(program: Command): void {
     .addOption(listOption("--ablate <list>", "run again without each of these parts", ABLATIONS))
     .option("--ranking <file>", "protocols, the best first, for spec+perf (default: A2A, ACP, ANP, Agora)")
     .option("--embeddings", "understand sentences by their meaning, too; `koine embeddings install` brings what it needs")
+    .addOption(
+      new Option("--split <half>", "measure one half of the scenarios, divided evenly by level and labels").choices([
+        "dev",
+        "test",
+      ]),
+    )
+    .option("--seed <number>", "divides the scenarios for --split, and is sent to the model (default: 0)", parseWhole)
+    .option("--temperature <number>", "sent to the model (default: 0)", parseTemperature)
+    .option("--prompt <file>", "instructions of the model instead of the router's own, with {{candidates}} in them")
     .option("--train <file>", "train the baselines on these scenarios instead of on the rest of the same file")
     .option("--wrong", "list the modules that were not answered right")
     .option("--out <dir>", "leave decisions, metrics, tables, a page and a manifest in this folder")
@@ -40,6 +50,12 @@ export function addRouterbench(program: Command): void {
   addModelOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../routerbench.js")).routerbench));
+}
+
+function parseTemperature(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 2)) throw new InvalidArgumentError("It is a number from 0 to 2.");
+  return value;
 }
 
 function listOption<T extends string>(flags: string, description: string, known: readonly T[]): Option {

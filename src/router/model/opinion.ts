@@ -11,6 +11,8 @@ export interface ModelOpinionOptions {
   readonly model: FunctionCallingModel;
   /** The prompt variant. Default: `spec`. */
   readonly variant?: Maybe<PromptVariant>;
+  /** The instructions, with `{{candidates}}` where the rows of the feature model go. Default: those of the variant. */
+  readonly template?: Maybe<string>;
   /** The time limit for one module, over all attempts. Default: 30 s. */
   readonly timeoutMs?: Maybe<number>;
 }
@@ -26,7 +28,13 @@ const DATA_CHARACTERS = 60_000;
 const MAX_PROBLEMS = 10;
 
 /** Asks a language model. Answers that break a hard constraint or a linter rule are rejected. */
-export function modelOpinion({ model, variant = "spec", timeoutMs = TIMEOUT_MS }: ModelOpinionOptions): SecondOpinion {
+export function modelOpinion(options: ModelOpinionOptions): SecondOpinion {
+  const { model, variant = "spec", template, timeoutMs = TIMEOUT_MS } = options;
+  if (template !== undefined && !template.includes("{{candidates}}"))
+    throw new AgentError("invalid_message", "template: does not say where the candidates go: {{candidates}}", {
+      field: "template",
+      sent: "no",
+    });
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new AgentError("invalid_message", `timeoutMs: must be above 0 and at most ${LONGEST_TIMEOUT_MS}`, {
       field: "timeoutMs",
@@ -34,7 +42,7 @@ export function modelOpinion({ model, variant = "spec", timeoutMs = TIMEOUT_MS }
     });
   return {
     async about(question, cancel) {
-      const prompt = writePrompt(question, variant);
+      const prompt = writePrompt(question, variant, template);
       if (prompt.user.length > DATA_CHARACTERS)
         return { kind: "none", because: `the module says more than the ${DATA_CHARACTERS} characters a model is sent` };
       const prompt_sha256 = await hashPrompt(prompt);

@@ -57,6 +57,12 @@ describe("writePrompt()", () => {
     expect(system).not.toMatch(/\{\{|ranking/i);
   });
 
+  it("takes other instructions, with the candidates where they say", () => {
+    const { system, version } = writePrompt(questionOf(), "spec", "Choose one.\n{{candidates}}\nBe brief.");
+    expect(version).toBe("own");
+    expect(system).toBe(`Choose one.\n${ROWS.map(describeRow).join("\n\n")}\nBe brief.`);
+  });
+
   it("lists only feasible candidates", () => {
     const [first, second] = ROWS;
     const { system, function: asked } = writePrompt(

@@ -24,13 +24,13 @@ export interface Prompt {
 export const SELECTION = "protocol_selection";
 
 /** The prompt for one module. Without a ranking `spec+perf` becomes `spec`, and the version says so. */
-export function writePrompt(question: OpenQuestion, variant: PromptVariant): Prompt {
+export function writePrompt(question: OpenQuestion, variant: PromptVariant, template?: Maybe<string>): Prompt {
   const { feasible } = question;
   const ranking = question.ranking?.filter((name) => feasible.some((row) => row.name === name)) ?? [];
   const used = ranking.length === 0 ? "spec" : variant;
   return {
-    version: `${VERSION}.${used}`,
-    system: fillTemplate(TEMPLATES[used], feasible, ranking),
+    version: template === undefined ? `${VERSION}.${used}` : "own",
+    system: fillTemplate(template ?? TEMPLATES[used], feasible, ranking),
     user: writeData(question),
     function: selectionFunction(feasible),
   };

@@ -9,15 +9,22 @@ import type { FunctionCall, FunctionRequest, ModelAnswer, ModelFunction, ModelMe
 /** A request may carry functions or not; one writer serves both. */
 export type AnyRequest = ModelRequest & Partial<Pick<FunctionRequest, "tools" | "toolChoice">>;
 
-/** Temperature 0 and no stream: answers should be reproducible and complete. */
-export function writeCompletion(model: string, request: AnyRequest): JsonObject {
+/** How a server draws its answer. */
+export interface Sampling {
+  readonly temperature?: Maybe<number>;
+  readonly seed?: Maybe<number>;
+}
+
+/** Temperature 0 unless it is given, and no stream: answers should be reproducible and complete. */
+export function writeCompletion(model: string, request: AnyRequest, { temperature = 0, seed }: Sampling = {}): JsonObject {
   const { system, messages, maxTokens, tools, toolChoice } = request;
   const first = system === undefined ? [] : [{ role: "system", content: system }];
   return {
     model,
     messages: [...first, ...messages.map(writeMessage)],
-    temperature: 0,
+    temperature,
     stream: false,
+    ...(seed === undefined ? undefined : { seed }),
     ...(maxTokens === undefined ? undefined : { max_tokens: maxTokens }),
     ...(tools === undefined ? undefined : { tools: tools.map(writeFunction), tool_choice: writeChoice(toolChoice) }),
   };

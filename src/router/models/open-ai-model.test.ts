@@ -43,6 +43,18 @@ const answering =
 const QUESTION = { system: "Be brief.", messages: [{ role: "user", content: "Two and two?" }] } as const;
 
 describe("openAiModel()", () => {
+  it("sends the temperature and the seed that are given", async () => {
+    const { model, server } = await modelWith(() => "four", { temperature: 0.7, seed: 11 });
+    await model.complete(QUESTION, NEVER);
+    expect(server.asked[0]?.body).toMatchObject({ temperature: 0.7, seed: 11 });
+  });
+
+  it.each([{ temperature: -1 }, { temperature: 3 }, { seed: 0.5 }])("refuses %j", (options) => {
+    expect(() => openAiModel({ baseUrl: "http://127.0.0.1:1/v1", model: "small", ...options })).toThrow(
+      /^(temperature|seed): is not/,
+    );
+  });
+
   it("sends an OpenAI chat completion, and returns the text", async () => {
     const { model, server } = await modelWith(() => "four");
     await expect(model.complete({ ...QUESTION, maxTokens: 9 }, NEVER)).resolves.toBe("four");

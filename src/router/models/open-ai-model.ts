@@ -21,6 +21,10 @@ export interface OpenAiModelOptions {
   readonly token?: Maybe<string>;
   /** The time limit of one request, including its response. Default: 60 s. */
   readonly timeoutMs?: Maybe<number>;
+  /** How freely the server draws its answer, from 0 to 2. Default: 0. */
+  readonly temperature?: Maybe<number>;
+  /** The seed by which a server that knows seeds draws. Default: none is sent. */
+  readonly seed?: Maybe<number>;
   /** The transport. Default: pooled connections, opened on first use. */
   readonly link?: Maybe<Link>;
 }
@@ -32,6 +36,7 @@ export interface OpenAiModel extends FunctionCallingModel {
 }
 
 const TIMEOUT_MS = 60_000;
+const MAX_TEMPERATURE = 2;
 const ANSWER_BYTES = 4 * 1024 * 1024;
 /** The limit of server text in error messages. */
 const COMPLAINT_CHARACTERS = 300;
@@ -46,6 +51,9 @@ export function openAiModel(options: OpenAiModelOptions): OpenAiModel {
   const url = completionsUrl(options.baseUrl);
   const { host } = new URL(url);
   if (model === "") throw invalid("model", "the model has no name");
+  const { temperature = 0, seed = 0 } = options;
+  if (!(temperature >= 0 && temperature <= MAX_TEMPERATURE)) throw invalid("temperature", `is not from 0 to ${MAX_TEMPERATURE}`);
+  if (!Number.isSafeInteger(seed)) throw invalid("seed", "is not a whole number");
   if (options.token !== undefined) checkKey(options.token, "token");
   let own: Maybe<Promise<Link>>;
 
@@ -58,7 +66,7 @@ export function openAiModel(options: OpenAiModelOptions): OpenAiModel {
   async function answer(request: AnyRequest, cancel: Cancel): Promise<ModelAnswer> {
     if (cancel.reason !== undefined) throw cancel.reason;
     const key = keyOf(options);
-    const body = JSON.stringify(writeCompletion(model, request));
+    const body = JSON.stringify(writeCompletion(model, request, options));
     const link = await linkOf();
     const within = new CancelSource();
     const unlink = cancel.onCancel((reason) => within.cancel(reason));
