@@ -46,9 +46,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
   const output = createOutput(options.output);
   const { timeout } = options;
   const tracing = await startTracing(options, { notify: (line) => output.say(line) });
+  const connecting = await connectOptionsOf(options);
   const choice = await choiceOf(address, options, output);
   const connectOptions = {
-    ...(await connectOptionsOf(options)),
+    ...connecting,
     ...choice?.options,
     onLoss: lossReporter(output),
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),

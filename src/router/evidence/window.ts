@@ -63,10 +63,14 @@ function withNeighbours(clause: Run, clauses: readonly Run[], { text, words }: S
 function clausesOf({ text, words, clauses }: Span): readonly Run[] {
   const runs: Run[] = [];
   let from = 0;
+  let clause = 0;
   for (let index = 1; index <= words.length; index++) {
     const [last, next] = [words[index - 1], words[index]];
-    const ends = next === undefined || last === undefined || parted(text, last.end, next.start);
-    if (!ends && !clauses.some(({ start }) => start > last.start && start <= next.start)) continue;
+    if (next !== undefined && last !== undefined) {
+      while ((clauses[clause]?.start ?? Number.POSITIVE_INFINITY) <= last.start) clause++;
+      const begins = (clauses[clause]?.start ?? Number.POSITIVE_INFINITY) <= next.start;
+      if (!begins && !parted(text, last.end, next.start)) continue;
+    }
     const start = JOINS.has(words[from]?.text ?? "") && from + 1 < index ? from + 1 : from;
     runs.push({ from: start, to: index, sum: 0 });
     from = index;
@@ -103,17 +107,17 @@ function cut(clause: Run, best: Run, span: Span, weights: Float64Array): Run {
 
 /** The clearest part of a clause from one such word or comma, or its beginning, to another, or its end. */
 function clearestPart(clause: Run, { text, words }: Span, weights: Float64Array): Maybe<Run> {
-  const [starts, ends] = [[clause.from], [clause.to]];
+  const [starts, ends] = [[clause.from], new Set([clause.to])];
   for (let at = clause.from + 1; at < clause.to; at++) {
     const word = words[at]?.text ?? "";
     const isApart = ADVERBIAL.has(word) || text.slice(words[at - 1]?.end ?? 0, words[at]?.start ?? 0).includes(",");
     if (isApart || RELATIVE.has(word)) starts.push(at);
-    if (isApart) ends.push(at);
+    if (isApart) ends.add(at);
   }
   let best: Maybe<Run>;
   for (const from of starts)
-    for (const to of ends) {
-      if (to - from < WORDS.fewest || to - from > WORDS.most) continue;
+    for (let to = from + WORDS.fewest; to <= Math.min(clause.to, from + WORDS.most); to++) {
+      if (!ends.has(to)) continue;
       const part = withSum({ from, to }, weights);
       if (best === undefined || part.sum > best.sum) best = part;
     }
