@@ -17,7 +17,7 @@ export interface Sampling {
 
 /** Temperature 0 unless it is given, and no stream: answers should be reproducible and complete. */
 export function writeCompletion(model: string, request: AnyRequest, { temperature = 0, seed }: Sampling = {}): JsonObject {
-  const { system, messages, maxTokens, tools, toolChoice } = request;
+  const { system, messages, maxTokens, topP, tools, toolChoice } = request;
   const first = system === undefined ? [] : [{ role: "system", content: system }];
   return {
     model,
@@ -25,6 +25,7 @@ export function writeCompletion(model: string, request: AnyRequest, { temperatur
     temperature,
     stream: false,
     ...(seed === undefined ? undefined : { seed }),
+    ...(topP === undefined ? undefined : { top_p: topP }),
     ...(maxTokens === undefined ? undefined : { max_tokens: maxTokens }),
     ...(tools === undefined ? undefined : { tools: tools.map(writeFunction), tool_choice: writeChoice(toolChoice) }),
   };

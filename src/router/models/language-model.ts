@@ -13,6 +13,8 @@ export interface ModelRequest {
   readonly system?: Maybe<string>;
   readonly messages: readonly ModelMessage[];
   readonly maxTokens?: Maybe<number>;
+  /** Nucleus sampling. Default: the server's. */
+  readonly topP?: Maybe<number>;
 }
 
 /** A function a model may call; the parameters are a JSON Schema. */
