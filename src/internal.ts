@@ -13,7 +13,16 @@ export {
 } from "./bridge/index.js";
 export { connectRewriting, type RelayableAgent } from "./client/connect.js";
 export { credentialHeaders, type FloorFields, FloorRules, NoProtocolError, textOfAnswer } from "./client/index.js";
-export { ARRIVED_OVER_TLS, floorOf, isPromise, type LossSink, NO_FLOOR, REQUIREMENTS, raiseFloor } from "./envelope/index.js";
+export {
+  ARRIVED_OVER_TLS,
+  CallSlot,
+  floorOf,
+  isPromise,
+  type LossSink,
+  NO_FLOOR,
+  REQUIREMENTS,
+  raiseFloor,
+} from "./envelope/index.js";
 export { around, backgroundClock, limitedSignal } from "./policies/index.js";
 export { type DeploymentRow, deploymentRows, withoutBinding } from "./protocols/index.js";
 export { surelyProtected, traitsOf } from "./protocols/traits.js";

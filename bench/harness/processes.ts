@@ -5,9 +5,23 @@ import type { CommandReply, Usage } from "./worker.js";
 /** A bench process as the driver sees it. */
 export interface Worker {
   readonly name: string;
-  ask<T>(command: string, argument?: unknown): Promise<T>;
+  readonly pid: number;
+  /** Fails after `withinMs`; the default is two minutes. */
+  ask<T>(command: string, argument?: unknown, withinMs?: number): Promise<T>;
   usage(): Promise<Usage>;
+  signal(signal: NodeJS.Signals): void;
   stop(): void;
+  /** How it ended: an exit code, or the name of a signal. */
+  readonly ended: Promise<string>;
+}
+
+export interface WorkerOptions {
+  /** The core that it is pinned to. Default: none. */
+  readonly core?: number | undefined;
+  /** Called with what the process sends on its own. */
+  readonly onNote?: ((note: unknown) => void) | undefined;
+  /** Written before the command line, for example `ip netns exec NAME`. */
+  readonly within?: readonly string[] | undefined;
 }
 
 /** Which cores the two sides of a measurement get. Undefined: not pinned. */
@@ -30,9 +44,9 @@ export function findCores(): Cores {
 }
 
 /** Starts a compiled worker file in its own process. */
-export function startWorker(name: string, file: string, core: number | undefined): Worker {
-  const argv = [process.execPath, "--expose-gc", file];
-  const [command = process.execPath, ...rest] = core === undefined ? argv : ["taskset", "-c", String(core), ...argv];
+export function startWorker(name: string, file: string, { core, onNote, within = [] }: WorkerOptions = {}): Worker {
+  const argv = [...within, ...(core === undefined ? [] : ["taskset", "-c", String(core)]), process.execPath, "--expose-gc", file];
+  const [command = process.execPath, ...rest] = argv;
   // Worker output goes to stderr, so that stdout is only data.
   const child = spawn(command, rest, {
     stdio: ["ignore", 2, 2, "ipc"],
@@ -42,20 +56,25 @@ export function startWorker(name: string, file: string, core: number | undefined
   running.add(child);
   const pending = new Map<number, (reply: CommandReply) => void>();
   let lastId = 0;
+  let how: string | undefined;
   child.on("message", (message) => {
-    // Workers send nothing but replies.
-    const reply = message as CommandReply;
-    pending.get(reply.id)?.(reply);
+    if (isReply(message)) pending.get(message.id)?.(message);
+    else onNote?.(message);
   });
-  child.on("exit", (code, signal) => {
-    running.delete(child);
-    for (const [id, settle] of pending) settle({ id, error: `the process ended (${signal ?? code})` });
+  const ended = new Promise<string>((resolve) => {
+    const end = (reason: string): void => {
+      how ??= reason;
+      running.delete(child);
+      for (const [id, settle] of pending) settle({ id, error: `the process ended (${how})` });
+      resolve(how);
+    };
+    child.on("exit", (code, signal) => end(signal ?? String(code)));
+    child.on("error", (error) => end(error.message));
   });
-  child.on("error", () => running.delete(child));
-  const ask = <T>(commandName: string, argument?: unknown): Promise<T> =>
+  const ask = <T>(commandName: string, argument?: unknown, withinMs = COMMAND_MS): Promise<T> =>
     new Promise((resolve, reject) => {
       const id = ++lastId;
-      const timer = setTimeout(() => settle({ id, error: `no reply within ${COMMAND_MS} ms` }), COMMAND_MS);
+      const timer = setTimeout(() => settle({ id, error: `no reply within ${withinMs} ms` }), withinMs);
       const settle = (reply: CommandReply) => {
         clearTimeout(timer);
         pending.delete(id);
@@ -64,11 +83,24 @@ export function startWorker(name: string, file: string, core: number | undefined
         else resolve(reply.value as T);
       };
       pending.set(id, settle);
+      if (how !== undefined) return settle({ id, error: `the process ended (${how})` });
       child.send({ id, name: commandName, argument }, (failed) => {
         if (failed) settle({ id, error: failed.message });
       });
     });
-  return { name, ask, usage: () => ask<Usage>("usage"), stop: () => void child.kill("SIGKILL") };
+  return {
+    name,
+    pid: child.pid ?? 0,
+    ask,
+    usage: () => ask<Usage>("usage"),
+    signal: (signal) => void child.kill(signal),
+    stop: () => void child.kill("SIGKILL"),
+    ended,
+  };
+}
+
+function isReply(message: unknown): message is CommandReply {
+  return typeof message === "object" && message !== null && "id" in message && ("value" in message || "error" in message);
 }
 
 /** Kills every process that this driver started. */

@@ -28,7 +28,7 @@ const WORKER_FILES = { floor: "floor", koine: "koine", "a2a-js": "sdk" } as cons
 export async function setStage(dist: string, families: ReadonlySet<Family>, cores: Cores): Promise<Stage> {
   const file = (name: string) => join(dist, "bench", "micro", "a2a", "workers", `${name}.js`);
   const startServer = async (family: Family | "floor", mode: Mode, shape?: Shape): Promise<ServerWorker> => {
-    const worker = startWorker(`${family} server`, file(`${WORKER_FILES[family]}-server`), cores.server);
+    const worker = startWorker(`${family} server`, file(`${WORKER_FILES[family]}-server`), { core: cores.server });
     const address = await worker.ask<ServerAddress>("start", { mode, shape });
     return Object.assign(worker, { address });
   };
@@ -38,15 +38,15 @@ export async function setStage(dist: string, families: ReadonlySet<Family>, core
     shape,
     startServer: (family, mode) => startServer(family, mode, shape),
     async startClient(family, server, binding = "rpc") {
-      const worker = startWorker(`${family} client`, file(`${WORKER_FILES[family]}-client`), cores.load);
+      const worker = startWorker(`${family} client`, file(`${WORKER_FILES[family]}-client`), { core: cores.load });
       await worker.ask("connect", { server: server.address, binding });
       return worker;
     },
     async startGrpc(name, argument) {
-      const worker = startWorker(name, file(name), cores.server);
+      const worker = startWorker(name, file(name), { core: cores.server });
       return Object.assign(worker, { address: await worker.ask<ServerAddress>("start", argument) });
     },
-    startOther: (name) => startWorker(name, file(name), cores.load),
+    startOther: (name) => startWorker(name, file(name), { core: cores.load }),
   };
 }
 

@@ -73,7 +73,7 @@ async function protocolsOf(bench: CodecsBench): Promise<readonly Registered[]> {
 }
 
 function startCodecs({ dist, cores }: CodecsBench): Worker {
-  return startWorker("codecs", join(dist, "bench", "micro", "codecs", "workers", "codecs.js"), cores.load);
+  return startWorker("codecs", join(dist, "bench", "micro", "codecs", "workers", "codecs.js"), { core: cores.load });
 }
 
 function armOf({ sliceMs, warmUpMs }: CodecsBench, worker: Worker, name: string, what: Pick<Order, "scene" | "work">): Arm {

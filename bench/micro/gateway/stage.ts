@@ -40,7 +40,7 @@ interface Standing {
 export async function setStage(pair: Pair, { dist, cores, folder }: StageOptions): Promise<Stage> {
   const { front, behind } = pair;
   const start = (name: string, file: string, core: number | undefined) =>
-    startWorker(name, join(dist, "bench", "micro", "gateway", "workers", `${file}.js`), core);
+    startWorker(name, join(dist, "bench", "micro", "gateway", "workers", `${file}.js`), { core });
   const agent = start("agent", "upstream", cores.load);
   const ports = await agent.ask<Ports>("start", { wire: behind.id });
   const load: Load = needsTool(pair) ? toolLoad(cores.load) : socketLoad(start("load", "load", cores.load));

@@ -47,7 +47,7 @@ export async function runRouter(bench: RouterBench): Promise<RouterRun> {
 }
 
 function start({ dist, cores }: RouterBench, name: string): Worker {
-  return startWorker(name, join(dist, "bench", "micro", "router", "workers", `${name}.js`), cores.load);
+  return startWorker(name, join(dist, "bench", "micro", "router", "workers", `${name}.js`), { core: cores.load });
 }
 
 async function runPlain(bench: RouterBench, corpus: Corpus) {

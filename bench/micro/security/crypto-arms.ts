@@ -17,7 +17,7 @@ export async function cryptoArms(
   { dist, cores, window, warmUpMs }: CryptoStage,
 ): Promise<readonly PlacedArm[]> {
   const file = join(dist, "bench", "micro", "security", "workers", "crypto-work.js");
-  const worker = startWorker(work, file, cores.server);
+  const worker = startWorker(work, file, { core: cores.server });
   const redisUrl = work === "replays" ? await ownRedis() : undefined;
   const placed: PlacedArm[] = [];
   for (const each of CRYPTO_CASES.filter((one) => one.work === work)) {

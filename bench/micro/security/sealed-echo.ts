@@ -36,7 +36,7 @@ const SERVERS: readonly (readonly [arm: string, kind: SealedKind])[] = [
 /** Sealed messages that are echoed, against a WebSocket with the bare cipher. Beside them: whole calls of protocols that sign or seal. */
 export async function sealedArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
   const start = (name: string, file: string, core: number | undefined) =>
-    startWorker(name, join(dist, "bench", "micro", "security", "workers", `${file}.js`), core);
+    startWorker(name, join(dist, "bench", "micro", "security", "workers", `${file}.js`), { core });
   const load = start("sealed load", "sealed-load", cores.load);
   const echoes: Started[] = [];
   for (const [arm, kind] of SERVERS) {

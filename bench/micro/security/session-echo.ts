@@ -33,7 +33,7 @@ export interface EchoStage {
 /** Sessions that echo every message, against bare `ws`. Each arm has its own server process for all cases; one load process serves all. */
 export async function echoArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
   const start = (name: string, file: string, core: number | undefined) =>
-    startWorker(name, join(dist, "bench", "micro", "security", "workers", `${file}.js`), core);
+    startWorker(name, join(dist, "bench", "micro", "security", "workers", `${file}.js`), { core });
   const load = start("load", "echo-load", cores.load);
   const servers: { readonly arm: string; readonly server: Worker; readonly port: number }[] = [];
   for (const { arm, file, options } of quick ? SERVERS : [...SERVERS, UNREAD]) {

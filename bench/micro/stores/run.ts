@@ -35,7 +35,9 @@ interface Running {
 export async function runStores(bench: StoresBench): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "koine-bench-stores-"));
   try {
-    const load = startWorker("load", join(bench.dist, "bench", "micro", "stores", "workers", "task-load.js"), bench.cores.load);
+    const load = startWorker("load", join(bench.dist, "bench", "micro", "stores", "workers", "task-load.js"), {
+      core: bench.cores.load,
+    });
     const running: Running[] = [];
     for (const arm of STORE_ARMS) {
       const started = await startArm(bench, arm, folder);
@@ -67,11 +69,9 @@ async function startArm(bench: StoresBench, arm: StoreArm, folder: string): Prom
   if (arm.kind === "redis" && redisUrl === undefined) return undefined;
   const own = join(folder, arm.name.replaceAll(" ", "-"));
   mkdirSync(own);
-  const server = startWorker(
-    `${arm.name} server`,
-    join(bench.dist, "bench", "micro", "stores", "workers", "store-server.js"),
-    bench.cores.server,
-  );
+  const server = startWorker(`${arm.name} server`, join(bench.dist, "bench", "micro", "stores", "workers", "store-server.js"), {
+    core: bench.cores.server,
+  });
   const options: StartStoreServer = { arm, folder: own, ...(redisUrl === undefined ? {} : { redisUrl }) };
   const { url, port } = await server.ask<{ readonly url: string; readonly port: number }>("start", options);
   const message = { messageId: `bench-${COUNTER}`, role: "ROLE_USER", parts: [{ text: TEXT }] };
