@@ -26,7 +26,11 @@ const options = new Set(process.argv.slice(2));
 const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8"));
 const sourceOf = (built) => built.replace(/^\.\/dist\//, "").replace(/\.js$/, ".ts");
 const DOORS = Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : [sourceOf(target.default)]));
-const PROCESSES = ["apps/up/child.ts", "apps/demo/agents/*.ts"];
+const PROCESSES = [
+  "apps/up/child.ts",
+  "apps/demo/agents/*.ts",
+  ...["agent", "caller", "wire"].map((name) => `bench/protocols/processes/${name}.ts`),
+];
 /** Modules that scripts of tests import, and programs that tests and benches start. */
 const PROGRAMS = [
   "test/helpers/stores/contract-samples.ts",

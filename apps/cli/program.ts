@@ -1,5 +1,6 @@
 import { Command, type CommanderError, Help, type Option } from "commander";
 import { addAudit } from "./commands/audit.js";
+import { addBench } from "./commands/bench.js";
 import { addBridge } from "./commands/bridge.js";
 import { addCard } from "./commands/card.js";
 import { PROTOCOLS_WITH_COMMANDS } from "./commands/choices.js";
@@ -82,6 +83,7 @@ export async function createProgram(version: string, args: readonly string[]): P
   addConform(program);
   addRoute(program);
   addRouterbench(program);
+  addBench(program);
   addBridge(program);
   addGateway(program);
   addUp(program);

@@ -52,6 +52,11 @@ export type Metric = (typeof METRICS)[number];
 /** Metrics of which less is better; of the others more is. */
 export const MORE_IS_BETTER: ReadonlySet<Metric> = new Set<Metric>(["throughputPerS", "offeredPerS", "successRate"]);
 
+/** Narrows the name of a metric. */
+export function isMetric(name: string): name is Metric {
+  return METRICS.some((metric) => metric === name);
+}
+
 /** The shares at which `distribution` has the latency. */
 export const QUANTILES: readonly number[] = [
   0,

@@ -1,5 +1,6 @@
 import { isValid, summariseArms } from "./arm-summary.js";
 import { checksOf } from "./checks.js";
+import { compareArms } from "./compare-arms.js";
 import { controlsOf } from "./controls.js";
 import type { BenchEvent } from "./event.js";
 import { SCHEMA_VERSION } from "./plan.js";
@@ -13,6 +14,7 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
   const { plan } = measured;
   const runs = measured.runs.map((run) => summariseRun(run, plan));
   const checks = checksOf(plan, measured.runs, runs);
+  const arms = summariseArms(plan, runs);
   const controls = controlsOf(plan, measured.runs);
   const failed = [...Object.values(checks), ...controls].filter(({ passed }) => !passed);
   const partial = plan.runs.length > runs.filter(({ status }) => status === "complete").length;
@@ -25,8 +27,8 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
     checks,
     controls: [...controls],
     runs,
-    arms: [...summariseArms(plan, runs)],
-    comparisons: [],
+    arms: [...arms],
+    comparisons: [...compareArms(plan, arms)],
   };
 }
 

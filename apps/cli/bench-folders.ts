@@ -1,0 +1,54 @@
+import { compareResults, FolderError, readResult, renderChanges, verifyFolder } from "../../bench/protocols/index.js";
+import type { JsonObject } from "../../src/index.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { createOutput, type Format } from "./output.js";
+import { printable } from "./printable.js";
+
+/** Differences that are printed; the rest is counted. */
+const MAX_PRINTED = 20;
+
+interface FolderOptions {
+  readonly output: Format;
+}
+
+/** `koine bench verify DIR`. */
+export async function verify(folder: string, options: FolderOptions): Promise<void> {
+  const output = createOutput(options.output);
+  const found = await aboutFolder(() => verifyFolder(folder));
+  const { differences, eventsUnchanged, events, status } = found;
+  // JSON values, read from the two files.
+  if (output.format === "json") await output.document(found as unknown as JsonObject);
+  else {
+    const lines = differences
+      .slice(0, MAX_PRINTED)
+      .map(
+        ({ path, stated, computed }) =>
+          `${path}: result.json has ${JSON.stringify(stated)}, the events give ${JSON.stringify(computed)}\n`,
+      );
+    const more = differences.length - lines.length;
+    await output.text([...lines, ...(more > 0 ? [`${more} more differences\n`] : [])].join(""));
+    if (!eventsUnchanged) output.say("events.ndjson is not the file that the manifest describes");
+    if (differences.length === 0) await output.text(`every number is what the ${events} events give; status: ${status}\n`);
+  }
+  if (differences.length > 0 || !eventsUnchanged)
+    throw new CliError(EXIT.failure, `${printable(folder)} is not what its events give`, { code: "not_reproduced" });
+}
+
+/** `koine bench compare BEFORE AFTER`. */
+export async function compare(before: string, after: string, options: FolderOptions): Promise<void> {
+  const output = createOutput(options.output);
+  const compared = await aboutFolder(async () => compareResults(readResult(before), readResult(after)));
+  for (const note of compared.notes) output.say(printable(note));
+  // JSON values, computed from two result files.
+  if (output.format === "json") await output.document(JSON.parse(JSON.stringify(compared)) as JsonObject);
+  else await output.text(`${renderChanges(compared.changes)}\n`);
+}
+
+/** Errors about folders are errors of usage: the user named a wrong or damaged one. */
+export async function aboutFolder<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw thrown instanceof FolderError ? usageError(thrown.message) : thrown;
+  }
+}

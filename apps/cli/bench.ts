@@ -1,0 +1,233 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Command } from "commander";
+import {
+  type BenchProgress,
+  type BenchResult,
+  edgeTo,
+  inputOf,
+  type ModelSettings,
+  makePlan,
+  officialPrograms,
+  officialVersions,
+  type Plan,
+  type PlannedFault,
+  PROGRAMS,
+  planArms,
+  planConditions,
+  readRecording,
+  renderResult,
+  runBench,
+  type Scenario,
+  type Settings,
+  scenarios,
+  scheduleFaults,
+} from "../../bench/protocols/index.js";
+
+import type { JsonObject } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
+import { aboutFolder } from "./bench-folders.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { listenForInterrupt } from "./interrupt.js";
+import type { ModelOptions } from "./model.js";
+import { createOutput, type Format } from "./output.js";
+import { printable } from "./printable.js";
+import { formatElapsed, startProgress } from "./progress.js";
+
+interface ScenarioOptions extends ModelOptions {
+  readonly output: Format;
+  readonly protocols?: readonly string[];
+  readonly impl: Plan["arms"][number]["implementation"][];
+  readonly features: Plan["arms"][number]["features"][];
+  readonly freeze: Settings["freeze"];
+  readonly quick?: boolean;
+  readonly runs?: number;
+  readonly warmUp?: number;
+  readonly measure?: number;
+  readonly requests?: number;
+  readonly seed?: number;
+  readonly clients?: number;
+  readonly rate?: readonly number[];
+  readonly arrivals: "poisson" | "constant";
+  readonly agents?: number;
+  readonly payload?: number;
+  readonly faults: readonly PlannedFault["kind"][];
+  readonly faultEvery?: number;
+  readonly downFor?: number;
+  readonly out?: string;
+  readonly force?: boolean;
+  readonly resume?: boolean;
+  readonly basePort?: number;
+  readonly answers: ModelSettings["kind"];
+  readonly serviceMs?: number;
+  readonly recording?: string;
+  readonly record?: string;
+  readonly modelRate?: number;
+}
+
+const FOLDER = "koine-bench";
+const SEED = 1;
+const PAYLOAD_BYTES = 256;
+const SERVICE_MS = 20;
+/** The paper's limits. */
+const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3, backoffMs: 100 } as const;
+const IN_FLIGHT = 256;
+const DELAY_MS = 50;
+const LOSS = 0.05;
+const MAX_AGENTS = 256;
+const MAX_PAYLOAD = 1024 * 1024;
+
+/** The action of `koine bench <scenario>`. */
+export function benchScenario(name: string) {
+  return async (options: ScenarioOptions, command: Command): Promise<void> => {
+    const scenario = Object.values(scenarios).find((each) => each.name === name);
+    if (scenario === undefined) throw usageError(`there is no scenario ${name}`);
+    const output = createOutput(options.output);
+    const folder = options.out ?? FOLDER;
+    const plan = planOf(scenario, options);
+    const model = modelOf(options);
+    const official = plan.arms.filter(({ implementation }) => implementation === "official");
+    for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
+    const interrupt = listenForInterrupt();
+    const progress = startProgress({ stream: output.stderr });
+    let result: BenchResult;
+    try {
+      result = await aboutFolder(() =>
+        runBench({
+          folder,
+          plan,
+          model,
+          files: PROGRAMS,
+          koine: command.parent?.parent?.version() ?? "",
+          signal: interrupt.signal,
+          force: options.force === true,
+          resume: options.resume === true,
+          basePort: options.basePort,
+          inputs: model.kind === "recorded" ? [inputOf("recording", model.file)] : [],
+          versions: officialVersions(official),
+          programsOf: officialPrograms,
+          onProgress: (now) => progress.show(now.current.arm, progressText(now)),
+        }),
+      );
+    } finally {
+      progress.stop();
+      interrupt.stop();
+    }
+    // The result file is JSON.
+    if (output.format === "json") await output.document(result as unknown as JsonObject);
+    else await output.text(renderResult(result));
+    output.say(`kept in ${printable(folder)}; koine bench verify ${printable(folder)} computes it again`);
+    judge(result, interrupt.signal.aborted, folder);
+  };
+}
+
+function judge({ status, runs, marks }: BenchResult, interrupted: boolean, folder: string): void {
+  if (interrupted)
+    throw new CliError(EXIT.interrupted, `interrupted: what was measured is in ${printable(folder)}`, {
+      code: "cancelled",
+      hint: "Go on with --resume.",
+    });
+  if (status === "complete") return;
+  const reason = runs.find((run) => run.status === "failed")?.reason ?? marks.at(-1) ?? "";
+  throw new CliError(
+    EXIT.failure,
+    status === "partial" ? `not everything was measured: ${reason}` : `the result is invalid: ${reason}`,
+  );
+}
+
+function progressText({ done, runs, remainingMs }: BenchProgress): string {
+  return `run ${done + 1} of ${runs}${remainingMs === undefined ? "" : `, about ${formatElapsed(remainingMs)} left`}`;
+}
+
+function planOf(scenario: Scenario, options: ScenarioOptions): Plan {
+  const sizes = options.quick === true ? scenario.quick : scenario.full;
+  const settings: Settings = {
+    runs: options.runs ?? sizes.runs,
+    warmUpMs: options.warmUp === undefined ? sizes.warmUpMs : options.warmUp * 1_000,
+    measureMs: options.measure === undefined ? sizes.measureMs : options.measure * 1_000,
+    requests: options.requests ?? sizes.requests,
+    seed: options.seed ?? SEED,
+    agents: limited("--agents", options.agents ?? 1, MAX_AGENTS),
+    payloadBytes: limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD),
+    model: options.answers,
+    ...LIMITS,
+    freeze: [...options.freeze],
+  };
+  const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
+  const arms = planArms(
+    { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features },
+    scenario,
+  );
+  const conditions = planConditions({
+    clients: options.clients ?? 1,
+    rates: options.rate ?? [],
+    arrivals: options.arrivals,
+    inFlight: IN_FLIGHT,
+    faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
+  });
+  const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
+  return makePlan({ scenario, mode, settings, arms, conditions });
+}
+
+function limited(option: string, value: number, most: number): number {
+  if (value < 1 || value > most) throw usageError(`${option} takes a number from 1 to ${most}, not ${value}`);
+  return value;
+}
+
+function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
+  const known = protocols.map(({ id }) => id);
+  const unknown = wanted?.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw usageError(`there is no protocol ${unknown}`, `There are ${known.join(", ")}.`);
+  return wanted ?? known;
+}
+
+function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {
+  const everyMs = faultEvery === undefined ? settings.measureMs / 4 : faultEvery * 1_000;
+  const agents = Array.from({ length: settings.agents }, (_, index) => `agent-${index + 1}`);
+  const isNetwork = kind === "delay" || kind === "loss" || kind === "partition";
+  return scheduleFaults(
+    {
+      kind,
+      targets: isNetwork ? agents.map(edgeTo) : agents,
+      fraction: 0,
+      everyMs,
+      forMs: downFor === undefined ? everyMs / 2 : downFor * 1_000,
+      untilMs: settings.measureMs,
+      ...(kind === "delay" ? { delayMs: DELAY_MS } : {}),
+      ...(kind === "loss" ? { share: LOSS } : {}),
+    },
+    settings.seed,
+  );
+}
+
+function modelOf(options: ScenarioOptions): ModelSettings {
+  const { answers, recording, record, modelUrl, model, modelKeyEnv, modelRate } = options;
+  if (answers === "null") return { kind: "null" };
+  if (answers === "scripted") return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs ?? SERVICE_MS };
+  if (answers === "recorded") {
+    if (recording === undefined) throw usageError("--answers recorded needs --recording <file>");
+    if (!existsSync(recording)) throw usageError(`${recording} does not exist`, "--answers live --record <file> makes one.");
+    try {
+      readRecording(readFileSync(recording, "utf8"), recording);
+    } catch (thrown) {
+      throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
+    }
+    return { kind: "recorded", file: recording };
+  }
+  if (modelUrl === undefined || model === undefined) throw usageError("--answers live needs --model-url and --model");
+  return {
+    kind: "live",
+    baseUrl: modelUrl,
+    model,
+    keyEnv: modelKeyEnv,
+    requestsPerSecond: modelRate,
+    timeoutMs: LIMITS.messageTimeoutMs,
+    record,
+  };
+}
+
+function missingOfficial(protocol: string): CliError {
+  return usageError(
+    `the official implementation of ${protocol} is not installed, or there is none`,
+    "npm run peers in a checkout of the source installs them; leave the protocol out with --protocols otherwise.",
+  );
+}

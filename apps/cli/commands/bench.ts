@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseCount, parsePort, parseSeconds } from "../option-values.js";
+import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
+
+const IMPLEMENTATIONS = ["koine", "official"] as const;
+const FEATURES = ["envelope", "full"] as const;
+const FREEZABLE = ["topology", "planner"] as const;
+const ANSWERS = ["null", "scripted", "recorded", "live"] as const;
+const FAULTS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
+/** The scenarios of the benchmark, which is loaded only when it runs. */
+const SCENARIOS = { echo: "one request, one answer of the same text: what a protocol costs by itself" } as const;
+
+const EXAMPLES = `
+Examples:
+  koine bench echo --quick                            all protocols, under a minute
+  koine bench echo --protocols a2a,acp --out results  ten runs of each, kept in a folder
+  koine bench echo --rate 50,100,200 --out results    offered loads instead of a closed loop
+  koine bench echo --faults kill,partition --agents 3
+  koine bench verify results                          compute every number again from the events
+  koine bench compare before after
+  koine bench echo --resume --out results             go on after an interruption
+
+Each result has two controls: a second copy of the first arm, which must come out equal, and one with 5 ms added, which must be
+found. Exit code 1 means that something was not measured, that a check failed, or that verify found a difference.`;
+
+/** `koine bench`: measures protocols against each other. */
+export function addBench(program: Command): void {
+  const bench = program
+    .command("bench")
+    .description("measure protocols against each other, with results that can be verified")
+    .addHelpText("after", EXAMPLES);
+  for (const [name, about] of Object.entries(SCENARIOS)) addScenario(bench, name, about);
+  bench
+    .command("verify")
+    .description("compute every number of a result again from its events")
+    .argument("<dir>", "the folder that --out named")
+    .addOption(outputOption())
+    .action(lazyAction(async () => (await import("../bench-folders.js")).verify));
+  bench
+    .command("compare")
+    .description("show what changed between two results of one scenario")
+    .argument("<before>", "a folder that --out named")
+    .argument("<after>", "another one")
+    .addOption(outputOption())
+    .action(lazyAction(async () => (await import("../bench-folders.js")).compare));
+}
+
+function addScenario(bench: Command, name: string, about: string): void {
+  const command = bench
+    .command(name)
+    .description(about)
+    .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
+    .addOption(choiceList("--impl <list>", "whose implementation", IMPLEMENTATIONS).default(["koine"], "koine"))
+    .addOption(
+      choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),
+    )
+    .addOption(choiceList("--freeze <list>", "hold fixed for all arms", FREEZABLE).default([], "nothing"))
+    .addOption(new Option("--quick", "three short runs; the result is marked as such").conflicts("full"))
+    .option("--full", "ten runs (default)")
+    .option("--runs <number>", "runs of each arm, one per block (R)", parseCount)
+    .option("--warm-up <seconds>", "before the measured window (W)", parseSeconds)
+    .option("--measure <seconds>", "the limit of the measured window (T_meas)", parseSeconds)
+    .option("--requests <number>", "the window also ends after so many requests", parseCount)
+    .option("--seed <number>", "of orders, payloads, arrivals and faults", parseCount)
+    .optionsGroup("Load:")
+    .option("--clients <number>", "clients of the closed loop (default: 1)", parseCount)
+    .addOption(numberList("--rate <list>", "offered loads in requests per second, instead of a closed loop"))
+    .addOption(new Option("--arrivals <kind>", "of an offered load").choices(["poisson", "constant"]).default("poisson"))
+    .option("--agents <number>", "agents that are called in turn, a process each (default: 1)", parseCount)
+    .option("--payload <bytes>", "text in each request (default: 256)", parseCount)
+    .addOption(choiceList("--faults <list>", "one more condition with each of these", FAULTS).default([], "none"))
+    .option("--fault-every <seconds>", "between faults (default: a quarter of the window)", parseSeconds)
+    .option("--down-for <seconds>", "how long a fault lasts (default: half of that)", parseSeconds)
+    .optionsGroup("Output:")
+    .option("--out <dir>", "keep events, result and manifest in this folder (default: koine-bench)")
+    .option("--force", "write into a folder that is not empty")
+    .option("--resume", "go on with the runs that are missing in the folder")
+    .option("--base-port <number>", "the first port that callers use (default: any free ones)", parsePort)
+    .addOption(outputOption());
+  addModelOptions(command)
+    .addOption(new Option("--answers <mode>", "where agents take their answers from").choices(ANSWERS).default("null"))
+    .option("--service-ms <number>", "the mean service time of scripted answers (default: 20)", parseCount)
+    .option("--recording <file>", "the answers of the mode `recorded`")
+    .option("--record <file>", "keep the answers of the mode `live` in this file")
+    .option("--model-rate <number>", "the most requests per second to the model", parseCount)
+    .action(lazyAction(async () => (await import("../bench.js")).benchScenario(name)));
+}
+
+function listOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => wordsOf(text));
+}
+
+function choiceList(flags: string, description: string, known: readonly string[]): Option {
+  return new Option(flags, `${description} (${known.join(", ")})`).argParser((text) =>
+    wordsOf(text).map((word) => {
+      if (!known.includes(word)) throw new InvalidArgumentError(`It is a list of ${known.join(", ")}.`);
+      return word;
+    }),
+  );
+}
+
+function numberList(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) =>
+    wordsOf(text).map((word) => {
+      const value = Number(word);
+      if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It is a list of numbers above 0.");
+      return value;
+    }),
+  );
+}
+
+function wordsOf(text: string): readonly string[] {
+  return [...new Set(text.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+}

@@ -1,0 +1,121 @@
+import { AgentError, artifactText, connect, ERRORS, type EventOf, type RemoteAgent } from "../../../src/index.js";
+import { textOfAnswer } from "../../../src/internal.js";
+import { protocols } from "../../../src/public/protocols.js";
+import { createTelemetry, type Hooks } from "../../../src/public/telemetry.js";
+import type { RunClock } from "../clock.js";
+import type { CallerTask } from "../processes/tasks.js";
+import type { Attempt, BenchClient, SentRequest } from "./client.js";
+
+type Stamps = { -readonly [Key in keyof Attempt["stamps"]]: Attempt["stamps"][Key] };
+
+/** What the hooks see of one attempt. */
+interface Seen {
+  readonly stamps: Stamps;
+  sent: number;
+  received: number;
+  bodies: boolean;
+}
+
+/** Connects to every agent by the arm's protocol alone. */
+export async function openKoineClient(task: CallerTask, now: RunClock): Promise<BenchClient> {
+  const { arm, settings, targets } = task;
+  const seen = new Map<string, Seen>();
+  const telemetry = createTelemetry({ hooks: stampingHooks(seen, now) });
+  const options = {
+    protocols: protocols.filter(({ id }) => id === arm.protocol),
+    timeoutMs: settings.messageTimeoutMs,
+    discoverMs: settings.connectTimeoutMs,
+    // The caller owns all retries.
+    resume: false,
+    telemetry,
+  };
+  const peers = new Map(await Promise.all(targets.map(async ({ agent, url }) => [agent, await connect(url, options)] as const)));
+  return {
+    limits: { connectTimeoutMs: options.discoverMs, messageTimeoutMs: options.timeoutMs },
+    async send(request) {
+      const peer = peers.get(request.agent);
+      if (peer === undefined) throw new Error(`there is no agent ${request.agent}`);
+      const traceId = traceIdOf(request.seq);
+      const one: Seen = { stamps: {}, sent: 0, received: 0, bodies: false };
+      seen.set(traceId, one);
+      try {
+        return await attempt(peer, request, { traceId, seen: one, streamed: arm.features === "full", now });
+      } finally {
+        seen.delete(traceId);
+      }
+    },
+    close: async () => void (await Promise.all([...peers.values()].map((peer) => peer.close()))),
+  };
+}
+
+interface AttemptContext {
+  readonly traceId: string;
+  readonly seen: Seen;
+  readonly streamed: boolean;
+  readonly now: RunClock;
+}
+
+async function attempt(peer: RemoteAgent, { seq, payload }: SentRequest, context: AttemptContext): Promise<Attempt> {
+  const { traceId, seen, streamed, now } = context;
+  const facts = () => ({
+    stamps: seen.stamps,
+    ...(seen.bodies ? { bodyBytes: { sent: seen.sent, received: seen.received } } : {}),
+  });
+  // Parts of the trace context that carry no meaning: the number of the request, so that hooks can find it.
+  const options = { traceparent: `00-${traceId}-${traceId.slice(-16)}-01`, ...(streamed ? { key: `bench-${seq}` } : {}) };
+  try {
+    if (!streamed) {
+      const event = await peer.send(payload, options);
+      return { answer: textOfAnswer(event), done: now(), streamEvents: 0, ...facts() };
+    }
+    let text = "";
+    let events = 0;
+    for await (const event of peer.stream(payload, options)) {
+      events++;
+      const piece = pieceOf(event);
+      if (piece !== "") seen.stamps.firstToken ??= now();
+      text += piece;
+    }
+    return { answer: text, done: now(), streamEvents: events, ...facts() };
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    const kind = error.code === "deadline" ? "timeout" : ERRORS[error.code].again === "never" ? "final" : "transient";
+    return { error: { text: `${error.code}: ${error.message}`, kind }, streamEvents: 0, ...facts() };
+  }
+}
+
+/** The text that an event of a stream adds. Throws AgentError for a task that failed. */
+function pieceOf(event: EventOf<"send">): string {
+  if (event.kind === "artifact") return artifactText(event.artifact.parts);
+  if (event.kind === "status" && event.status.state === "failed")
+    throw event.status.error ?? new AgentError("internal", "the task failed");
+  return event.kind === "message" || event.kind === "task" ? textOfAnswer(event) : "";
+}
+
+/** 32 hexadecimal digits, unique for a request of a run. */
+function traceIdOf(seq: number): string {
+  return `${"b".repeat(16)}${(seq + 1).toString(16).padStart(16, "0")}`;
+}
+
+function stampingHooks(seen: ReadonlyMap<string, Seen>, now: RunClock): Hooks {
+  const of = (traceId: string | undefined): Seen | undefined => (traceId === undefined ? undefined : seen.get(traceId));
+  return {
+    beforeEncode({ traceId }) {
+      const one = of(traceId);
+      if (one !== undefined) one.stamps.encodeStart ??= now();
+    },
+    afterEncode({ traceId, payload }) {
+      const one = of(traceId);
+      if (one === undefined) return;
+      one.stamps.write ??= now();
+      one.sent += payload.length;
+      one.bodies = true;
+    },
+    afterTransport({ traceId, receivedBytes }) {
+      const one = of(traceId);
+      if (one === undefined) return;
+      one.stamps.replyEnd = now();
+      one.received += receivedBytes;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { BenchEvent, PlannedFault } from "../result/index.js";
+import type { EdgeConditions } from "../wire/edge-proxy.js";
+
+/** What faults are done to. */
+export interface FaultStage {
+  readonly now: () => number;
+  workerOf(agent: string): {
+    readonly worker: {
+      readonly pid: number;
+      readonly ended: Promise<string>;
+      signal(signal: NodeJS.Signals): void;
+      ask<T>(command: string, argument?: unknown): Promise<T>;
+    };
+    readonly port: number;
+  };
+  setEdge(edge: string, conditions: EdgeConditions): Promise<void>;
+  markStopped(pid: number, isStopped: boolean): Promise<void>;
+  restart(agent: string): Promise<void>;
+}
+
+export interface FaultContext {
+  readonly run: string;
+  readonly signal: AbortSignal;
+  emit(event: BenchEvent): void;
+}
+
+/** A death that is not seen within this time is an error of the harness. */
+const VERIFY_MS = 5_000;
+const LOOK_EVERY_MS = 1;
+
+/** Injects the planned faults at their times, counted from now, and takes them back. */
+export async function injectFaults(stage: FaultStage, faults: readonly PlannedFault[], context: FaultContext): Promise<void> {
+  await Promise.all(faults.map((fault) => injectFault(stage, fault, context)));
+}
+
+async function injectFault(stage: FaultStage, fault: PlannedFault, { run, emit, signal }: FaultContext): Promise<void> {
+  const { kind, target, atMs, forMs } = fault;
+  await pause(atMs, undefined, { signal });
+  const begunNs = stage.now();
+  const undo = await BEGIN[kind](stage, fault);
+  emit({ type: "fault", run, kind, step: "begin", target, ns: begunNs, verifiedNs: stage.now() });
+  await pause(forMs, undefined, { signal });
+  const endedNs = stage.now();
+  await undo();
+  emit({ type: "fault", run, kind, step: "end", target, ns: endedNs, verifiedNs: stage.now() });
+}
+
+type Undo = () => Promise<void>;
+type Begin = (stage: FaultStage, fault: PlannedFault) => Promise<Undo>;
+
+/** Each begins a fault, verifies it, and returns how to take it back. */
+const BEGIN: Readonly<Record<PlannedFault["kind"], Begin>> = {
+  async kill(stage, { target }) {
+    const { worker, port } = stage.workerOf(target);
+    worker.signal("SIGKILL");
+    await worker.ended;
+    await until(() => !isAlive(worker.pid), `process ${worker.pid} to be gone`);
+    await until(() => refuses(port), `port ${port} to refuse connections`);
+    return () => stage.restart(target);
+  },
+  async stop(stage, { target }) {
+    const { worker } = stage.workerOf(target);
+    await stage.markStopped(worker.pid, true);
+    worker.signal("SIGSTOP");
+    await until(() => isStopped(worker.pid), `process ${worker.pid} to stop`);
+    return async () => {
+      worker.signal("SIGCONT");
+      await stage.markStopped(worker.pid, false);
+    };
+  },
+  async listener(stage, { target }) {
+    const { worker, port } = stage.workerOf(target);
+    await worker.ask("closeListeners");
+    await until(() => refuses(port), `port ${port} to refuse connections`);
+    return () => worker.ask("reopenListeners");
+  },
+  delay: (stage, { target, delayMs = 0 }) => edge(stage, target, { toAgentMs: delayMs, toCallerMs: delayMs }),
+  loss: (stage, { target, share = 0 }) => edge(stage, target, { loss: share }),
+  partition: (stage, { target }) => edge(stage, target, { partition: true }),
+};
+
+async function edge(stage: FaultStage, target: string, conditions: EdgeConditions): Promise<Undo> {
+  await stage.setEdge(target, conditions);
+  return () => stage.setEdge(target, {});
+}
+
+async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const until = performance.now() + VERIFY_MS; !(await holds()); await pause(LOOK_EVERY_MS))
+    if (performance.now() > until) throw new Error(`waited ${VERIFY_MS} ms for ${what}`);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where there is no /proc, a signal that was sent has to be enough. */
+function isStopped(pid: number): boolean {
+  try {
+    return /\) T /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return true;
+  }
+}
+
+function refuses(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const settle = (refused: boolean): void => {
+      socket.destroy();
+      resolve(refused);
+    };
+    socket.once("connect", () => settle(false));
+    socket.once("error", () => settle(true));
+  });
+}

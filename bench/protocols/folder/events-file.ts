@@ -1,0 +1,99 @@
+import { closeSync, createReadStream, openSync, truncateSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { BENCH_EVENT, type BenchEvent } from "../result/index.js";
+
+/** Written at once; a killed benchmark loses at most so much. */
+const BUFFER_CHARS = 64 * 1024;
+
+/** Appends events to a file. Throws Error with the reason if the disk does not take them. */
+export class EventsFile {
+  readonly #path: string;
+  readonly #file: number;
+  #buffer = "";
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#file = openSync(path, "a");
+  }
+
+  add(event: BenchEvent): void {
+    this.#buffer += `${JSON.stringify(event)}\n`;
+    if (this.#buffer.length >= BUFFER_CHARS) this.flush();
+  }
+
+  flush(): void {
+    let bytes = Buffer.from(this.#buffer);
+    this.#buffer = "";
+    try {
+      while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#file, bytes));
+    } catch (thrown) {
+      throw new Error(`cannot write ${this.#path}: ${reasonOf(thrown)}`);
+    }
+  }
+
+  close(): void {
+    try {
+      this.flush();
+    } finally {
+      closeSync(this.#file);
+    }
+  }
+}
+
+function reasonOf(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "ENOSPC") return "no space left on the disk; free some, then go on with --resume";
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The events of a file, and what is wrong with its last line if it was cut off. */
+export interface ReadEvents {
+  readonly events: readonly BenchEvent[];
+  /** Bytes up to the end of the last whole line. */
+  readonly wholeBytes: number;
+  readonly cut: boolean;
+}
+
+/** Throws Error with file and line for a line that is no event. A last line without an end is left out. */
+export async function readEvents(path: string): Promise<ReadEvents> {
+  const events: BenchEvent[] = [];
+  let wholeBytes = 0;
+  let line = 0;
+  let last: string | undefined;
+  const take = (text: string): void => {
+    line++;
+    events.push(parseEvent(text, `${path}:${line}`));
+    wholeBytes += Buffer.byteLength(text) + 1;
+  };
+  let size = 0;
+  const stream = createReadStream(path).on("data", (chunk) => {
+    size += chunk.length;
+  });
+  for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (last !== undefined) take(last);
+    last = text;
+  }
+  if (last === undefined) return { events, wholeBytes, cut: false };
+  // Without a line end the line was being written when the benchmark was killed.
+  const cut = wholeBytes + Buffer.byteLength(last) === size;
+  if (!cut) take(last);
+  return { events, wholeBytes, cut };
+}
+
+function parseEvent(text: string, where: string): BenchEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`${where}: not JSON`);
+  }
+  const read = BENCH_EVENT.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new Error(`${where}: no event of this benchmark: ${issue?.path.join(".") || "type"}: ${issue?.message}`);
+}
+
+/** Removes a last line that was cut off. */
+export function dropCutLine(path: string, { wholeBytes, cut }: ReadEvents): void {
+  if (cut) truncateSync(path, wholeBytes);
+}

@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { summarise } from "../result/index.js";
+import { readEvents } from "./events-file.js";
+import { digestEvents, FILES, FolderError, readManifest, readResult } from "./folder.js";
+
+/** A number of the result that its events do not give. */
+export interface Difference {
+  /** `runs[3].metrics.p50Us`. */
+  readonly path: string;
+  readonly stated: unknown;
+  readonly computed: unknown;
+}
+
+export interface Verification {
+  readonly events: number;
+  readonly differences: readonly Difference[];
+  /** Whether the events are those of the manifest. */
+  readonly eventsUnchanged: boolean;
+  readonly status: string;
+}
+
+/** Computes every number of a result again from its events. */
+export async function verifyFolder(folder: string): Promise<Verification> {
+  const stated = readResult(folder);
+  const manifest = readManifest(folder);
+  const { events } = await readEvents(join(folder, FILES.events)).catch((thrown: unknown) => {
+    throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
+  });
+  // Through JSON, as the file was: a number that it cannot carry would differ otherwise.
+  const computed: unknown = JSON.parse(JSON.stringify(summarise(events)));
+  const digest = digestEvents(folder, events.length);
+  return {
+    events: events.length,
+    differences: [...differencesOf(stated, computed, "")],
+    eventsUnchanged: manifest.events === null || manifest.events.sha256 === digest.sha256,
+    status: stated.status,
+  };
+}
+
+/** Every place where two JSON values differ. */
+export function* differencesOf(stated: unknown, computed: unknown, path: string): Generator<Difference> {
+  if (isContainer(stated) && isContainer(computed) && Array.isArray(stated) === Array.isArray(computed)) {
+    for (const key of new Set([...Object.keys(stated), ...Object.keys(computed)])) {
+      const step = Array.isArray(stated) ? `[${key}]` : path === "" ? key : `.${key}`;
+      yield* differencesOf(stated[key], computed[key], `${path}${step}`);
+    }
+  } else if (stated !== computed) yield { path, stated, computed };
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

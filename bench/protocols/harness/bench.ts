@@ -1,0 +1,205 @@
+import { join } from "node:path";
+import { dropCutLine, EventsFile, readEvents } from "../folder/events-file.js";
+import {
+  digestEvents,
+  FILES,
+  FolderError,
+  prepareFolder,
+  readManifest,
+  writeJson,
+  writeResult,
+  writeSchema,
+} from "../folder/folder.js";
+import { beginManifest, endManifest } from "../folder/manifest.js";
+import type { ModelSettings } from "../models/settings.js";
+import type { Program } from "../processes/tasks.js";
+import {
+  type Arm,
+  type BenchEvent,
+  type BenchEventOf,
+  type BenchResult,
+  type ManifestInput,
+  type Plan,
+  type PlannedRun,
+  summarise,
+} from "../result/index.js";
+import type { ProgramFiles } from "./programs.js";
+import { executeRun } from "./run.js";
+
+/** How far a benchmark is. */
+export interface BenchProgress {
+  readonly done: number;
+  readonly runs: number;
+  readonly current: PlannedRun;
+  /** Estimated from the runs so far; undefined before the first has ended. */
+  readonly remainingMs: number | undefined;
+}
+
+export interface BenchOptions {
+  readonly folder: string;
+  readonly plan: Plan;
+  readonly model: ModelSettings;
+  readonly files: ProgramFiles;
+  readonly koine: string;
+  readonly signal: AbortSignal;
+  /** Write into a folder that is not empty. */
+  readonly force?: boolean;
+  /** Go on where the folder ends, with the plan that it has. */
+  readonly resume?: boolean;
+  readonly basePort?: number | undefined;
+  readonly startMs?: number;
+  readonly inputs?: readonly ManifestInput[];
+  readonly versions?: Readonly<Record<string, string>>;
+  /** The programs of an implementation that is not ours. */
+  programsOf?(arm: Arm): { readonly agent: Program; readonly caller: Program } | undefined;
+  onProgress?(progress: BenchProgress): void;
+}
+
+const START_MS = 30_000;
+/** A fault lasts; the window is then limited by time alone. */
+const REQUESTS_UNDER_FAULTS = 1_000_000;
+/** After so many failed runs in a row something is wrong that the next run will not mend. */
+const MAX_FAILURES = 3;
+/** Events are kept in memory until the result is written. */
+const MAX_EVENTS = 4_000_000;
+/** The result is computed again after a run only if that takes a small part of the time. */
+const SUMMARY_SHARE = 0.05;
+
+/** Measures what the plan says, or what is left of it, and returns the result that it has written. */
+export async function runBench(options: BenchOptions): Promise<BenchResult> {
+  const { folder } = options;
+  const begun = options.resume === true ? await reopen(options) : begin(options);
+  const { plan, events, manifest } = begun;
+  const file = new EventsFile(join(folder, FILES.events));
+  const recorder = new Recorder(folder, file, events);
+  try {
+    recorder.emit({ type: "plan", plan });
+    await executeRuns(plan, options, recorder);
+  } finally {
+    file.close();
+    writeJson(folder, FILES.manifest, endManifest(manifest, digestEvents(folder, recorder.events.length)));
+    recorder.writeResult();
+  }
+  return summarise(recorder.events);
+}
+
+interface Begun {
+  readonly plan: Plan;
+  readonly events: BenchEvent[];
+  readonly manifest: ReturnType<typeof beginManifest>;
+}
+
+function begin({ folder, force = false, plan, koine, model, versions = {}, inputs = [] }: BenchOptions): Begun {
+  prepareFolder(folder, force);
+  const manifest = beginManifest({ koine, plan, model, versions, inputs });
+  writeJson(folder, FILES.manifest, manifest);
+  writeSchema(folder);
+  return { plan, events: [], manifest };
+}
+
+async function reopen({ folder }: BenchOptions): Promise<Begun> {
+  const manifest = readManifest(folder);
+  const path = join(folder, FILES.events);
+  const read = await readEvents(path).catch((thrown: unknown) => {
+    throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
+  });
+  const [first] = read.events;
+  if (first?.type !== "plan") throw new FolderError(`${path} does not begin with a plan`);
+  dropCutLine(path, read);
+  return { plan: first.plan, events: [...read.events], manifest };
+}
+
+class Recorder {
+  readonly events: BenchEvent[];
+  readonly #folder: string;
+  readonly #file: EventsFile;
+  #summaryMs = 0;
+  #writtenAt = performance.now();
+
+  constructor(folder: string, file: EventsFile, events: BenchEvent[]) {
+    this.#folder = folder;
+    this.#file = file;
+    this.events = events;
+  }
+
+  emit(event: BenchEvent): void {
+    if (this.events.length >= MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events: measure fewer requests`);
+    this.events.push(event);
+    this.#file.add(event);
+  }
+
+  /** Everything so far is on the disk, so that a killed benchmark can be read and resumed. */
+  runEnded(): void {
+    this.#file.flush();
+    if (this.#summaryMs < (performance.now() - this.#writtenAt) * SUMMARY_SHARE) this.writeResult();
+  }
+
+  writeResult(): void {
+    const from = performance.now();
+    writeResult(this.#folder, summarise(this.events));
+    this.#writtenAt = performance.now();
+    this.#summaryMs = this.#writtenAt - from;
+  }
+}
+
+async function executeRuns(plan: Plan, options: BenchOptions, recorder: Recorder): Promise<void> {
+  const attempts = attemptsIn(recorder.events);
+  const left = plan.runs.filter(({ run }) => attempts.get(run)?.complete !== true);
+  const done = plan.runs.length - left.length;
+  const startedAt = performance.now();
+  let failures = 0;
+  for (const [index, planned] of left.entries()) {
+    if (options.signal.aborted) return;
+    const perRun = index === 0 ? undefined : (performance.now() - startedAt) / index;
+    const remainingMs = perRun === undefined ? undefined : perRun * (left.length - index);
+    options.onProgress?.({ done: done + index, runs: plan.runs.length, current: planned, remainingMs });
+    const attempt = (attempts.get(planned.run)?.count ?? 0) + 1;
+    const ended = await executeOne(plan, planned, { options, recorder, attempt });
+    recorder.runEnded();
+    failures = ended.status === "failed" ? failures + 1 : 0;
+    if (failures >= MAX_FAILURES) return;
+  }
+}
+
+function executeOne(
+  plan: Plan,
+  planned: PlannedRun,
+  { options, recorder, attempt }: { readonly options: BenchOptions; readonly recorder: Recorder; readonly attempt: number },
+): Promise<BenchEventOf<"run-ended">> {
+  const arm = plan.arms.find(({ id }) => id === planned.arm);
+  const condition = plan.conditions.find(({ id }) => id === planned.condition);
+  if (arm === undefined || condition === undefined)
+    throw new Error(`the plan of ${planned.run} names no arm or condition of its own`);
+  const requests = condition.faults.length > 0 ? REQUESTS_UNDER_FAULTS : plan.settings.requests;
+  return executeRun(
+    {
+      planned,
+      arm,
+      condition,
+      settings: { ...plan.settings, requests },
+      model: seeded(options.model, planned.seed),
+      files: options.files,
+      programs: arm.implementation === "official" ? options.programsOf?.(arm) : undefined,
+      basePort: options.basePort,
+      startMs: options.startMs ?? START_MS,
+      emit: (event) => recorder.emit(event),
+    },
+    attempt,
+    options.signal,
+  );
+}
+
+/** The same draws in every arm of a block, and others in the next block. */
+function seeded(model: ModelSettings, seed: number): ModelSettings {
+  return model.kind === "scripted" ? { ...model, seed } : model;
+}
+
+/** How often each run was begun, and whether it is complete. */
+function attemptsIn(events: readonly BenchEvent[]): ReadonlyMap<string, { readonly count: number; readonly complete: boolean }> {
+  const attempts = new Map<string, { count: number; complete: boolean }>();
+  for (const event of events) {
+    if (event.type === "run-started") attempts.set(event.run, { count: event.attempt, complete: false });
+    if (event.type === "run-ended") attempts.set(event.run, { count: event.attempt, complete: event.status === "complete" });
+  }
+  return attempts;
+}

@@ -1,0 +1,68 @@
+import { type Arm, type Condition, type Plan, type PlannedFault, SCHEMA_VERSION } from "../result/index.js";
+import type { PlanParts, Scenario } from "../scenarios/scenario.js";
+import { MAX_AGENT_PROCESSES, planRuns } from "./plan-runs.js";
+
+export interface ArmChoice {
+  readonly protocols: readonly string[];
+  readonly implementations: readonly Arm["implementation"][];
+  readonly features: readonly Arm["features"][];
+}
+
+/** Every protocol in every implementation with every profile, and the two controls of the first arm. */
+export function planArms({ protocols, implementations, features }: ArmChoice, { doseMs }: Pick<Scenario, "doseMs">): Arm[] {
+  const arms = protocols.flatMap((protocol) =>
+    implementations.flatMap((implementation) =>
+      features.map((profile): Arm => {
+        const words = [protocol, ...(implementation === "official" ? ["official"] : []), ...(profile === "full" ? ["full"] : [])];
+        return { id: words.join(" "), protocol, implementation, features: profile };
+      }),
+    ),
+  );
+  const [first] = arms;
+  if (first === undefined) throw new Error("there is no protocol to measure");
+  return [
+    ...arms,
+    { ...first, id: `${first.id} again`, control: "same", of: first.id },
+    { ...first, id: `${first.id} +${doseMs} ms`, control: "dose", of: first.id, doseMs },
+  ];
+}
+
+export interface ConditionChoice {
+  readonly clients: number;
+  /** Offered loads in requests per second; none: a closed loop. */
+  readonly rates: readonly number[];
+  readonly arrivals: "poisson" | "constant";
+  readonly inFlight: number;
+  /** One more condition for each list. */
+  readonly faults: readonly { readonly name: string; readonly planned: readonly PlannedFault[] }[];
+}
+
+/** Each load without faults, then the first load with each set of faults. */
+export function planConditions({ clients, rates, arrivals, inFlight, faults }: ConditionChoice): Condition[] {
+  const loads: Condition[] =
+    rates.length === 0
+      ? [{ id: `closed-${clients}`, load: { loop: "closed", clients }, faults: [] }]
+      : rates.map((perSecond) => ({
+          id: `${arrivals}-${perSecond}`,
+          load: { loop: "open", perSecond, arrivals, inFlight },
+          faults: [],
+        }));
+  const [first] = loads;
+  if (first === undefined) return loads;
+  return [...loads, ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] }))];
+}
+
+export function makePlan({ scenario, mode, settings, arms, conditions }: PlanParts): Plan {
+  return {
+    schema: SCHEMA_VERSION,
+    scenario: scenario.name,
+    mode,
+    settings,
+    arms: [...arms],
+    conditions: [...conditions],
+    runs: planRuns(settings, arms, conditions),
+    primary: scenario.primary,
+    marginUs: scenario.marginUs,
+    sharedProcesses: settings.agents > MAX_AGENT_PROCESSES,
+  };
+}

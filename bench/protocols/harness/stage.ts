@@ -1,0 +1,242 @@
+import { startWorker, type Worker } from "../../harness/processes.js";
+import type { Usage } from "../../harness/worker.js";
+import { clockOrigin, type RunClock, runClock } from "../clock.js";
+import type { ModelSettings } from "../models/settings.js";
+import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
+import type { OpenEdges } from "../processes/wire.js";
+import { type Arm, BENCH_EVENT, type BenchEvent, type Condition, type PlannedRun, type Settings } from "../result/index.js";
+import { edgeTo } from "../result/witness.js";
+import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
+import { placeAgents } from "./plan-runs.js";
+import type { ProgramFiles } from "./programs.js";
+
+/** What a run is staged from. */
+export interface StageParts {
+  readonly planned: PlannedRun;
+  readonly arm: Arm;
+  readonly condition: Condition;
+  readonly settings: Settings;
+  readonly model: ModelSettings;
+  readonly files: ProgramFiles;
+  /** The two programs of an implementation in another language. */
+  readonly programs?: { readonly agent: Program; readonly caller: Program } | undefined;
+  /** The ports of the proxies begin here. Default: any free ones. */
+  readonly basePort?: number | undefined;
+  /** How long a process may take to start. */
+  readonly startMs: number;
+  emit(event: BenchEvent): void;
+}
+
+/** An agent process and how to start it again. */
+interface AgentProcess {
+  readonly name: string;
+  readonly agents: readonly string[];
+  worker: Worker;
+  task: AgentTask;
+  restarts: number;
+}
+
+/** The processes of one run: agents, a caller, and a proxy in the path of every edge. */
+export class Stage {
+  readonly now: RunClock;
+  readonly #origin = clockOrigin();
+  readonly #parts: StageParts;
+  readonly #wire: Worker;
+  readonly #caller: Worker;
+  readonly #agents: AgentProcess[] = [];
+  readonly #stopped = new Set<number>();
+  /** The first thing a process sent that is no event. */
+  #nonsense: Error | undefined;
+  #closing = false;
+
+  private constructor(parts: StageParts) {
+    this.#parts = parts;
+    this.now = runClock(this.#origin);
+    this.#wire = startWorker("wire", parts.files.wire);
+    this.#caller = this.#start("caller", parts.files.caller);
+  }
+
+  /** Starts everything and connects the caller. What was started is ended if it fails. */
+  static async open(parts: StageParts): Promise<Stage> {
+    const stage = new Stage(parts);
+    try {
+      await stage.#open();
+      return stage;
+    } catch (thrown) {
+      await stage.close();
+      throw thrown;
+    }
+  }
+
+  get agents(): readonly string[] {
+    return this.#agents.flatMap(({ agents }) => agents);
+  }
+
+  async phase(task: PhaseTask): Promise<PhaseDone> {
+    const { messageTimeoutMs } = this.#parts.settings;
+    const done = await this.#caller.ask<PhaseDone>("phase", task, task.forMs + 2 * messageTimeoutMs + this.#parts.startMs);
+    if (this.#nonsense !== undefined) throw this.#nonsense;
+    return done;
+  }
+
+  /** Waits for the events that agents still hold. */
+  async flush(): Promise<void> {
+    await Promise.all(
+      this.#agents.filter(({ worker }) => !this.#stopped.has(worker.pid)).map(({ worker }) => worker.ask("flush")),
+    );
+    if (this.#nonsense !== undefined) throw this.#nonsense;
+  }
+
+  /** Records the bytes of each edge and the usage of each process. */
+  async sample(phase: "warm-up" | "measure" | "end"): Promise<void> {
+    const { run } = this.#parts.planned;
+    const counts = await this.#wire.ask<Readonly<Record<string, EdgeCounts>>>("counts");
+    for (const [edge, each] of Object.entries(counts)) this.#parts.emit({ type: "wire", run, edge, phase, ...each });
+    const processes = [{ name: "caller", worker: this.#caller }, ...this.#agents].filter(
+      ({ worker }) => !this.#stopped.has(worker.pid),
+    );
+    await Promise.all(
+      processes.map(async ({ name, worker }) => {
+        const { cpuUs, rssBytes }: Usage = await worker.usage();
+        this.#parts.emit({ type: "usage", run, process: name, phase, cpuUs, rssBytes });
+      }),
+    );
+  }
+
+  setEdge(edge: string, conditions: EdgeConditions): Promise<void> {
+    return this.#wire.ask("conditions", { edge, conditions: { ...this.#dose(), ...conditions } });
+  }
+
+  /** The process of an agent, for faults. */
+  workerOf(agent: string): { readonly worker: Worker; readonly port: number } {
+    const found = this.#processOf(agent);
+    return { worker: found.worker, port: found.task.agents.find(({ name }) => name === agent)?.port ?? 0 };
+  }
+
+  /** A stopped process cannot end itself: the wire process ends it if this one is killed. */
+  async markStopped(pid: number, isStopped: boolean): Promise<void> {
+    if (isStopped) this.#stopped.add(pid);
+    else this.#stopped.delete(pid);
+    await this.#wire.ask("guard", [...this.#stopped]);
+  }
+
+  /** Starts the process of an agent again, at the same ports. */
+  async restart(agent: string): Promise<void> {
+    const found = this.#processOf(agent);
+    found.worker = this.#start(found.name, this.#parts.files.agent);
+    found.restarts++;
+    await this.#begin(found);
+  }
+
+  /** Ends every process and waits until they are gone. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const workers = [this.#caller, ...this.#agents.map(({ worker }) => worker), this.#wire];
+    for (const worker of workers) worker.stop();
+    await Promise.all(workers.map(({ ended }) => ended));
+  }
+
+  #start(name: string, file: string): Worker {
+    const worker = startWorker(name, file, { onNote: (note) => this.#take(name, note) });
+    return worker;
+  }
+
+  async #open(): Promise<void> {
+    const { settings, basePort, startMs, planned, files } = this.#parts;
+    const placed = placeAgents(settings.agents);
+    const names = placed.flat();
+    const edges = names.map((name, index) => ({ edge: edgeTo(name), port: basePort === undefined ? 0 : basePort + index }));
+    const open: OpenEdges = { edges, seed: planned.seed };
+    const ports = await this.#wire
+      .ask<Readonly<Record<string, number>>>("open", open, startMs)
+      .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
+    const urlOf = (agent: string): string => `http://127.0.0.1:${ports[edgeTo(agent)]}`;
+    for (const [index, agents] of placed.entries()) {
+      const name = `agents-${index + 1}`;
+      const task = this.#agentTask(agents.map((agent) => ({ name: agent, publicUrl: urlOf(agent), port: 0 })));
+      this.#agents.push({ name, agents, worker: this.#start(name, files.agent), task, restarts: 0 });
+    }
+    await Promise.all(this.#agents.map((each) => this.#begin(each)));
+    await Promise.all(names.map((name) => this.setEdge(edgeTo(name), {})));
+    await this.#connect(names.map((agent) => ({ agent, url: urlOf(agent) })));
+  }
+
+  #agentTask(agents: AgentTask["agents"]): AgentTask {
+    const { model, programs } = this.#parts;
+    return { ...this.#runTask(), agents, model, program: programs?.agent };
+  }
+
+  #runTask() {
+    const { planned, arm, settings } = this.#parts;
+    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings };
+  }
+
+  async #begin(process: AgentProcess): Promise<void> {
+    const { startMs, planned, emit } = this.#parts;
+    const { name, agents, worker } = process;
+    const started = await worker.ask<AgentStarted>("start", process.task, startMs);
+    // Kept for a restart, which must listen at the same ports.
+    process.task = {
+      ...process.task,
+      agents: process.task.agents.map((each) => ({ ...each, port: portOf(started, each.name) })),
+    };
+    await Promise.all(process.task.agents.map((each) => this.#wire.ask("target", { edge: edgeTo(each.name), port: each.port })));
+    const { pid } = worker;
+    emit({
+      type: "process-started",
+      run: planned.run,
+      process: name,
+      agents: [...agents],
+      pid,
+      ns: this.now(),
+      restart: process.restarts,
+    });
+    emit({ type: "configuration", run: planned.run, process: name, values: { ...started.configuration } });
+  }
+
+  async #connect(targets: CallerTask["targets"]): Promise<void> {
+    const { condition, programs, startMs, planned, settings, emit } = this.#parts;
+    const task: CallerTask = { ...this.#runTask(), targets, load: condition.load, program: programs?.caller };
+    const configuration = await this.#caller.ask<Configuration>("connect", task, startMs + settings.connectTimeoutMs);
+    const { pid } = this.#caller;
+    emit({ type: "process-started", run: planned.run, process: "caller", agents: [], pid, ns: this.now(), restart: 0 });
+    emit({ type: "configuration", run: planned.run, process: "caller", values: { ...configuration } });
+  }
+
+  #dose(): EdgeConditions {
+    return { toAgentMs: this.#parts.arm.doseMs ?? 0 };
+  }
+
+  #processOf(agent: string): AgentProcess {
+    const found = this.#agents.find(({ agents }) => agents.includes(agent));
+    if (found === undefined) throw new Error(`there is no agent ${agent}`);
+    return found;
+  }
+
+  #take(process: string, note: unknown): void {
+    if (this.#closing) return;
+    const notes = isNotes(note) ? note.notes : [note];
+    for (const each of notes) {
+      const read = BENCH_EVENT.safeParse(each);
+      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) this.#parts.emit(read.data);
+      else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
+    }
+  }
+}
+
+function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
+  return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
+}
+
+function portOf({ ports }: AgentStarted, agent: string): number {
+  const port: unknown = ports?.[agent];
+  if (typeof port !== "number" || !Number.isInteger(port) || port <= 0)
+    throw new Error(`the process of ${agent} does not say where it listens`);
+  return port;
+}
+
+function portProblem(thrown: unknown): Error {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const port = /EADDRINUSE[^\n]*:(\d+)/.exec(text)?.[1];
+  return new Error(port === undefined ? text : `port ${port} is already in use; choose another --base-port, or none`);
+}

@@ -1,0 +1,18 @@
+/** How agents answer. Closed: `openModel` has a case for each. */
+export type ModelSettings =
+  | { readonly kind: "null" }
+  | { readonly kind: "scripted"; readonly seed: number; readonly meanMs: number }
+  | { readonly kind: "recorded"; readonly file: string }
+  | {
+      readonly kind: "live";
+      readonly baseUrl: string;
+      readonly model: string;
+      readonly keyEnv?: string | undefined;
+      readonly requestsPerSecond?: number | undefined;
+      readonly timeoutMs: number;
+      /** Where answers are kept for a later run with `recorded`. */
+      readonly record?: string | undefined;
+    };
+
+/** The paper's decoding parameters. */
+export const DECODING = { temperature: 0, topP: 1, maxTokens: 4096 } as const;

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { chance } from "../harness/chance.js";
+
+/** The business payload of a request: its number, then text. The same for the same seed and number, whatever the protocol. */
+export function payloadOf(seed: number, seq: number, bytes: number): string {
+  const head = `#${seq} `;
+  const random = chance((seed ^ Math.imul(seq + 1, SPREAD)) >>> 0);
+  let text = head;
+  while (text.length < Math.max(bytes, head.length + 1)) text += ALPHABET[Math.floor(random() * ALPHABET.length)];
+  return text;
+}
+
+/** An odd number near 2^32 / φ: neighbouring numbers get unrelated seeds. */
+const SPREAD = 0x9e3779b1;
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz     ";
+
+/** The number of a request, or undefined for text that is none of ours. */
+export function seqOf(payload: string): number | undefined {
+  const digits = /^#(\d{1,9}) /.exec(payload)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Identifies a payload or an answer; also the key of a recorded model output. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { hashOf, seqOf } from "../payload.js";
+import type { ServiceEvent } from "../result/index.js";
+import type { AgentHost } from "./agent-host.js";
+import type { NoteSender } from "./notes.js";
+import { ProgramLines } from "./program-lines.js";
+import { type AgentTask, type Program, sharedConfiguration } from "./tasks.js";
+
+/** What the server program prints after each answer. */
+const SERVED = z.strictObject({ text: z.string(), started: z.number(), ended: z.number() });
+const LISTENING = z.object({ port: z.number().int().positive() });
+
+/** An agent of another implementation, in a process of its own. It prints when its handler began and ended. */
+export async function openProgram(task: AgentTask, program: Program, notes: NoteSender<ServiceEvent>): Promise<AgentHost> {
+  const { run, origin, settings, agents } = task;
+  const [address, ...more] = agents;
+  if (address === undefined || more.length > 0) throw new Error("an official implementation serves one agent per process");
+  if (task.model.kind !== "null") throw new Error("official implementations are measured with the null model only");
+  const open = async (port: number): Promise<ProgramLines> => {
+    const lines = await ProgramLines.start(program, settings.connectTimeoutMs);
+    const answer = LISTENING.parse(await lines.request({ name: address.name, publicUrl: address.publicUrl, port }));
+    listening = answer.port;
+    lines.onLine((line) => {
+      const { text, started, ended } = SERVED.parse(line);
+      const seq = seqOf(text);
+      if (seq === undefined) return;
+      const stamps = { serviceStart: started - Number(origin), serviceEnd: ended - Number(origin) };
+      const hash = hashOf(text);
+      notes.add({ type: "service", run, seq, agent: address.name, stamps, payloadHash: hash, answerHash: hash });
+    });
+    return lines;
+  };
+  let listening = 0;
+  let lines = await open(address.port);
+  return {
+    ports: { [address.name]: listening },
+    configuration: {
+      ...sharedConfiguration(task),
+      "plug-in.protocol": task.arm.protocol,
+      "plug-in.implementation": "official",
+    },
+    async close() {
+      lines.stop();
+      await lines.ended;
+    },
+    async reopen() {
+      lines = await open(listening);
+    },
+  };
+}

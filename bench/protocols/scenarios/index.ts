@@ -1,0 +1,2 @@
+// One line per scenario, nothing else in this file.
+export { echo } from "./echo.js";

@@ -1,0 +1,27 @@
+import type { Arm, Condition, Plan, Settings } from "../result/index.js";
+import type { Metric } from "../result/result.js";
+
+/** What is said, independent of how: neither a scenario nor a protocol names the other. */
+export interface Scenario {
+  readonly name: string;
+  readonly about: string;
+  /** The metric that decides. */
+  readonly primary: Metric;
+  /** Differences below it do not matter in this scenario. */
+  readonly marginUs: number;
+  /** The delay of the control arm that must be detected. */
+  readonly doseMs: number;
+  readonly quick: Sizes;
+  readonly full: Sizes;
+}
+
+/** W, T_meas and R of the paper, and the limit of requests. */
+export type Sizes = Pick<Settings, "runs" | "warmUpMs" | "measureMs" | "requests">;
+
+export interface PlanParts {
+  readonly scenario: Scenario;
+  readonly mode: Plan["mode"];
+  readonly settings: Settings;
+  readonly arms: readonly Arm[];
+  readonly conditions: readonly Condition[];
+}

@@ -1,0 +1,70 @@
+import { renderTable, short } from "../harness/table.js";
+import type { ArmChange } from "./folder/compare.js";
+import type { ArmSummary, BenchResult, Estimate } from "./result/index.js";
+
+const US_PER_MS = 1_000;
+
+/** The result as text: marks, checks and controls first, then a row for each arm. */
+export function renderResult(result: BenchResult): string {
+  const { status, marks, checks, controls, plan } = result;
+  const judged = [...Object.values(checks), ...controls].map(
+    ({ passed, statement }) => `${passed ? "passed" : "FAILED"}  ${statement}`,
+  );
+  const tables = plan.conditions.map(
+    ({ id }) => `${plan.scenario}, ${id}\n${renderArms(result.arms.filter(({ condition }) => condition === id))}`,
+  );
+  return [`status: ${status}`, ...marks.map((mark) => `! ${mark}`), "", ...judged, "", tables.join("\n\n"), ""].join("\n");
+}
+
+function renderArms(arms: readonly ArmSummary[]): string {
+  const header = [
+    "arm",
+    "runs",
+    "overhead p50 ms",
+    "95 %",
+    "p50 ms",
+    "p95 ms",
+    "p99 ms",
+    "per s",
+    "success",
+    "bytes/req",
+    "cpu µs/req",
+  ];
+  const rows = arms.map(({ arm, validRuns, runs, metrics, success }) => [
+    arm,
+    validRuns === runs ? String(runs) : `${validRuns} of ${runs}`,
+    ms(metrics.overheadP50Us.mean),
+    intervalOf(metrics.overheadP50Us),
+    ms(metrics.p50Us.mean),
+    ms(metrics.p95Us.mean),
+    ms(metrics.p99Us.mean),
+    short(metrics.throughputPerS.mean ?? undefined),
+    `${success.answered}/${success.sent}`,
+    short(metrics.wireBytesPerRequest.mean ?? undefined),
+    short(metrics.cpuUsPerRequest.mean ?? undefined),
+  ]);
+  return renderTable(header, rows);
+}
+
+function ms(us: number | null): string {
+  return short(us === null ? undefined : us / US_PER_MS);
+}
+
+function intervalOf({ low, high }: Estimate): string {
+  return low === null || high === null ? "–" : `${ms(low)}–${ms(high)}`;
+}
+
+/** Two results beside each other. */
+export function renderChanges(changes: readonly ArmChange[]): string {
+  const rows = changes.map(({ arm, condition, metric, before, after, shift, interval, p, runs }) => [
+    `${arm}, ${condition}`,
+    metric,
+    short(before ?? undefined),
+    short(after ?? undefined),
+    short(shift),
+    interval === undefined ? "–" : `${short(interval[0])} to ${short(interval[1])}`,
+    p === undefined ? "–" : p.toPrecision(2),
+    String(runs),
+  ]);
+  return renderTable(["arm", "metric", "before", "after", "shift", "95 %", "p", "runs"], rows);
+}
