@@ -1,5 +1,6 @@
 /** Identities, DID documents and their resolution. */
 
+export { authenticationKey, type PeerKeySource } from "./authentication-key.js";
 export { checkedDid, type Did, didOfUrl, parseDid } from "./did.js";
 export type { DidDocument, DidService } from "./did-document.js";
 export { didKey } from "./did-key.js";

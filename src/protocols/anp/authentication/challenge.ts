@@ -1,6 +1,4 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
-import { randomHex, TextMac } from "../../../security/hashes.js";
-import { TIMES } from "../wire.js";
 import { ACCEPT_SIGNATURE } from "./signatures.js";
 
 /** The codes of a challenge (ANP-02 §5). A client does not try again after the last three. */
@@ -14,30 +12,6 @@ export type ChallengeCode =
   | "invalid_did"
   | "invalid_verification_method"
   | "forbidden_did";
-
-/** Nonces of this process, which a signature echoes: what is signed with one is no older than the challenge. */
-export class Challenges {
-  readonly #mac = new TextMac();
-  readonly #now: () => number;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  nonce(): string {
-    const at = `${this.#now().toString(36)}.${randomHex(6)}`;
-    return `${at}.${this.#mac.of(at)}`;
-  }
-
-  /** When this process issued the nonce; undefined if it did not, or too long ago. */
-  issuedAt(nonce: string): Maybe<number> {
-    const end = nonce.lastIndexOf(".");
-    const at = nonce.slice(0, Math.max(end, 0));
-    if (!this.#mac.matches(at, nonce.slice(end + 1))) return undefined;
-    const issuedMs = Number.parseInt(at, 36); // up to the dot
-    return this.#now() < issuedMs + TIMES.lifetimeMs ? issuedMs : undefined;
-  }
-}
 
 /** The header fields of a refusal: what is wrong, and how to sign. */
 export function challengeHead(

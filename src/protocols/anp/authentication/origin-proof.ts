@@ -1,9 +1,9 @@
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
-import { didOfUrl, type Identity, keyObjectOf } from "../../../security/identity/index.js";
+import { authenticationKey, didOfUrl, type Identity, keyObjectOf, type PeerKeySource } from "../../../security/identity/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
 import { MessageSigner, SignatureError, type SignatureProfile, SignatureVerifier } from "../../../security/signatures/index.js";
 import { readObject, readText } from "../../../transport/fields.js";
-import { algorithmOf, authenticationKey, type KeySource, messageKeyOf } from "../identity/own-identity.js";
+import { algorithmOf, messageKeyOf } from "../identity/own-identity.js";
 import { SIGNATURES } from "./signatures.js";
 
 /** P1 §7: who wrote a message, whichever relays carried it. The components are fixed. */
@@ -46,7 +46,7 @@ export interface Origin {
 }
 
 /** Checks the proof of a message. Throws SignatureError. */
-export async function checkOriginProof(call: SignedCall, auth: JsonObject, source: KeySource): Promise<Origin> {
+export async function checkOriginProof(call: SignedCall, auth: JsonObject, source: PeerKeySource): Promise<Origin> {
   if (auth["scheme"] !== ORIGIN_SCHEME) throw new SignatureError("missing", `auth.scheme must be ${ORIGIN_SCHEME}`);
   const proof = readObject(auth["origin_proof"], "auth.origin_proof");
   const text = (name: string): string => readText(proof[name], `auth.origin_proof.${name}`);
@@ -67,7 +67,7 @@ export async function checkOriginProof(call: SignedCall, auth: JsonObject, sourc
   return { did: didOfUrl(keyId), keyId, nonce, fromMs, untilMs };
 }
 
-async function keyOf(keyId: string, source: KeySource) {
+async function keyOf(keyId: string, source: PeerKeySource) {
   const key = await authenticationKey(keyId, source);
   const algorithm = key && algorithmOf(key.kind);
   return key === undefined || algorithm === undefined ? undefined : { algorithm, key: keyObjectOf(key) };

@@ -1,6 +1,7 @@
 import { AgentError, type Floor, floorOf, type Maybe, type Principal } from "../../../envelope/index.js";
 import type { ProvenPeer } from "../../../security/admission.js";
-import { didOfUrl, keyObjectOf } from "../../../security/identity/index.js";
+import { authenticationKey, didOfUrl, keyObjectOf, type PeerKeySource } from "../../../security/identity/index.js";
+import { Challenges } from "../../../security/replay/index.js";
 import {
   SignatureError,
   type SignatureProblem,
@@ -9,11 +10,11 @@ import {
 } from "../../../security/signatures/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
 import type { Host } from "../../protocol.js";
-import { type ChallengeCode, Challenges, challengeHead, refusal } from "../authentication/challenge.js";
+import { type ChallengeCode, challengeHead, refusal } from "../authentication/challenge.js";
 import { isDidHeader, isSignedFor, readDidHeader } from "../authentication/did-header.js";
 import { SIGNATURES } from "../authentication/signatures.js";
 import { AccessTokens, bearerIn, isAccessToken, tokenHead } from "../authentication/tokens.js";
-import { algorithmOf, authenticationKey, type KeySource } from "../identity/own-identity.js";
+import { algorithmOf } from "../identity/own-identity.js";
 import { TIMES } from "../wire.js";
 
 /** Who sent a request, and what it proved. */
@@ -46,7 +47,7 @@ export class CallerProofs {
   constructor(host: Host) {
     this.#host = host;
     const now = (): number => host.now();
-    this.#challenges = new Challenges(now);
+    this.#challenges = new Challenges({ now, lifetimeMs: TIMES.lifetimeMs });
     this.#tokens = new AccessTokens(now);
   }
 
@@ -188,7 +189,7 @@ export class CallerProofs {
   /** Anyone can name DIDs: resolutions count against the address that they come from. */
   #keyOf(keyId: string, { connection, cancel }: HttpRequest): ReturnType<typeof authenticationKey> {
     const { resolver } = this.#host;
-    const source: KeySource = {
+    const source: PeerKeySource = {
       resolver: resolver.forCaller?.(connection.remote) ?? resolver,
       now: () => this.#host.now(),
       cancel,

@@ -1,11 +1,11 @@
 import type { AgentError, Awaitable, Cancel, Maybe } from "../../../envelope/index.js";
 import type { ProvenPeer } from "../../../security/admission.js";
 import { type EphemeralKey, ephemeralKey, transcriptHash } from "../../../security/agreement/index.js";
-import { type Identity, verifySignature } from "../../../security/identity/index.js";
+import { authenticationKey, type Identity, verifySignature } from "../../../security/identity/index.js";
 import { RecordError, SealedChannel, sessionSecret } from "../../../security/sealed-records/index.js";
 import type { Chunk } from "../../../transport/exchange.js";
 import type { ProtocolContext } from "../../protocol.js";
-import { authenticationKey, signingKeyOf } from "../identity/own-identity.js";
+import { signingKeyOf } from "../identity/own-identity.js";
 import { handshakeError } from "./handshake-error.js";
 import {
   bytesIn,
