@@ -11,6 +11,8 @@ import {
   type Part,
   startCall,
 } from "../envelope/index.js";
+import { protocols as registered } from "../protocols/all.js";
+import { protocolsFor } from "../protocols/did-methods.js";
 import type { RelayedPeer } from "../protocols/index.js";
 import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { resolverFor } from "./did-resolvers.js";
@@ -85,7 +87,7 @@ export async function connectRewriting(
   // The user chose the DID, so its document may be anywhere.
   const resolver = options.resolver ?? resolverFor("loopback", options);
   const { url: address, did } = await peerAddress(url, resolver);
-  const target = peerTargetOf(address, options, rewrite, did);
+  const target = peerTargetOf(address, calledBy(did, options), rewrite, did);
   try {
     return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {
@@ -93,6 +95,12 @@ export async function connectRewriting(
     if (options.link === undefined) await target.link.close();
     throw thrown;
   }
+}
+
+/** A DID may belong to one protocol, which alone proves it. */
+function calledBy(did: Maybe<string>, options: ConnectOptions): ConnectOptions {
+  if (did === undefined) return options;
+  return { ...options, protocols: protocolsFor(did, options.protocols ?? registered, options.settings) };
 }
 
 /** The client of the peer as last resolved; `initialize` may resolve it to another interface. */

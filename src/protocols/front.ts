@@ -74,7 +74,8 @@ export function front(
   observer: FrontObserver = UNOBSERVED,
 ): Front {
   refuseOperatorRoutes(extraRoutes);
-  const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(keepAnswerProtection(host, protocol)) }));
+  const guarded = protocols.reduce(guardMessages, host);
+  const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(keepAnswerProtection(guarded, protocol)) }));
   const contributions = [
     ...host.contributions.map((contribution) => ({ ...contribution, owner: "the server" })),
     ...mounted.flatMap(({ protocol, served }) =>
@@ -127,6 +128,10 @@ export function front(
       await Promise.all(mounted.map(async ({ served }) => served.close?.()));
     },
   };
+}
+
+function guardMessages(host: FrontHost, protocol: Protocol): FrontHost {
+  return protocol.guardMessages === undefined ? host : { ...host, handler: protocol.guardMessages(host) };
 }
 
 /** By the first protocol in which the owner has an open session. */

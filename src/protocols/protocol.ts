@@ -4,6 +4,7 @@ import type {
   Call,
   Card,
   Envelope,
+  Extension,
   Floor,
   Handler,
   Head,
@@ -260,8 +261,18 @@ export interface Protocol {
    * protocol was requested that discovery did not find.
    */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** The DID methods that the protocol resolves with these settings, for `connect("did:…")` and the resolver of the contexts. */
-  readonly didMethods?: Maybe<(settings: Maybe<JsonObject>) => readonly DidMethod[]>;
+  /**
+   * The DID methods that the protocol resolves with these settings, for `connect("did:…")` and the resolver of the contexts. `records`:
+   * the protocol's own, if the user has a store.
+   */
+  readonly didMethods?: Maybe<(settings: Maybe<JsonObject>, records: Maybe<Records>) => readonly DidMethod[]>;
+  /** Extensions that the cards of a server under this identity declare. Default: none. */
+  readonly cardExtensions?: Maybe<(identity: Maybe<Identity>) => readonly Extension[]>;
+  /**
+   * The handler of a host for messages of all protocols: this one verifies what it put into them, whichever protocol brings them, and
+   * protects the answers. Default: that of the host.
+   */
+  readonly guardMessages?: Maybe<(host: Host) => Handler>;
   /** The protocol signs or seals with `identity` of its context. Default: false; a client then signs its HTTP requests. */
   readonly usesIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */

@@ -172,7 +172,9 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
   const hasPush = options.push !== undefined && options.push !== false;
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
-  const hosted = hostedAgents(agents, describeSecurity(admission), offered);
+  const protocols = options.protocols ?? registered;
+  const extensions = protocols.flatMap(({ cardExtensions }) => cardExtensions?.(options.identity) ?? []);
+  const hosted = hostedAgents(agents, describeSecurity(admission), offered, extensions);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
   const large =
     options.artifacts && new LargeParts(options.artifacts, { now: ids.now, baseUrl: () => assembled.url, tasks: store });
@@ -217,11 +219,10 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     for (const reason of agent.downgrades ?? []) trail?.note("downgrade", { what: "a card", agent: agent.name, reason });
   }
 
-  const protocols = options.protocols ?? registered;
   const health = new ServerHealth({ agents, store, probes: ownPort });
   const outgoing = outgoingRequests({ limits, reach: () => reach.class, allow: options.followTo });
   const host = createHost({
-    ...identityParts(options, protocols, { from: () => reach.class, now: () => ids.now() }),
+    ...identityParts(options, protocols, { from: () => reach.class, now: () => ids.now(), records: store.records }),
     handler,
     health,
     cards: Array.from(hosted.values(), ({ card }) => card),

@@ -4,6 +4,7 @@ import {
   type Call,
   type Capabilities,
   type Card,
+  type Extension,
   type Handler,
   isPromise,
   isSealed,
@@ -117,11 +118,14 @@ export function hostedAgents(
   agents: readonly Agent[],
   security: Security,
   offered: Partial<Capabilities>,
+  extensions: readonly Extension[] = [],
 ): ReadonlyMap<string, HostedAgent> {
   const byName = new Map<string, HostedAgent>();
   for (const agent of agents) {
     if (byName.has(agent.name)) throw new AgentError("conflict", `duplicate agent name ${agent.name}`);
-    const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
+    const own = agent.card.capabilities;
+    const all = extensions.length === 0 ? own.extensions : [...own.extensions, ...extensions];
+    const card: Card = { ...agent.card, security, capabilities: { ...own, ...offered, extensions: all } };
     byName.set(agent.name, { agent, card });
   }
   if (byName.size === 0) throw new AgentError("invalid_message", "no agents to serve");

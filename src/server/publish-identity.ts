@@ -1,4 +1,4 @@
-import { AgentError, type Maybe } from "../envelope/index.js";
+import { AgentError, type Maybe, type Records } from "../envelope/index.js";
 import { didMethodsOf, type ProtocolSettings } from "../protocols/did-methods.js";
 import type { HostParts } from "../protocols/host.js";
 import type { Contribution, Protocol } from "../protocols/protocol.js";
@@ -41,9 +41,9 @@ export function identityParts(
     readonly settings?: ProtocolSettings;
   },
   protocols: readonly Protocol[],
-  { from, now }: { from(): AddressClass; now(): number },
+  { from, now, records }: { from(): AddressClass; now(): number; readonly records: Records },
 ): Pick<HostParts, "identity" | "resolver" | "contributions"> {
-  const methods = didMethodsOf(protocols, settings);
+  const methods = didMethodsOf(protocols, settings, records);
   return {
     identity,
     resolver: resolver ?? createResolver({ methods, from, allow: followTo, now }),

@@ -10,6 +10,8 @@ export interface DidMethod {
   readonly method: string;
   /** How long a document may be used before it is read again, if that is less than the resolver allows. 0: it is not cached. */
   readonly cacheMs?: Maybe<number>;
+  /** A peer called by such a DID is called by the protocol of this method alone: others do not prove the DID. Default: by any. */
+  readonly exclusive?: Maybe<boolean>;
   /**
    * The document of a DID, read from its source: `readDidDocument` checks its form, the method checks its proof. `fetch` follows no
    * redirects. Throws `not_found`, `unavailable` or `bad_peer`.
