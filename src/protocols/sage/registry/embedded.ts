@@ -41,6 +41,8 @@ export class EmbeddedRegistry implements Registry {
   readonly network: Network;
   readonly id: string;
   readonly #records: Records;
+  /** Each network has a log of its own. */
+  readonly #log: string;
   readonly #now: () => number;
   readonly #agents = new Map<string, AgentState>();
   readonly #commitments = new Map<string, number>();
@@ -51,6 +53,7 @@ export class EmbeddedRegistry implements Registry {
     this.network = network;
     this.id = `embedded:${network}`;
     this.#records = records;
+    this.#log = `log/${network}/`;
     this.#now = now;
   }
 
@@ -90,7 +93,7 @@ export class EmbeddedRegistry implements Registry {
         const apply = await this.#checked(operation, this.#moment(account.address, number, time));
         const signature = await account.sign(this.#signed(number, account.address, operation, time));
         const entry = { account: account.address, publicKey: account.key.bytes, operation, time, signature };
-        if ((await this.#records.add(keyOf(number), written(entry))) !== undefined) continue;
+        if ((await this.#records.add(this.#keyOf(number), written(entry))) !== undefined) continue;
         apply();
         return { kind: "embedded", record: number };
       }
@@ -115,7 +118,7 @@ export class EmbeddedRegistry implements Registry {
       const page = await this.#page(last);
       for (const { key, value } of page) {
         const number = this.#accounts.length + 1;
-        if (key !== keyOf(number)) throw damaged(number, "it is missing");
+        if (key !== this.#keyOf(number)) throw damaged(number, "it is missing");
         (await this.#verified(number, value))();
       }
       if (page.length < EMBEDDED_LIMITS.page) return;
@@ -124,7 +127,7 @@ export class EmbeddedRegistry implements Registry {
 
   async #page(after: number) {
     try {
-      return await this.#records.list(LOG, EMBEDDED_LIMITS.page, after === 0 ? undefined : keyOf(after));
+      return await this.#records.list(this.#log, EMBEDDED_LIMITS.page, after === 0 ? undefined : this.#keyOf(after));
     } catch (thrown) {
       throw new DidNotResolved("record.unreachable", "the store of the embedded registry cannot be read", thrown);
     }
@@ -169,18 +172,16 @@ export class EmbeddedRegistry implements Registry {
     };
   }
 
+  /** In the order of the numbers. */
+  #keyOf(number: number): string {
+    return `${this.#log}${String(number).padStart(9, "0")}`;
+  }
+
   /** With its number: an operation cannot be recorded a second time. */
   #signed(record: number, account: string, operation: Operation, time: number): Uint8Array {
     const content = { registry: this.id, record, account, operation: writeOperation(operation), time };
     return Buffer.from(`koine-sage-record|1\n${canonicalJson(content)}`);
   }
-}
-
-const LOG = "log/";
-
-/** In the order of the numbers. */
-function keyOf(number: number): string {
-  return `${LOG}${String(number).padStart(9, "0")}`;
 }
 
 function written({ account, publicKey, operation, time, signature }: Entry): JsonObject {
