@@ -18,6 +18,8 @@ export interface Route {
    * credentials are authenticated first all the same; of others at most `unprovenBytes` are read.
    */
   readonly proves?: Maybe<boolean>;
+  /** Which requests of a route with `proves` only the protocol can authenticate, whatever credentials they seem to present. */
+  provesAlone?(head: RequestHead): boolean;
   /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
   readonly streamedBytes?: Maybe<number>;
   /** A health check: answered while the server closes. */
