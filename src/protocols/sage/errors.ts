@@ -1,4 +1,5 @@
-import { AgentError, type ErrorCode } from "../../envelope/index.js";
+import { AgentError, type ErrorCode, type ErrorFacts, type Maybe } from "../../envelope/index.js";
+import { SignatureError, type SignatureProblem } from "../../security/signatures/index.js";
 
 /** Why a DID was not resolved, as SAGE names the reasons, with the error code of each. */
 const UNRESOLVED = {
@@ -26,6 +27,110 @@ export class DidNotResolved extends AgentError {
     this.name = "ErrDIDNotResolved";
     this.reason = reason;
   }
+}
+
+/** The errors of SAGE by their names, with the code of each. */
+const NAMES = {
+  ErrInvalidSignature: "bad_signature",
+  ErrReplayAttack: "replayed",
+  ErrDIDNotResolved: "identity_unresolved",
+  ErrSessionExpired: "session_expired",
+  ErrInvalidMessage: "invalid_message",
+  ErrDowngradeRefused: "downgrade_refused",
+  ErrTaskNotFound: "task_not_found",
+} as const satisfies Record<string, ErrorCode>;
+
+export type SageErrorName = keyof typeof NAMES;
+
+export function isSageErrorName(name: unknown): name is SageErrorName {
+  return typeof name === "string" && Object.hasOwn(NAMES, name);
+}
+
+/** Why a message is refused, as SAGE names the reasons, with the error of each. */
+const REASONS = {
+  "sig.missing": "ErrInvalidSignature",
+  "sig.malformed": "ErrInvalidSignature",
+  "sig.bad": "ErrInvalidSignature",
+  "sig.alg-mismatch": "ErrInvalidSignature",
+  "sig.stale": "ErrInvalidSignature",
+  "sig.coverage": "ErrInvalidSignature",
+  "sig.binding": "ErrInvalidSignature",
+  "sig.replay": "ErrReplayAttack",
+  "digest.missing": "ErrInvalidSignature",
+  "digest.mismatch": "ErrInvalidSignature",
+  "key.not-in-record": "ErrInvalidSignature",
+  "content.mismatch": "ErrInvalidSignature",
+  "size.exceeded": "ErrInvalidMessage",
+  "message.malformed": "ErrInvalidMessage",
+  "stream.order": "ErrReplayAttack",
+  policy_denied: "ErrDowngradeRefused",
+} as const satisfies Record<string, SageErrorName>;
+
+export type SageReason = keyof typeof REASONS;
+
+/** A message that is refused. `name` is the error of SAGE, `facts.detail.reason` says why. */
+export class SageError extends AgentError {
+  readonly reason: Maybe<string>;
+
+  constructor(reason: SageReason, message: string, facts: ErrorFacts = {}) {
+    const name = REASONS[reason];
+    super(NAMES[name], message, { ...facts, detail: { ...facts.detail, error: name, reason } });
+    this.name = name;
+    this.reason = reason;
+  }
+}
+
+/** What a verifier of HTTP signatures found, as SAGE names it. */
+const PROBLEMS: { readonly [problem in SignatureProblem]: SageReason } = {
+  missing: "sig.missing",
+  malformed: "sig.malformed",
+  too_large: "size.exceeded",
+  ambiguous: "sig.malformed",
+  duplicate_label: "sig.malformed",
+  duplicate_component: "sig.malformed",
+  unknown_component: "sig.malformed",
+  absent_component: "sig.malformed",
+  coverage: "sig.coverage",
+  missing_parameter: "sig.malformed",
+  bad_time: "sig.stale",
+  expired: "sig.stale",
+  not_yet_valid: "sig.stale",
+  algorithm: "sig.alg-mismatch",
+  unknown_key: "key.not-in-record",
+  wrong: "sig.bad",
+  digest_missing: "digest.missing",
+  digest_mismatch: "digest.mismatch",
+  replayed: "sig.replay",
+};
+
+/** A refusal by its SAGE name. Other errors stay what they are. */
+export function sageError(thrown: unknown): AgentError {
+  if (thrown instanceof SignatureError) return new SageError(PROBLEMS[thrown.problem], thrown.message, { cause: thrown });
+  const error = AgentError.from(thrown);
+  if (error.code !== "identity_unresolved" || error.facts.detail?.["error"] !== undefined) return error;
+  return named("ErrDIDNotResolved", error.message, error);
+}
+
+/** What a caller is told: the error by name, and how to sign. The reason is for the log of the server: it would help who guesses. */
+export function refusalFor(error: AgentError): AgentError {
+  const name = error.facts.detail?.["error"];
+  // A refusal to go on without protection, and a challenge, say themselves what to do.
+  if (!isSageErrorName(name) || error.code === "downgrade_refused" || error.code === "unauthenticated") return error;
+  return new AgentError("unauthenticated", `the request was refused (${name})`, { detail: { error: name }, cause: error });
+}
+
+/** The error that a peer named in its answer, under the code that it has here. */
+export function namedByPeer(thrown: unknown): AgentError {
+  const error = AgentError.from(thrown);
+  const name = error.facts.detail?.["error"];
+  return isSageErrorName(name) && error.code === "unauthenticated" ? named(name, error.message, error) : error;
+}
+
+function named(name: SageErrorName, message: string, error: AgentError): AgentError {
+  const { facts } = error;
+  const renamed = new AgentError(NAMES[name], message, { ...facts, detail: { ...facts.detail, error: name }, cause: error });
+  renamed.name = name;
+  return renamed;
 }
 
 /** Why a registry refuses an operation, as the contract names the reasons, with what each means to a reader. */

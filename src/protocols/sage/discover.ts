@@ -1,0 +1,50 @@
+import { AgentError, type Call, type Maybe } from "../../envelope/index.js";
+import type { ClientContext, Peer, Protocol } from "../protocol.js";
+import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
+import { connectOver } from "./client.js";
+import { SageError } from "./errors.js";
+import { sageIdentity } from "./identity/signing-key.js";
+import { BINDING, VERSION } from "./wire.js";
+
+/**
+ * Finds the protocol below at the address, with a card that names the DID, and asks for a signed answer. Without an identity nothing can
+ * be signed: then the peer is not asked, and one that was called by its DID is refused.
+ */
+export const discoverOver =
+  (inner: Protocol): Protocol["discover"] =>
+  async (context, url, call, search = {}) => {
+    const wanted = calledAgent(context);
+    if (sageIdentity(context) === undefined) {
+      if (wanted === undefined) return undefined;
+      throw new AgentError("unauthenticated", `${wanted} takes signed messages: give an identity made by koine sage create`, {
+        field: "identity",
+        sent: "no",
+      });
+    }
+    const found = await inner.discover(context, url, call, { ...search, known: undefined });
+    const peers = (found?.peers ?? [])
+      .filter(({ version, binding }) => version === inner.versions[0] && binding === BINDING)
+      .map((peer): Peer => ({ ...peer, version: VERSION }));
+    const [peer] = peers;
+    const did = peer && agentDid(peer.card);
+    if (found === undefined || peer === undefined || did === undefined) {
+      if (wanted === undefined) return undefined;
+      throw new SageError("policy_denied", `${wanted} was called, and the agent at ${url} does not offer SAGE`, { sent: "no" });
+    }
+    // The card of a gateway may name the gateway.
+    if (wanted !== undefined && did !== wanted && !isThroughGateway(context))
+      throw new SageError("sig.binding", `${wanted} was called, and the card at ${url} names ${did}`, { sent: "no" });
+    const problem = await unproved(inner, { ...context, peer }, call);
+    const proof = problem === undefined ? `it proved to be ${did}` : `it did not prove to be ${did}: ${problem}`;
+    return { ...found, peers, evidence: [...found.evidence, proof], proved: problem === undefined, etag: undefined };
+  };
+
+/** Why the peer gives no signed answer. Undefined: it does. */
+async function unproved(inner: Protocol, context: ClientContext, call: Call): Promise<Maybe<string>> {
+  try {
+    await connectOver(inner, context).handler({ kind: "ping" }, call);
+    return undefined;
+  } catch (thrown) {
+    return AgentError.from(thrown).message;
+  }
+}

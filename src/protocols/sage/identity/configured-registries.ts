@@ -1,0 +1,16 @@
+import type { Maybe, Records } from "../../../envelope/index.js";
+import { EvmRegistry } from "../chain/evm-registry.js";
+import { EmbeddedRegistry } from "../registry/embedded.js";
+import type { RegistryReader } from "../registry/registry.js";
+import type { SageSettings } from "../settings.js";
+import { DidCache } from "./did-cache.js";
+import { isNetwork, NETWORKS, type Network } from "./did-sage.js";
+
+/** Resolves by the registry on a chain of the settings and, for other networks, by the embedded one of the store. */
+export function configuredCache({ chain, recordMs }: SageSettings, records: Maybe<Records>): DidCache {
+  const onChain: readonly RegistryReader[] = chain === undefined ? [] : [new EvmRegistry(chain)];
+  const others = Object.keys(NETWORKS).filter((name): name is Network => isNetwork(name) && name !== chain?.network);
+  const embedded =
+    records === undefined ? [] : others.map((network) => new EmbeddedRegistry(records, { network, now: Date.now }));
+  return new DidCache({ registries: [...onChain, ...embedded], limits: { ttlMs: recordMs, failureMs: recordMs } });
+}

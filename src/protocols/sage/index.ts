@@ -1,0 +1,45 @@
+import type { Protocol } from "../protocol.js";
+import { connectOver } from "./client.js";
+import { commands } from "./commands.js";
+import { deployments } from "./deployments.js";
+import { discoverOver } from "./discover.js";
+import { features, traits } from "./features.js";
+import { sageIdentity } from "./identity/signing-key.js";
+import { guardMessages } from "./message/guard-messages.js";
+import { primitives } from "./primitives.js";
+import { routesOver, serveOver } from "./server.js";
+import { didMethods, SETTINGS } from "./settings.js";
+import { EXTENSION_URI, PROTOCOL, VERSION } from "./wire.js";
+
+/** SAGE over a protocol: its operations, with every request, answer and message signed by a DID in a registry. */
+export function sageOver(inner: Protocol): Protocol {
+  return {
+    id: PROTOCOL,
+    versions: [VERSION],
+    traits,
+    features,
+    primitives,
+    deployments,
+    losses: inner.losses
+      .filter(({ version }) => version === inner.versions[0])
+      .map(({ path, reason }) => ({ version: VERSION, path, reason })),
+    routes: routesOver(inner),
+    serve: (host) => serveOver(inner, host),
+    connect: (context) => connectOver(inner, context),
+    discover: discoverOver(inner),
+    didMethods,
+    cardExtensions(identity) {
+      const own = sageIdentity({ identity });
+      if (own === undefined) return [];
+      const description = "signed requests and answers, and messages sealed in sessions";
+      return [{ uri: EXTENSION_URI, description, required: false, params: { did: own.did, sessions: true } }];
+    },
+    guardMessages,
+    usesIdentity: true,
+    // A server that has just started answers the first signature with a challenge.
+    requestsPerCall: 2,
+    settings: SETTINGS,
+    commands,
+    requirements: async () => (await import("./requirements.js")).requirements,
+  };
+}

@@ -1,0 +1,161 @@
+import type { Envelope, Maybe, Proof, ReplayGuard } from "../../../envelope/index.js";
+import { sha256 } from "../../../security/hashes.js";
+import { didOfUrl, type Identity, type PeerKeySource } from "../../../security/identity/index.js";
+import { verifyBase } from "../../../security/signatures/index.js";
+import { SageError, sageError } from "../errors.js";
+import { signerKey, signingKeyOf } from "../identity/signing-key.js";
+import { EXTENSION_URI, TIMES } from "../wire.js";
+import { readSecurity, type Security, securityOf } from "./security.js";
+import { readSigned, type SignedMessage, sameContent, writeSigned } from "./signed-message.js";
+
+/** The scheme of proofs by this profile. */
+export const SCHEME = EXTENSION_URI;
+
+/** A side that signs messages. */
+export interface Author {
+  readonly identity: Identity;
+  now(): number;
+  newId(): string;
+}
+
+/** The envelope with the signature of its author, for one recipient. One that is signed already stays as it is. */
+export async function signMessage(
+  envelope: Envelope,
+  recipient: string,
+  { identity, now, newId }: Author,
+  request?: Maybe<Proof>,
+): Promise<Envelope> {
+  if (proofIn(envelope) !== undefined) return envelope;
+  const { id: kid } = signingKeyOf(identity);
+  const created = Math.floor(now() / 1_000);
+  const { id, role, intent, content } = envelope;
+  const signed = writeSigned({
+    ...{ id, role, intent, kid, recipient, created },
+    did: identity.did,
+    expires: created + TIMES.lifetimeMs / 1_000,
+    nonce: newId(),
+    parts: content,
+    requestHash: request && hashOf(request),
+  });
+  const signature = await identity.sign(kid, signed);
+  const proof: Proof = { scheme: SCHEME, signer: identity.did, keyId: kid, signed, signature };
+  const metadata = { ...envelope.metadata, [EXTENSION_URI]: { security: securityOf(proof, created) } };
+  return { ...envelope, metadata, proofs: [...(envelope.proofs ?? []), proof] };
+}
+
+/** The signature of this profile, as it is in a message that was verified; undefined if there is none. */
+export function ownProof({ proofs }: Pick<Envelope, "proofs">): Maybe<Proof> {
+  return proofs?.find(({ scheme }) => scheme === SCHEME);
+}
+
+/** The signature of this profile; undefined if the message has none. Throws if it has several, or says that it has one. */
+export function proofIn({ proofs, metadata }: Pick<Envelope, "proofs" | "metadata">): Maybe<Proof> {
+  const [proof, other] = proofs?.filter(({ scheme }) => scheme === SCHEME) ?? [];
+  if (other !== undefined) throw new SageError("sig.malformed", "the message has several signatures of SAGE");
+  const security = readSecurity(metadata);
+  if (proof === undefined && security === undefined) return undefined;
+  // Either without the other: somebody on the way removed it.
+  if (proof === undefined) throw new SageError("sig.missing", "the message says that it is signed, and is not");
+  if (security === undefined) throw new SageError("sig.missing", "the message is signed, and its member security is missing");
+  checkSecurity(security, proof);
+  return proof;
+}
+
+function checkSecurity({ did, keyId, signature }: Security, proof: Proof): void {
+  const isSame = did === proof.signer && keyId === proof.keyId && Buffer.compare(signature, proof.signature) === 0;
+  if (!isSame) throw new SageError("sig.binding", "the member security names another signature than the message has");
+}
+
+export interface Verification extends PeerKeySource {
+  /** The DID of this side: a message for somebody else is not accepted. */
+  readonly recipient: string;
+  /** Of an answer: what the request was signed with. */
+  readonly request?: Maybe<Proof>;
+  /** Accepts each message once. Absent: an answer, which is bound to its request. */
+  readonly replay?: Maybe<ReplayGuard>;
+}
+
+const fresh = new WeakSet<Proof>();
+
+/** Its author signed the request with it just now, so that it is no older than the request. */
+export function isAsFreshAsItsRequest(proof: Proof): void {
+  fresh.add(proof);
+}
+
+/** When a signature that was verified is accepted, and by which key it is. */
+export function signedBy(
+  proof: Proof,
+  nowMs: number,
+): { readonly keyId: string; readonly fromMs: number; readonly untilMs: number } {
+  const { created, expires } = readSigned(proof.signed);
+  const fromMs = fresh.has(proof) ? nowMs : created * 1_000 - TIMES.skewMs;
+  return { keyId: proof.keyId, fromMs, untilMs: expires * 1_000 + TIMES.skewMs };
+}
+
+/** The message as its author signed it. Throws SageError. */
+export async function verifyMessage(
+  envelope: Envelope,
+  proof: Proof,
+  verification: Verification,
+): Promise<{ readonly envelope: Envelope; readonly signed: SignedMessage }> {
+  const signed = readSigned(proof.signed);
+  checkBinding(envelope, proof, signed, verification);
+  checkTimes(signed, verification.now());
+  await checkSignature(proof, verification);
+  if (!sameContent(signed.parts, envelope.content))
+    throw new SageError("content.mismatch", "the message says something else than its author signed");
+  await acceptOnce(signed, verification.replay, signedBy(proof, verification.now()));
+  return { envelope: { ...envelope, content: signed.parts, metadata: withoutSecurity(envelope.metadata) }, signed };
+}
+
+function checkBinding(
+  envelope: Envelope,
+  { signer, keyId }: Proof,
+  signed: SignedMessage,
+  { recipient, request }: Verification,
+): void {
+  if (signed.did !== signer || signed.kid !== keyId || didOfUrl(keyId) !== signer)
+    throw new SageError("sig.binding", `the key ${keyId.slice(0, 200)} is not one of ${signer.slice(0, 200)}`);
+  if (signed.recipient !== recipient)
+    throw new SageError("sig.binding", `the message is for ${signed.recipient.slice(0, 200)}, not for ${recipient}`);
+  if (signed.id !== envelope.id || signed.role !== envelope.role || signed.intent !== envelope.intent)
+    throw new SageError("content.mismatch", "the id, role or intent of the message is not what its author signed");
+  if (request !== undefined && signed.requestHash !== hashOf(request))
+    throw new SageError("sig.binding", "the answer is that to another request");
+}
+
+function checkTimes({ created, expires }: SignedMessage, nowMs: number): void {
+  const { lifetimeMs, skewMs } = TIMES;
+  const [from, until] = [created * 1_000, expires * 1_000];
+  if (until <= from || until - from > lifetimeMs || from - skewMs > nowMs || until + skewMs <= nowMs)
+    throw new SageError("sig.stale", "the signature of the message is not valid now");
+}
+
+async function checkSignature({ keyId, signed, signature }: Proof, source: PeerKeySource): Promise<void> {
+  const key = await signerKey(keyId, source).catch((thrown: unknown) => {
+    throw sageError(thrown);
+  });
+  if (key === undefined)
+    throw new SageError("key.not-in-record", `${keyId.slice(0, 200)} is no key that signs messages in its record`);
+  if (!verifyBase(key.algorithm, key.key, signed, signature))
+    throw new SageError("sig.bad", "the signature of the message is wrong");
+}
+
+async function acceptOnce(
+  { did, nonce }: SignedMessage,
+  replay: Maybe<ReplayGuard>,
+  { untilMs, fromMs }: { readonly untilMs: number; readonly fromMs: number },
+): Promise<void> {
+  if (replay !== undefined && !(await replay.add(did, `message ${nonce}`, untilMs, fromMs)))
+    throw new SageError("sig.replay", "this message was received before");
+}
+
+/** The member has served its purpose: the proof itself stays in the message. */
+function withoutSecurity(metadata: Envelope["metadata"]): Envelope["metadata"] {
+  const { [EXTENSION_URI]: _, ...others } = metadata ?? {};
+  return Object.keys(others).length === 0 ? undefined : others;
+}
+
+function hashOf({ signed }: Proof): string {
+  return Buffer.from(sha256(signed)).toString("base64url");
+}

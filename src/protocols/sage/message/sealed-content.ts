@@ -1,0 +1,89 @@
+import { isSealed, type JsonObject, type Maybe, type Metadata, type Part, SEALED_TYPE } from "../../../envelope/index.js";
+import { canonicalJson } from "../../../security/json-canonical.js";
+import { optional, readArray, readObject, readText } from "../../../transport/fields.js";
+import { readJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { SageError } from "../errors.js";
+import { readPart, withoutUndefined, writePart } from "./signed-message.js";
+
+/** What is sealed of a message or an artifact. Ids, states and the operation stay in clear, so that a gateway can route. */
+export interface SealedContent {
+  readonly parts: readonly Part[];
+  readonly metadata?: Maybe<Metadata>;
+}
+
+/** What a sealed content belongs to. It is authenticated with it: the content is good for nothing else. */
+export interface SealedFor {
+  readonly what: "message" | "artifact";
+  /** The id of the message or the artifact. */
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Where to open it: the session, and the stream inside it. */
+export interface SealedAt {
+  readonly kid: string;
+  readonly stream?: Maybe<string>;
+}
+
+/** Seals bytes: a session, or a stream of it. */
+export type Seal = (plaintext: Uint8Array, associated: Uint8Array) => Uint8Array;
+
+const encoder = new TextEncoder();
+const LINE_END = 0x0a;
+
+/** The content as one part that only the recipient can read: a line that says where to open it, and the record. */
+export function sealContent({ parts, metadata }: SealedContent, belongs: SealedFor, at: SealedAt, seal: Seal): Part {
+  const plain = {
+    parts: parts.map(writePart),
+    ...(metadata === undefined ? undefined : { metadata: withoutUndefined(metadata) }),
+  };
+  const head = encoder.encode(`${headOf(at)}\n`);
+  const record = seal(encoder.encode(canonicalJson(plain)), associatedOf(belongs, at));
+  const bytes = new Uint8Array(head.length + record.length);
+  bytes.set(head);
+  bytes.set(record, head.length);
+  return { kind: "raw", bytes, mediaType: SEALED_TYPE };
+}
+
+/** A sealed part of SAGE, taken apart. Undefined: these parts are not sealed. Throws SageError for what cannot be read. */
+export function sealedIn(parts: readonly Part[]): Maybe<SealedAt & { readonly record: Uint8Array }> {
+  const [part, other] = parts;
+  if (!parts.some(isSealed)) return undefined;
+  if (part?.kind !== "raw" || other !== undefined) throw malformed("a sealed message has one part");
+  const end = part.bytes.indexOf(LINE_END);
+  try {
+    const head = readObject(readJson(part.bytes.subarray(0, Math.max(end, 0)), DEFAULT_LIMITS), "head");
+    const at = { kid: readText(head["kid"], "kid"), stream: optional(head["stream"], "stream", readText) };
+    return { ...at, record: part.bytes.subarray(end + 1) };
+  } catch (thrown) {
+    throw malformed("the sealed part does not say where to open it", thrown);
+  }
+}
+
+/** The content of a record, after it was opened. */
+export function readContent(plaintext: Uint8Array): SealedContent {
+  try {
+    const object = readObject(readJson(plaintext, DEFAULT_LIMITS), "content");
+    return {
+      parts: readArray(object["parts"], "parts", readPart),
+      metadata: optional(object["metadata"], "metadata", readObject),
+    };
+  } catch (thrown) {
+    throw malformed("the sealed content is not valid", thrown);
+  }
+}
+
+export function associatedOf({ what, id, from, to }: SealedFor, at: SealedAt): Uint8Array {
+  return encoder.encode(`koine-sage-content|1\n${canonicalJson({ what, id, from, to })}\n${headOf(at)}`);
+}
+
+function headOf({ kid, stream }: SealedAt): string {
+  const head: JsonObject = { kid, ...(stream === undefined ? undefined : { stream }) };
+  return canonicalJson(head);
+}
+
+function malformed(problem: string, cause?: unknown): SageError {
+  return new SageError("message.malformed", problem, { cause });
+}

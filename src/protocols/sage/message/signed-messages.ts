@@ -1,0 +1,68 @@
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Envelope,
+  isProtected,
+  type Maybe,
+  type Operation,
+  type Proof,
+} from "../../../envelope/index.js";
+import type { Identity } from "../../../security/identity/index.js";
+import type { ClientContext } from "../../protocol.js";
+import { SageError, sageError } from "../errors.js";
+import type { EventSealer } from "../session/sealed-events.js";
+import { proofIn, signMessage, verifyMessage } from "./message-proof.js";
+import { withSealedBy } from "./security.js";
+import { signedAnswer } from "./signed-answer.js";
+
+/** Signs or seals what is sent to one agent, and verifies its answers. */
+export class SignedMessages {
+  readonly #context: ClientContext;
+  readonly #identity: Identity;
+  readonly #peerDid: string;
+
+  constructor(context: ClientContext, identity: Identity, peerDid: string) {
+    this.#context = context;
+    this.#identity = identity;
+    this.#peerDid = peerDid;
+  }
+
+  async signed(operation: Operation): Promise<{ readonly signed: Operation; readonly proof: Maybe<Proof> }> {
+    // What somebody else protected is passed on: its author verifies the answer.
+    if (operation.kind !== "send" || isProtected(operation.envelope)) return { signed: operation, proof: undefined };
+    const { now, newId } = this.#context;
+    const envelope = await signMessage(operation.envelope, this.#peerDid, { identity: this.#identity, now, newId });
+    const proof = proofIn(envelope);
+    if (proof === undefined) throw new AgentError("internal", "the message was signed, and has no signature");
+    return { signed: { ...operation, envelope }, proof };
+  }
+
+  /** A record of a session proves its author, so that it needs no signature. */
+  sealed(operation: Operation, sealer: EventSealer): Operation {
+    if (operation.kind !== "send") return operation;
+    const sealed = sealer.message(operation.envelope);
+    const by = { did: this.#identity.did, recipient: this.#peerDid };
+    return { ...operation, envelope: { ...sealed, metadata: withSealedBy(by) } };
+  }
+
+  /** The messages in the answer to a message are signed for it. Other answers are signed as responses only. */
+  async verified(event: AgentEvent, request: Maybe<Proof>, call: Call): Promise<AgentEvent> {
+    if (request === undefined) return event;
+    return signedAnswer(event, (message) => this.#checked(message, request, call));
+  }
+
+  async #checked(message: Envelope, request: Proof, { cancel }: Call): Promise<Envelope> {
+    const { resolver, now } = this.#context;
+    try {
+      const proof = proofIn(message);
+      if (proof === undefined) throw new SageError("sig.missing", "the message of the agent is not signed");
+      if (proof.signer !== this.#peerDid)
+        throw new SageError("sig.binding", `the message is signed by ${proof.signer.slice(0, 200)}, not by ${this.#peerDid}`);
+      const recipient = this.#identity.did;
+      return (await verifyMessage(message, proof, { resolver, now, cancel, recipient, request })).envelope;
+    } catch (thrown) {
+      throw sageError(thrown);
+    }
+  }
+}

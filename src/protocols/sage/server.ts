@@ -1,0 +1,260 @@
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Envelope,
+  type Handler,
+  type Interface,
+  isPromise,
+  isSealed,
+  type Maybe,
+  type OperationOf,
+  type Reply,
+} from "../../envelope/index.js";
+import type { Identity } from "../../security/identity/index.js";
+import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
+import type { Host, Protocol, Route, Served } from "../protocol.js";
+import { refusalFor, SageError, sageError } from "./errors.js";
+import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
+import { isAsFreshAsItsRequest, proofIn } from "./message/message-proof.js";
+import { readSealedBy } from "./message/security.js";
+import { readSigned } from "./message/signed-message.js";
+import { EventSealer } from "./session/sealed-events.js";
+import type { SageSession } from "./session/session.js";
+import { readSettings, type SageSettings } from "./settings.js";
+import { isBySession, isMarked } from "./signatures/marker.js";
+import { ownSigner, sessionSigner } from "./signatures/own-signer.js";
+import { SIGNATURES } from "./signatures/profile.js";
+import { notServed, type SignedCaller, SignedCallers, targetOf } from "./signatures/signed-callers.js";
+import { signedFrames } from "./signatures/stream-frames.js";
+import { BINDING, DID_HEADER, HANDSHAKE, PROTOCOL, STREAM_HEADER, VERSION } from "./wire.js";
+
+/** Marked requests come here before they could be plain ones of the protocol below. */
+const RANK = 100;
+
+/** The routes of the protocol below, for marked requests. */
+export function routesOver(inner: Protocol): readonly Route[] {
+  return inner.routes
+    .filter(({ health, streamedBytes, upgrade }) => health !== true && streamedBytes === undefined && upgrade === undefined)
+    .map((route) => ({
+      ...route,
+      rank: (route.rank ?? 0) + RANK,
+      proves: true,
+      signatures: SIGNATURES,
+      provesAlone: isBySession,
+      when: (head) => isMarked(head) && (route.when?.(head) ?? true),
+    }));
+}
+
+/** Serves the protocol below to callers that sign: what they send is verified before it is decoded, and what they get is signed. */
+export function serveOver(inner: Protocol, host: Host): Served {
+  const identity = sageIdentity(host);
+  const side = new SignedSide(host, identity);
+  let served: Maybe<Served>;
+  // A server without an identity seldom needs it.
+  const below = (): Served => {
+    served ??= inner.serve({ ...host, ...side.overrides, offers: () => true });
+    return served;
+  };
+  const signer = identity && ownSigner(identity, () => host.now());
+
+  const bySession = sessionSigner(() => host.now());
+
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
+    await side.decide(request);
+    const response = await below().exchange(request);
+    return identity === undefined ? response : signed(response, identity, side.sessionOf(request));
+  }
+
+  function signed(response: HttpResponse, own: Identity, session: Maybe<SageSession>): HttpResponse {
+    const headers = { ...response.headers, date: new Date(host.now()).toUTCString(), [DID_HEADER]: own.did };
+    const sign: NonNullable<HttpResponse["sign"]> = async (final, request) =>
+      // A stream may have more pieces than a session may sign.
+      (await (session === undefined || isStream(final.body) ? signer?.() : bySession(session))?.response(final, {
+        method: request.method,
+        target: targetOf(host, request),
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+      })) ?? {};
+    if (!isStream(response.body)) return { ...response, headers, sign };
+    const id = host.newId();
+    const { id: keyId } = signingKeyOf(own);
+    const body = signedFrames(response.body, id, (bytes) => own.sign(keyId, bytes));
+    return { ...response, headers: { ...headers, [STREAM_HEADER]: id }, body, sign };
+  }
+
+  function interfaces(agent: string, publicUrl: string): readonly Interface[] {
+    if (identity === undefined) return [];
+    return below()
+      .interfaces(agent, publicUrl)
+      .filter(({ version, binding }) => version === inner.versions[0] && binding === BINDING)
+      .map(({ url }) => ({ protocol: PROTOCOL, version: VERSION, binding: BINDING, url }))
+      .filter((each) => host.offers?.(each) ?? true);
+  }
+
+  return {
+    exchange,
+    interfaces,
+    notify: (event, config, task) => {
+      const { notify } = below();
+      if (notify === undefined) throw new AgentError("push_unsupported", `${inner.id} has no push notifications`);
+      return notify(event, config, task);
+    },
+    close: async () => served?.close?.(),
+  };
+}
+
+/** What a host is to the protocol below: callers are those who signed. */
+class SignedSide {
+  readonly #host: Host;
+  readonly #identity: Maybe<Identity>;
+  readonly #callers: SignedCallers;
+  readonly #settings: SageSettings;
+  readonly #requests = new WeakMap<HttpRequest, SignedCaller | AgentError>();
+  readonly #calls = new WeakMap<Call, SignedCaller & { readonly request: HttpRequest; readonly isHandshake: boolean }>();
+
+  constructor(host: Host, identity: Maybe<Identity>) {
+    this.#host = host;
+    this.#identity = identity;
+    this.#callers = new SignedCallers(host, identity);
+    this.#settings = readSettings(host.settings(PROTOCOL));
+  }
+
+  /** Decides about a request. The protocol below gets the refusal where it asks for the caller, and writes it in its form. */
+  async decide(request: HttpRequest): Promise<void> {
+    try {
+      if (this.#identity === undefined) throw notServed("this server has no identity in a registry of SAGE");
+      if (request.headers["content-type"]?.startsWith("application/grpc") === true)
+        throw notServed("gRPC cannot be signed here: send it as JSON");
+      this.#requests.set(request, await this.#callers.callerOf(request));
+    } catch (thrown) {
+      this.#requests.set(request, this.#refused(request, thrown));
+    }
+  }
+
+  /** What the caller is told. The log has the reason. */
+  #refused(request: HttpRequest, thrown: unknown): AgentError {
+    const error = sageError(thrown);
+    const reason = error.facts.detail?.["reason"] ?? error.code;
+    this.#host.refused(request, new AgentError(error.code, `request refused (${reason}): ${error.message}`));
+    return refusalFor(error);
+  }
+
+  readonly overrides: Pick<Host, "admit" | "begin" | "handler"> = {
+    admit: async (from) => this.#decided(from as HttpRequest).caller,
+    begin: (from, start) => {
+      const request = from as HttpRequest; // the routes accept no sessions
+      const decided = this.#decided(request);
+      const via = { protocol: PROTOCOL, version: VERSION, binding: start.via.binding };
+      // A handshake has no content: it is how a caller begins to seal.
+      const isHandshake = decided.session === undefined && mentionsHandshake(request.body);
+      const sealedForHost = decided.session !== undefined || isHandshake;
+      const call = this.#host.begin(from, { ...start, via, proved: decided.proved, sealedForHost });
+      this.#calls.set(call, { ...decided, request, isHandshake });
+      return call;
+    },
+    handler: (operation, call) => this.#handle(operation, call),
+  };
+
+  #decided(request: HttpRequest): SignedCaller {
+    const decided = this.#requests.get(request);
+    if (decided === undefined) throw new AgentError("internal", "nothing was decided about this request");
+    if (decided instanceof AgentError) throw decided;
+    return decided;
+  }
+
+  #handle: Handler = (operation, call) => {
+    if (operation.kind !== "send" && this.#calls.get(call)?.isHandshake === true)
+      return Promise.reject(new SageError("policy_denied", "the request was begun as a handshake, and is none"));
+    if (operation.kind !== "send") return this.#sealed(this.#host.handler(operation, call), call);
+    if (operation.delivery === "stream") return this.#stream(operation, call);
+    return this.#answer(operation, call);
+  };
+
+  async #answer(operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {
+    this.#checkProof(operation, call);
+    const reply: Reply = this.#host.handler(operation, call);
+    if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
+    return reply.catch((thrown: unknown) => this.#failed(call, thrown));
+  }
+
+  async *#stream(operation: OperationOf<"send">, call: Call): AsyncGenerator<AgentEvent, void, void> {
+    this.#checkProof(operation, call);
+    const reply: Reply = this.#host.handler(operation, call);
+    try {
+      if (isPromise(reply)) yield await reply;
+      else yield* reply;
+    } catch (thrown) {
+      this.#failed(call, thrown);
+    }
+  }
+
+  /** What a session asked for is sealed in it. The answer to a message is sealed by the host, for whoever sealed the message. */
+  #sealed(reply: Reply, call: Call): Reply {
+    const session = this.#calls.get(call)?.session;
+    if (session === undefined) return reply;
+    return isPromise(reply) ? reply.then((event) => new EventSealer(session).seal(event)) : sealedStream(reply, session);
+  }
+
+  /** The session of a request that is signed with its key, while it can sign. */
+  sessionOf(request: HttpRequest): Maybe<SageSession> {
+    const decided = this.#requests.get(request);
+    if (decided === undefined || decided instanceof AgentError || !decided.bySession) return undefined;
+    return decided.session?.isUsable === true ? decided.session : undefined;
+  }
+
+  /** The message is signed by the caller, or brought by a gateway. The host verifies its signature, by whichever protocol it comes. */
+  #checkProof({ envelope }: OperationOf<"send">, call: Call): void {
+    const caller = this.#calls.get(call);
+    if (caller === undefined) throw new AgentError("internal", "this call was not begun here");
+    try {
+      if (envelope.content.some(isSealed)) {
+        this.#checkSealed(envelope, caller);
+        return;
+      }
+      if ((caller.session !== undefined || caller.isHandshake) && envelope.intent !== HANDSHAKE)
+        throw new SageError("policy_denied", "the request is in a session or begins one, and its message is not sealed");
+      const proof = proofIn(envelope);
+      if (proof === undefined) throw new SageError("sig.missing", "the request is signed, and its message is not");
+      if (proof.signer === caller.did) isAsFreshAsItsRequest(proof);
+      else if (!this.#settings.relays.includes(caller.did))
+        throw new SageError("sig.binding", `${caller.did} sent a message of ${proof.signer.slice(0, 200)}`);
+      const { recipient } = readSigned(proof.signed);
+      if (recipient !== this.#identity?.did && !this.#settings.passOn)
+        throw new SageError("sig.binding", `the message is for ${recipient.slice(0, 200)}, and not for this server`);
+    } catch (thrown) {
+      throw this.#refused(caller.request, thrown);
+    }
+  }
+
+  #checkSealed({ metadata }: Envelope, caller: SignedCaller): void {
+    const { did, recipient } = readSealedBy(metadata);
+    if (did !== caller.did && !this.#settings.relays.includes(caller.did))
+      throw new SageError("sig.binding", `${caller.did} sent a message of ${did.slice(0, 200)}`);
+    if (recipient !== this.#identity?.did && !this.#settings.passOn)
+      throw new SageError("sig.binding", `the message is for ${recipient.slice(0, 200)}, and not for this server`);
+  }
+
+  /** A message that the host refused is logged with its reason. */
+  #failed(call: Call, thrown: unknown): never {
+    const caller = this.#calls.get(call);
+    throw isNamed(thrown) && caller !== undefined ? this.#refused(caller.request, thrown) : thrown;
+  }
+}
+
+async function* sealedStream(events: AsyncIterable<AgentEvent>, session: SageSession): AsyncGenerator<AgentEvent, void, void> {
+  const sealer = new EventSealer(session, session.openStream());
+  for await (const event of events) yield sealer.seal(event);
+}
+
+const HANDSHAKE_INTENT = new TextEncoder().encode(`"intent":"${HANDSHAKE}"`);
+
+/** Whether a body may be a handshake. What is begun as one is refused if it turns out to be something else. */
+function mentionsHandshake(body: Uint8Array): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(HANDSHAKE_INTENT);
+}
+
+/** A refusal by one of the names of SAGE. */
+function isNamed(thrown: unknown): boolean {
+  return thrown instanceof AgentError && thrown.facts.detail?.["error"] !== undefined;
+}

@@ -1,0 +1,154 @@
+import { AgentError, type Json, type JsonObject, type Maybe, type Records } from "../../envelope/index.js";
+import type { DidMethod, SettingInfo } from "../protocol.js";
+import type { HandshakeForm } from "./handshake/index.js";
+import { isNetwork, METHOD, NETWORKS, type Network, parseSageDid } from "./identity/did-sage.js";
+
+/** The longest delay of a revocation, unless changes are watched. */
+const RECORD_MS = 5_000;
+
+/** The settings of SAGE. */
+export interface SageSettings {
+  /** The registry on a chain. */
+  readonly chain: Maybe<{ readonly network: Network; readonly rpc: string; readonly registry: string }>;
+  /** How long a record of a registry is used before it is read again. */
+  readonly recordMs: number;
+  /** The DID that the called agent must prove. */
+  readonly peer: Maybe<string>;
+  /** Contents are sealed in a session, if the agent has sessions. */
+  readonly seal: boolean;
+  readonly handshake: HandshakeForm;
+  /** The DID of the gateway through which the agent is called: it signs the answers of HTTP, and the agent its messages. */
+  readonly gateway: Maybe<string>;
+  /** The DIDs of gateways that may bring messages of others. */
+  readonly relays: readonly string[];
+  /** Messages for other DIDs are passed on unopened: this server is a gateway. */
+  readonly passOn: boolean;
+}
+
+export const SETTINGS: readonly SettingInfo[] = [
+  {
+    name: "rpc",
+    kind: "text",
+    example: "http://127.0.0.1:8545",
+    about: "the node of the chain with the registry; by default the embedded registry in the store is used",
+  },
+  { name: "registry", kind: "text", example: "0x5fbd…", about: "the address of the registry contract on that chain" },
+  { name: "network", kind: "text", example: "sepolia", about: `the network of that chain: ${Object.keys(NETWORKS).join(", ")}` },
+  {
+    name: "recordMs",
+    kind: "number",
+    example: "1000",
+    about: `how long a record is used before it is read again, and so how late a revocation acts; ${RECORD_MS} by default`,
+  },
+  {
+    name: "peer",
+    kind: "text",
+    example: "did:sage:local:0x…",
+    about: "the DID that the called agent must prove; by default the one that is called, or that its card names",
+  },
+  {
+    name: "seal",
+    kind: "boolean",
+    example: "false",
+    about: "seal what is sent in a session; true by default, and then nothing is sent to an agent with sessions outside of one",
+  },
+  {
+    name: "handshake",
+    kind: "text",
+    example: "four-phase",
+    about: "how sessions are made: hpke, in one round trip, or four-phase, in two; hpke by default",
+  },
+  {
+    name: "gateway",
+    kind: "text",
+    example: "did:sage:local:0x…",
+    about: "the DID of a gateway in front of the called agent, which signs the answers of HTTP; by default there is none",
+  },
+  {
+    name: "relays",
+    kind: "text",
+    example: "did:sage:local:0x…,did:sage:local:0x…",
+    about: "the DIDs of gateways that may bring messages signed by others, with commas between them; none by default",
+  },
+  {
+    name: "passOn",
+    kind: "boolean",
+    example: "true",
+    about: "a gateway passes messages for other DIDs on, unopened; false by default: they are refused",
+  },
+];
+
+/** The settings of the user, validated. */
+export function readSettings(given: Maybe<JsonObject>): SageSettings {
+  const { rpc, registry, network = "local", recordMs = RECORD_MS } = given ?? {};
+  const { relays = "", passOn = false, seal = true, handshake = "hpke" } = given ?? {};
+  if (typeof seal !== "boolean") throw invalid("seal", "must be true or false");
+  if (typeof passOn !== "boolean") throw invalid("passOn", "must be true or false");
+  const hops = {
+    peer: didIn(given, "peer"),
+    gateway: didIn(given, "gateway"),
+    relays: listed(relays),
+    passOn,
+    seal,
+    handshake: formOf(handshake),
+  };
+  if (typeof recordMs !== "number" || !(recordMs >= 0)) throw invalid("recordMs", "must be milliseconds");
+  if (typeof network !== "string" || !isNetwork(network))
+    throw invalid("network", `must be one of ${Object.keys(NETWORKS).join(", ")}`);
+  if (rpc === undefined && registry === undefined) return { chain: undefined, recordMs, ...hops };
+  if (typeof rpc !== "string" || typeof registry !== "string")
+    throw invalid(typeof rpc === "string" ? "registry" : "rpc", "is missing: a registry on a chain needs rpc and registry");
+  return { chain: { network, rpc, registry: registry.toLowerCase() }, recordMs, ...hops };
+}
+
+/**
+ * `did:sage` by the registries of the settings, which are loaded with the first DID. The resolver keeps nothing itself: the cache knows of
+ * revocations. A peer called by such a DID is called by SAGE or not at all.
+ */
+export function didMethods(given: Maybe<JsonObject>, records: Maybe<Records>): readonly DidMethod[] {
+  const settings = readSettings(given);
+  let method: Maybe<Promise<DidMethod>>;
+  const load = async (): Promise<DidMethod> => {
+    const [{ configuredCache }, { didSage }] = await Promise.all([
+      import("./identity/configured-registries.js"),
+      import("./identity/did-cache.js"),
+    ]);
+    return didSage(configuredCache(settings, records));
+  };
+  return [
+    {
+      method: METHOD,
+      cacheMs: 0,
+      exclusive: true,
+      async resolve(did, fetch, now) {
+        method ??= load();
+        return (await method).resolve(did, fetch, now);
+      },
+    },
+  ];
+}
+
+function formOf(name: Json): HandshakeForm {
+  if (name === "hpke" || name === "four-phase") return name;
+  throw invalid("handshake", "must be hpke or four-phase");
+}
+
+function didIn(given: Maybe<JsonObject>, name: "peer" | "gateway"): Maybe<string> {
+  const did = given?.[name];
+  if (did === undefined) return undefined;
+  if (typeof did !== "string" || parseSageDid(did) === undefined) throw invalid(name, "must be a did:sage");
+  return did;
+}
+
+function listed(relays: Json): readonly string[] {
+  const dids = typeof relays === "string" ? relays.split(",").map((each) => each.trim()) : relays;
+  if (!Array.isArray(dids)) throw invalid("relays", "must be DIDs with commas between them");
+  const named = dids.filter((each) => each !== "");
+  if (!named.every((each): each is string => typeof each === "string" && parseSageDid(each) !== undefined))
+    throw invalid("relays", "must be DIDs of SAGE");
+  return named;
+}
+
+function invalid(field: string, problem: string): AgentError {
+  return new AgentError("invalid_message", `sage.${field} ${problem}`, { field, sent: "no" });
+}

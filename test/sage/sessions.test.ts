@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { agent } from "../../src/index.js";
+import { didSignatures } from "../../src/public/identity.js";
+import type { LocalIdentity } from "../../src/security/identity/index.js";
+import { createReplayGuard } from "../../src/security/replay/index.js";
+import type { HttpRequest, HttpResponse, Link } from "../../src/transport/exchange.js";
+import { isStream } from "../../src/transport/exchange.js";
+import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
+import { poolLink } from "../../src/transport/node/index.js";
+import { makeRequest } from "../../src/transport/request.js";
+import { signRequest } from "../../src/transport/sign.js";
+import { SageWorld, SETTINGS } from "./world.js";
+
+/** Messages sealed in sessions, as they cross the network: what somebody on the way sees, and what happens when a session ends. */
+
+let world: SageWorld;
+let ann: LocalIdentity;
+beforeEach(async () => {
+  world = new SageWorld();
+  ann = await world.register();
+});
+afterEach(() => world.close());
+
+const SECRET = "watermark-7f3a";
+const secretive = agent({
+  name: "secretive",
+  description: "repeats",
+  async *handle(message) {
+    if (message.text.startsWith("stream")) {
+      yield `${message.text} one `;
+      yield "two";
+      return undefined;
+    }
+    return `got ${message.text}`;
+  },
+});
+
+/** A link that keeps all that crosses it. */
+function watchedLink(): Link & { readonly seen: { request: HttpRequest; body: string; response: string }[] } {
+  const link = poolLink();
+  const seen: { request: HttpRequest; body: string; response: string }[] = [];
+  return {
+    seen,
+    async exchange(request) {
+      const final = await signRequest(request);
+      const { method, target, headers, body, call } = final;
+      const response = await link.exchange(
+        makeRequest({ method, url: target, headers, body: body.length > 0 ? body : undefined, call }),
+      );
+      const entry = { request: final, body: Buffer.from(body).toString("latin1"), response: "" };
+      seen.push(entry);
+      const copied: HttpResponse = { status: response.status, headers: response.headers, body: copiedBody(response.body, entry) };
+      return request.signer?.verify === undefined ? copied : request.signer.verify(copied, final);
+    },
+    close: () => link.close(),
+  };
+}
+
+function copiedBody(body: HttpResponse["body"], entry: { response: string }): HttpResponse["body"] {
+  if (!isStream(body)) {
+    entry.response += typeof body === "string" ? body : Buffer.from(body ?? new Uint8Array(0)).toString("latin1");
+    return body;
+  }
+  return (async function* () {
+    for await (const chunk of body) {
+      entry.response += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("latin1");
+      yield chunk;
+    }
+  })();
+}
+
+const sends = (link: ReturnType<typeof watchedLink>) => link.seen.filter(({ body }) => body.includes("Message"));
+const keyIdOf = ({ request }: { request: HttpRequest }): string =>
+  /keyid="([^"]+)"/.exec(request.headers["signature-input"] ?? "")?.[1] ?? "";
+
+describe("a session", () => {
+  test.each(["hpke", "four-phase"])("made by %s is used for all calls; nobody on the way reads them", async (handshake) => {
+    const { identity: server } = await world.serve(secretive);
+    const link = watchedLink();
+    const settings = { sage: { ...SETTINGS.sage, handshake } };
+    const peer = await world.connect(server.did, ann, { link, settings });
+    expect(await Promise.all([peer.ask(`${SECRET} a`), peer.ask(`${SECRET} b`)])).toEqual([`got ${SECRET} a`, `got ${SECRET} b`]);
+    let streamed = "";
+    let taskId = "";
+    for await (const event of peer.stream(`stream ${SECRET}`)) {
+      if (event.kind === "task") taskId = event.task.id;
+      if (event.kind === "artifact")
+        streamed += event.artifact.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+    }
+    expect(streamed).toBe(`stream ${SECRET} one two`);
+    const task = await peer.getTask(taskId, { historyLength: 10 });
+    expect(JSON.stringify(task)).toContain(SECRET);
+    const crossed = link.seen.map(({ body, response }) => body + response).join("\n");
+    expect(crossed).toContain("application/vnd.koine.sealed");
+    expect(crossed).not.toContain(SECRET);
+    expect(crossed).not.toContain(Buffer.from(SECRET).toString("base64").slice(0, 16));
+    // One handshake for all of it, and then the key of the session signs.
+    const handshakes = sends(link).filter(({ body }) => body.includes("handshake"));
+    expect(handshakes).toHaveLength(handshake === "hpke" ? 1 : 2);
+    const inSession = link.seen.filter(({ request }) => request.headers["x-sage-session"] !== undefined);
+    expect(inSession.map(keyIdOf)).toEqual(inSession.map(({ request }) => request.headers["x-sage-session"]));
+    expect(new Set(inSession.map(keyIdOf)).size).toBe(1);
+    expect(inSession).toHaveLength(4);
+  });
+
+  test("is required where the agent says so, and refused to whoever only signs", async () => {
+    const { identity: server } = await world.serve(secretive, { require: ["signed", "end-to-end"] });
+    const peer = await world.connect(server.did, ann, { require: ["signed", "end-to-end", "identity"] });
+    expect(await peer.ask("a")).toBe("got a");
+    const unsealed = await world.connect(server.did, ann, { settings: { sage: { ...SETTINGS.sage, seal: false } } });
+    await expect(unsealed.ask("a")).rejects.toMatchObject({ code: "downgrade_refused" });
+  });
+
+  test("is made anew when the agent has forgotten it", async () => {
+    const { identity: server, url } = await world.serve(secretive);
+    const peer = await world.connect(server.did, ann);
+    expect(await peer.ask("a")).toBe("got a");
+    const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
+    acceptedSessions(server, undefined as never).table.checkKeys(ann.did, []);
+    expect(await peer.ask("b")).toBe("got b");
+    expect(url).toContain("http");
+  });
+
+  // Attack 16, in a session.
+  test("ends when a key of its peer is revoked", async () => {
+    const { identity: server } = await world.serve(secretive);
+    const peer = await world.connect(server.did, ann);
+    expect(await peer.ask("a")).toBe("got a");
+    await world.submit(ann, {
+      kind: "revoke",
+      name:
+        ann
+          .keys()
+          .find(({ kind }) => kind === "Ed25519")
+          ?.id.split("#")[1] ?? "",
+    });
+    await expect(peer.ask("b")).rejects.toMatchObject({ facts: { detail: { error: expect.stringMatching(/^Err/) } } });
+  });
+
+  // Attack 14.
+  test("once used, a message in clear from the same caller is refused", async () => {
+    const { identity: server } = await world.serve(secretive);
+    const peer = await world.connect(server.did, ann);
+    expect(await peer.ask("a")).toBe("got a");
+    const clear = await world.connect(server.did, ann, { settings: { sage: { ...SETTINGS.sage, seal: false } } });
+    await expect(clear.ask("b")).rejects.toMatchObject({ code: "downgrade_refused" });
+  });
+
+  test("works where callers are admitted by their DID, right after a start", async () => {
+    const admission = didSignatures({ dids: [ann.did] });
+    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 });
+    const { identity: server } = await world.serve(secretive, { admission, replay });
+    const peer = await world.connect(server.did, ann);
+    expect(await peer.ask("a")).toBe("got a");
+    expect(await peer.ask("b")).toBe("got b");
+    const eve = await world.register();
+    const other = await world.connect(server.did, eve);
+    await expect(other.ask("a")).rejects.toMatchObject({ code: expect.stringMatching(/unauthenticated|forbidden/) });
+  });
+});
