@@ -1,4 +1,5 @@
-import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
+import { stat } from "node:fs/promises";
+import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent, type Store } from "../../src/index.js";
 import { type LossSink, NoProtocolError, parseDid } from "../../src/internal.js";
 import { openIdentity } from "../../src/public/identity.js";
 import { createTelemetry } from "../../src/public/telemetry.js";
@@ -10,6 +11,7 @@ import type { LearnOptions } from "./learning.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
+import { openTaskStore } from "./task-store.js";
 import { startTracing, type TraceOptions } from "./tracing.js";
 
 /** Credentials, trust and the interface to use. */
@@ -27,6 +29,8 @@ export interface PeerOptions extends ConnectionOptions, LearnOptions, TraceOptio
   /** Milliseconds. */
   readonly timeout?: number;
   readonly verbose?: boolean;
+  /** A folder, or `redis://…`. */
+  readonly store?: string;
 }
 
 const DISCOVER_MS = 10_000;
@@ -57,9 +61,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     ...(tracing && { telemetry: createTelemetry({ tracing: true }) }),
   };
   const interrupt = listenForInterrupt();
+  const store = await openPeerStore(options.store);
   let peer: RemoteAgent | undefined;
   try {
-    peer = await interrupt.race(connectTo(address, connectOptions));
+    peer = await interrupt.race(connectTo(address, { ...connectOptions, ...(store && { records: store.records }) }));
     if (options.verbose === true) printEvidence(peer, output);
     return await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
   } catch (thrown) {
@@ -72,8 +77,7 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     if (interrupt.signal.aborted) void peer?.close();
     else {
       await peer?.close();
-      await choice?.close();
-      await tracing?.close();
+      await Promise.all([choice?.close(), store?.close?.(), tracing?.close()]);
     }
   }
 }
@@ -96,10 +100,11 @@ function asRejected(thrown: unknown): unknown {
 
 /** Options that name files, addresses and variables. Secrets are never options, so none is among them. */
 function connectFlagsOf(options: PeerOptions): string {
-  const { protocol, identity, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, crl, cert, key } = options;
+  const { protocol, identity, store, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, crl, cert, key } = options;
   const given = {
     protocol,
     identity,
+    store,
     "token-env": tokenEnv,
     "api-key-env": apiKeyEnv,
     "client-id": clientId,
@@ -114,6 +119,16 @@ function connectFlagsOf(options: PeerOptions): string {
   return [...Object.entries(given), ...settings]
     .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${shellWord(value)}`))
     .join("");
+}
+
+/** A misspelled folder is an error, not a new store. */
+async function openPeerStore(where: string | undefined): Promise<Store | undefined> {
+  if (where === undefined) return undefined;
+  if (/^rediss?:/.test(where)) return openTaskStore({ store: where }, "what protocols remember");
+  const found = await stat(where).catch(() => undefined);
+  if (found?.isDirectory() !== true)
+    throw usageError(`there is no folder ${where}`, "It is the one that `koine serve --data` uses.");
+  return openTaskStore({ data: where }, "what protocols remember");
 }
 
 async function connectTo(address: string, options: ConnectOptions): Promise<RemoteAgent> {

@@ -102,7 +102,8 @@ export function addPeerOptions(command: Command): Command {
       "--set <protocol.key=value>",
       "a setting of one protocol, as of `koine serve`; may be given several times",
       collectPairs,
-    );
+    )
+    .option("--store <where>", "what protocols keep, such as a registry: the folder of `koine serve --data`, or redis://…");
   return addCredentialOptions(addTraceOptions(command.addOption(identityOption()))).addOption(outputOption());
 }
 
