@@ -14,10 +14,10 @@ function workerFile(dist: string, file: string): string {
 
 /** Messages that are verified, opened, sealed and signed, against an HTTP server that calls the same primitives bare. */
 export async function sageEchoArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
-  const load = startWorker("sage load", workerFile(dist, "sage-load"), cores.load);
+  const load = startWorker("sage load", workerFile(dist, "sage-load"), { core: cores.load });
   const started: Started[] = [];
   for (const [arm, kind] of quick ? SERVERS : [...SERVERS, PLAIN_SERVER]) {
-    const server = startWorker(arm, workerFile(dist, "sage-echo"), cores.server);
+    const server = startWorker(arm, workerFile(dist, "sage-echo"), { core: cores.server });
     started.push({ arm, server, kind, port: await server.ask<number>("start", kind) });
   }
   const arms: PlacedArm[] = [];
@@ -52,7 +52,7 @@ async function measure({ server, kind, port }: Started, load: Worker, order: Ech
 /** Handshakes and resolutions in one process; the chain is a process beside it. Full runs only: they have no target. */
 export async function sageWorkArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
   if (quick) return [];
-  const worker = startWorker("sage work", workerFile(dist, "sage-work"), cores.server);
+  const worker = startWorker("sage work", workerFile(dist, "sage-work"), { core: cores.server });
   const placed: PlacedArm[] = [];
   for (const { key, floor, arms } of WORK_CASES) {
     for (const arm of [floor, ...arms]) {

@@ -247,7 +247,7 @@ async function* sealedStream(events: AsyncIterable<AgentEvent>, session: SageSes
   for await (const event of events) yield sealer.seal(event);
 }
 
-const HANDSHAKE_INTENT = new TextEncoder().encode(`"intent":"${HANDSHAKE}"`);
+const HANDSHAKE_INTENT = `"intent":"${HANDSHAKE}"`;
 
 /** Whether a body may be a handshake. What is begun as one is refused if it turns out to be something else. */
 function mentionsHandshake(body: Uint8Array): boolean {
