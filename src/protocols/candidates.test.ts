@@ -70,9 +70,9 @@ describe("featureRows()", () => {
     expect(support).not.toHaveProperty("verified-identity");
   });
 
-  it("ANP is the only one with end-to-end encryption", () => {
+  it("ANP and SAGE are the only ones with end-to-end encryption", () => {
     const secret = featureRows().filter(({ support }) => support["end-to-end-secrecy"] !== undefined);
-    expect(secret.map(({ name }) => name)).toEqual(["ANP"]);
+    expect(secret.map(({ name }) => name)).toEqual(["ANP", "SAGE"]);
   });
 });
 
