@@ -21,7 +21,7 @@ class Stage {
   session(keyId = `k${++this.handshakes}`, ends = ENDS, role: "initiator" | "responder" = "initiator"): SageSession {
     return new SageSession({
       secret: sha256(keyId),
-      transcript: sha256(`${keyId} ${role}`),
+      transcript: sha256(`transcript of ${keyId}`),
       role,
       keyId,
       ...ends,
@@ -92,6 +92,17 @@ describe("sessions to send with", () => {
       await settled();
     }
     expect(tries).toBe(2);
+  });
+
+  test("that have sent all they may are replaced, and still read the answers under way", async () => {
+    const stage = new Stage();
+    const first = await stage.obtain();
+    const peer = stage.session(first.keyId, { ownDid: BOB, peerDid: ANN }, "responder");
+    for (let count = 0; count < 1_000; count++) peer.decrypt(first.encrypt(NONE, NONE), NONE);
+    const answer = peer.encrypt(Buffer.from("late"), NONE);
+    expect(await stage.obtain()).not.toBe(first);
+    expect(Buffer.from(first.decrypt(answer, NONE)).toString()).toBe("late");
+    expect(stage.table.find(ENDS, first.keyId)).toBe(first);
   });
 
   test("22: a session that has ended is replaced or is an error, never left out", async () => {

@@ -104,7 +104,8 @@ export class SessionTable {
     const peer = this.#peerOf(ends);
     const { current } = peer;
     if (current === undefined || !current.isUsable) {
-      if (current !== undefined) this.#remove(current);
+      if (current?.isOpen === false) this.#remove(current);
+      peer.current = undefined; // answers to what it sent may be under way
       return peer.opening ?? this.#open(ends, establish);
     }
     if (current.isNearEnd && peer.opening === undefined && this.#now() >= peer.prepareFrom) {
@@ -121,7 +122,7 @@ export class SessionTable {
    */
   refuseClear(ends: SessionEnds): void {
     for (const session of this.#peers.get(nameOf(ends))?.sessions.values() ?? [])
-      if (session.isUsable && session.isConfirmed) throw new SessionError("policy_denied");
+      if (session.isOpen && session.isConfirmed) throw new SessionError("policy_denied");
   }
 
   /** Closes the sessions whose keys of this DID are not among these any more. `keys`: those that may be used now; none closes all. */
@@ -187,7 +188,7 @@ export class SessionTable {
   }
 
   #removeEnded(): void {
-    for (const session of this.#all()) if (!session.isUsable) this.#remove(session);
+    for (const session of this.#all()) if (!session.isOpen) this.#remove(session);
   }
 
   #all(): readonly SageSession[] {

@@ -86,9 +86,14 @@ export class SageSession {
     return this.#expiresAt;
   }
 
-  /** Whether it can be used now. A session that has carried all its messages cannot. */
+  /** Whether it has not ended: what the peer sends can be read. */
+  get isOpen(): boolean {
+    return this.#endedNow() === undefined;
+  }
+
+  /** Whether it can be sent with. A session that has carried all its messages cannot. */
   get isUsable(): boolean {
-    return this.#endedNow() === undefined && this.#channel.remaining > 0 && this.#signed < SESSION_LIMITS.messages;
+    return this.isOpen && this.#channel.remaining > 0 && this.#signed < SESSION_LIMITS.messages;
   }
 
   /** Whether the peer has proved that it has the keys. A responder sends nothing before. */
