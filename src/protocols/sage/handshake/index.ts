@@ -3,4 +3,4 @@
 export { establish, type HandshakeForm, Responder, type Response } from "./establish.js";
 export { HandshakeError, type HandshakeReason } from "./handshake-error.js";
 export type { Initiation, SignedBy, Step } from "./hpke-form.js";
-export { HANDSHAKE_LIMITS, type HandshakeSide } from "./side.js";
+export type { HandshakeSide } from "./side.js";

@@ -1,13 +1,6 @@
 /** Sessions between two DIDs: sealed records, HMAC signatures and streams, and the table of a process. */
 
-export { RECORDS, SESSION_LIMITS } from "./profile.js";
 export { SageSession, type SessionStart } from "./session.js";
 export { SessionError, type SessionReason } from "./session-error.js";
-export {
-  DEFAULT_TABLE_LIMITS,
-  type SessionEnds,
-  SessionTable,
-  type SessionTableLimits,
-  type SessionTableOptions,
-} from "./session-table.js";
-export { type StreamEvent, StreamReader, StreamWriter } from "./stream.js";
+export { type SessionEnds, SessionTable, type SessionTableLimits, type SessionTableOptions } from "./session-table.js";
+export type { StreamEvent, StreamReader, StreamWriter } from "./stream.js";

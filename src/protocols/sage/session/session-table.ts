@@ -13,7 +13,7 @@ export interface SessionTableLimits {
   readonly retryMs: number;
 }
 
-export const DEFAULT_TABLE_LIMITS: SessionTableLimits = Object.freeze({
+const DEFAULT_TABLE_LIMITS: SessionTableLimits = Object.freeze({
   sessions: 10_000,
   sessionsPerPeer: 16,
   retryMs: 10_000,
