@@ -1,12 +1,13 @@
+import { keccak256 } from "viem";
 import { expect, test } from "vitest";
 import { AgentCardRegistry } from "../../src/protocols/sage/chain/agent-card-registry.js";
 import { EvmRegistry } from "../../src/protocols/sage/chain/evm-registry.js";
 import { DidCache } from "../../src/protocols/sage/identity/did-cache.js";
 import { deployRegistry } from "../../src/protocols/sage/node/dev-chain.js";
-import { keyOf } from "./agent-card.js";
+import { type Hex, keyOf } from "./agent-card.js";
 import { agentCardSuite } from "./agent-card-suite.js";
 import { standIn } from "./compile.js";
-import { newAgent } from "./registries.js";
+import { newAgent, rpc } from "./registries.js";
 
 const cards = agentCardSuite(standIn);
 
@@ -40,6 +41,30 @@ test("a key whose bytes are not those of its hash is refused", async () => {
 
 test("a key of an unknown kind is refused", async () => {
   await expect(liedAbout({ keyType: 3 })).rejects.toMatchObject(refused(/is of the unknown kind 3/));
+});
+
+test("an agent with more keys than the contract allows is refused", async () => {
+  const agent = await newAgent();
+  const { account, agentId } = await cards().active(agent);
+  for (let i = 0; i < 8; i++)
+    await cards().write(account, "addKey", [
+      agentId,
+      keccak256(agentId.replace(/..$/, `0${i}`) as Hex),
+      1,
+      `0x${"07".repeat(64)}`,
+    ]);
+  await expect(new DidCache({ registries: [cards().reader] }).getAgentInfo(agent.did)).rejects.toMatchObject(
+    refused(/it has more than 10 keys/),
+  );
+});
+
+test("changes of agents without a DID of this network name nobody, and too many are not looked up", async () => {
+  const [account] = (await rpc(cards().chain, "eth_accounts", [])) as [Hex];
+  const { cursor } = await cards().reader.changes();
+  await cards().write(account, "report", [100n]);
+  expect((await cards().reader.changes(cursor)).accounts).toEqual([]);
+  await cards().write(account, "report", [101n]);
+  await expect(cards().reader.changes(cursor)).rejects.toMatchObject({ name: "ErrDIDNotResolved", reason: "record.unreachable" });
 });
 
 test("a contract of the other profile is refused by each reader", async () => {
