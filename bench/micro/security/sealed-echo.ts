@@ -33,7 +33,7 @@ const SERVERS: readonly (readonly [arm: string, kind: SealedKind])[] = [
   [SEALED, "records"],
 ];
 
-/** Sealed messages that are echoed, against a WebSocket with the bare cipher. Beside them: whole calls of protocols that sign or seal. */
+/** Sealed messages that are echoed, against a WebSocket with the bare cipher. Beside them: whole calls of protocols that sign or seal, and sealed sessions through a relay. */
 export async function sealedArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
   const start = (name: string, file: string, core: number | undefined) =>
     startWorker(name, join(dist, "bench", "micro", "security", "workers", `${file}.js`), { core });
@@ -43,7 +43,9 @@ export async function sealedArms({ dist, cores, window, warmUpMs, quick }: EchoS
     const server = start(arm, "sealed-echo", cores.server);
     echoes.push({ arm, server, connect: "open", target: { port: await server.ask<number>("start", kind), kind } });
   }
-  const calls = quick ? [] : await startCalls(start("agent", "signing-agent", cores.server));
+  const calls = quick
+    ? []
+    : await startCalls(start("agent", "signing-agent", cores.server), start("relay", "relay-gateway", cores.server));
   const arms: PlacedArm[] = [];
   for (const { key, bytes, warmUpMessages } of SEALED_CASES) {
     for (const started of key === CALL_CASE ? [...echoes, ...calls] : echoes) {
@@ -55,9 +57,15 @@ export async function sealedArms({ dist, cores, window, warmUpMs, quick }: EchoS
   return arms;
 }
 
-async function startCalls(server: Worker): Promise<readonly Started[]> {
-  const targets = await server.ask<readonly CallTarget[]>("start");
-  return targets.map((target) => ({ arm: `call ${target.pin}`, server, connect: "call", target }));
+/** Each interface called directly, and those with sessions through a relay as well: there its CPU time alone is measured. */
+async function startCalls(agent: Worker, relay: Worker): Promise<readonly Started[]> {
+  const targets = await agent.ask<readonly CallTarget[]>("start");
+  const url = await relay.ask<string>("start", targets[0]?.url);
+  const relayed = targets.filter(({ pin }) => pin.endsWith("/WS")).map(({ pin }) => ({ url, pin }));
+  return [
+    ...targets.map((target) => ({ arm: `call ${target.pin}`, server: agent, connect: "call", target }) as const),
+    ...relayed.map((target) => ({ arm: `relay of ${target.pin}`, server: relay, connect: "call", target }) as const),
+  ];
 }
 
 async function measure({ server, connect, target }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
