@@ -33,10 +33,10 @@ export async function openDemoGateway(
   const document = {
     listen: { port },
     admin: { port: adminPort },
-    agents: upstreamAgents(demoPlan),
+    // Where an agent has to prove its DID, the gateway proves its own.
+    agents: upstreamAgents(demoPlan).map((each) => (demoPlan.dids.has(each.name) ? { ...each, identity } : each)),
     settings: LOOPBACK_SETTINGS,
     defaults: {
-      identity,
       timeoutMs: TIMEOUT_MS,
       policies: { retry: true, breaker: { openMs: BREAKER_OPEN_MS }, bulkhead: true },
     },

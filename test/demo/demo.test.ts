@@ -54,7 +54,7 @@ describe("koine demo", () => {
       expect(code).toBe(0);
       const checked = lines.map(({ what }) => String(what));
       // Every available agent is called over another protocol, with every kind of exchange.
-      for (const id of ["pilots", "berths", "cranes", "papers", "rules"])
+      for (const id of ["pilots", "berths", "cranes", "papers", "rules", "customs"])
         expect(checked.some((what) => what.includes(`→ ${id} on`))).toBe(true);
       for (const tries of ["stream", "chain", "question", "job", "cancel", "file", "answer"])
         expect(checked.some((what) => what.startsWith(`${tries}:`))).toBe(true);
@@ -71,7 +71,7 @@ describe("koine demo", () => {
       expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/koine\/#token=/);
       const pids = lines.flatMap(({ kind, state, pid }) => (kind === "node" && state === "ready" ? [Number(pid)] : []));
       agents.push(...pids);
-      expect(pids.length).toBeGreaterThanOrEqual(5);
+      expect(pids.length).toBeGreaterThanOrEqual(6);
       expect(pids.filter(isAlive)).toEqual(pids);
       child.kill(signal);
       await exit;
