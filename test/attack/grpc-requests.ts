@@ -87,8 +87,12 @@ export function endOf(stream: ClientHttp2Stream | undefined): Promise<string> {
 /** The server has read everything that was sent so far, or has closed the connection. */
 export function untilRead(session: ClientHttp2Session): Promise<void> {
   return new Promise((resolve) => {
-    session.once("close", () => resolve());
-    if (session.destroyed || !session.ping(() => resolve())) resolve();
+    const done = (): void => {
+      session.off("close", done);
+      resolve();
+    };
+    session.once("close", done);
+    if (session.destroyed || !session.ping(done)) done();
   });
 }
 
