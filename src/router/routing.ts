@@ -15,10 +15,13 @@ interface Decided {
   readonly judgements: readonly Judgement[];
 }
 
+let byDefault: Maybe<readonly Features[]>;
+
 /** The implementation of `route`. */
 export async function decideAll(input: Scenario | readonly Scenario[], given: RouterSettings, cancel: Cancel): Promise<Decided> {
   // Created once: modules are compared by candidate identity.
-  const settings = { ...given, candidates: given.candidates ?? defaultCandidates() };
+  byDefault ??= defaultCandidates();
+  const settings = { ...given, candidates: given.candidates ?? byDefault };
   const scenarios: readonly Scenario[] = "modules" in input ? [input] : input;
   const all = { decisions: [] as Decision[], judgements: [] as Judgement[] };
   for (const scenario of scenarios) {

@@ -21,18 +21,31 @@ export interface Mark {
   readonly words: readonly number[];
 }
 
-/** The subject features: lemmas, prefixes, bigrams and skip-bigrams, each once. */
-export function subjects(words: readonly Word[]): readonly Mark[] {
-  const marks = new Marks();
+/** Receives the features of a text, with the positions of their words. A model looks them up without writing them. */
+export interface MarkSink {
+  one(mark: string, at: number): void;
+  /** Two words in a row. */
+  pair(first: string, second: string, at: number): void;
+  /** Two words with one between them. */
+  apart(first: string, second: string, at: number): void;
+}
+
+/** The subject features: lemmas, prefixes, bigrams and skip-bigrams. */
+export function visitSubjects(words: readonly Word[], sink: MarkSink): void {
   for (const [index, word] of words.entries()) {
     const plain = isPlain(word);
-    if (!plain) for (const mark of subjectMarksOf(word)) marks.put(mark, index);
+    if (!plain) for (const mark of subjectMarksOf(word)) sink.one(mark, index);
     const next = words[index + 1];
-    if (next !== undefined) marks.put(`${word.lemma} ${next.lemma}`, index, index + 1);
+    if (next !== undefined) sink.pair(word.lemma, next.lemma, index);
     const afterNext = words[index + 2];
-    if (afterNext !== undefined && !plain && !isPlain(afterNext))
-      marks.put(`${word.lemma} _ ${afterNext.lemma}`, index, index + 2);
+    if (afterNext !== undefined && !plain && !isPlain(afterNext)) sink.apart(word.lemma, afterNext.lemma, index);
   }
+}
+
+/** The same as text, each once. */
+export function subjects(words: readonly Word[]): readonly Mark[] {
+  const marks = new Marks();
+  visitSubjects(words, marks);
   return marks.all();
 }
 
@@ -48,35 +61,94 @@ export function subjectMarksOf({ lemma, text }: Word): readonly string[] {
  * The stance features: the words around the subject, and the beginning of the sentence. The sentence counts as it is and with its
  * subject replaced by a placeholder, so that terms that are often denied are not learned as denials.
  */
+export function visitManners(words: readonly Word[], isSubject: (word: Word) => boolean, sink: MarkSink): void {
+  const lemmas = words.map(({ lemma }) => lemma);
+  visitWords(lemmas, sink);
+  visitWords(
+    words.map((word, index) => (isSubject(word) ? SUBJECT : (lemmas[index] ?? ""))),
+    sink,
+  );
+}
+
+/** The same as text, each once. */
 export function manners(words: readonly Word[], isSubject: (word: Word) => boolean): readonly Mark[] {
   const marks = new Marks();
-  putManners(marks, words);
-  putManners(
-    marks,
-    words.map((word) => ({ lemma: isSubject(word) ? SUBJECT : word.lemma })),
-  );
+  visitManners(words, isSubject, marks);
   return marks.all();
 }
 
-function putManners(marks: Marks, words: readonly Pick<Word, "lemma">[]): void {
-  for (const [index, { lemma }] of words.entries()) {
-    if (index === 0) marks.put(`^${lemma}`, index);
-    marks.put(lemma, index);
-    const next = words[index + 1];
-    if (next !== undefined) marks.put(`${lemma} ${next.lemma}`, index, index + 1);
-    const afterNext = words[index + 2];
-    if (afterNext !== undefined) marks.put(`${lemma} _ ${afterNext.lemma}`, index, index + 2);
+function visitWords(lemmas: readonly string[], sink: MarkSink): void {
+  for (const [index, lemma] of lemmas.entries()) {
+    if (index === 0) sink.one(`^${lemma}`, index);
+    sink.one(lemma, index);
+    const next = lemmas[index + 1];
+    if (next !== undefined) sink.pair(lemma, next, index);
+    const afterNext = lemmas[index + 2];
+    if (afterNext !== undefined) sink.apart(lemma, afterNext, index);
   }
 }
 
-class Marks {
+/** What separates the words of a feature. */
+const BETWEEN = { pair: " ", apart: " _ " };
+
+class Marks implements MarkSink {
   readonly #found = new Map<string, Mark>();
 
-  put(mark: string, ...words: number[]): void {
-    if (!this.#found.has(mark)) this.#found.set(mark, { mark, words });
+  one(mark: string, at: number): void {
+    this.#put(mark, [at]);
+  }
+
+  pair(first: string, second: string, at: number): void {
+    this.#put(first + BETWEEN.pair + second, [at, at + 1]);
+  }
+
+  apart(first: string, second: string, at: number): void {
+    this.#put(first + BETWEEN.apart + second, [at, at + 2]);
   }
 
   all(): readonly Mark[] {
     return [...this.#found.values()];
   }
+
+  #put(mark: string, words: readonly number[]): void {
+    if (!this.#found.has(mark)) this.#found.set(mark, { mark, words });
+  }
+}
+
+/** The features of a model by their words. Looking one up makes no text. */
+export class MarkTable {
+  readonly #one = new Map<string, number>();
+  readonly #pair = new Map<string, Map<string, number>>();
+  readonly #apart = new Map<string, Map<string, number>>();
+
+  /** In the order of the model: the place of a feature is its value. */
+  constructor(marks: readonly string[]) {
+    for (const [index, mark] of marks.entries()) {
+      const [first = "", middle, last] = mark.split(" ");
+      if (middle === undefined) this.#one.set(first, index);
+      else if (last === undefined) below(this.#pair, first).set(middle, index);
+      else below(this.#apart, first).set(last, index);
+    }
+  }
+
+  one(mark: string): number | undefined {
+    return this.#one.get(mark);
+  }
+
+  pair(first: string, second: string): number | undefined {
+    return this.#pair.get(first)?.get(second);
+  }
+
+  apart(first: string, second: string): number | undefined {
+    return this.#apart.get(first)?.get(second);
+  }
+}
+
+function below(table: Map<string, Map<string, number>>, first: string): Map<string, number> {
+  let inner = table.get(first);
+  if (inner === undefined) {
+    inner = new Map();
+    table.set(first, inner);
+  }
+  return inner;
 }

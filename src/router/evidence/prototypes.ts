@@ -1,6 +1,6 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { Word } from "../text/words.js";
-import { isPlain, manners, subjects } from "./marks.js";
+import { isPlain, visitManners, visitSubjects } from "./marks.js";
 import { READINGS } from "./readings.js";
 import { subjectsBy } from "./subject.js";
 import { Scales } from "./weigh.js";
@@ -37,9 +37,8 @@ const NONE = READINGS.indexOf("none");
 /** Reads words with the trained models: their subject, as far as the stance is that it is wanted. */
 export function readWords(words: readonly Word[], settings: { readonly phrases: boolean; readonly stance: boolean }): Reading {
   const { subject, stance, isSubject } = models();
-  const marks = subjects(words).filter(({ words: at }) => settings.phrases || at.length === 1);
-  const about = subject.weigh(marks);
-  const wanted = settings.stance ? (stance.weigh(manners(words, isSubject)).shares[0] ?? 1) : 1;
+  const about = subject.weigh((sink) => visitSubjects(words, sink), settings.phrases);
+  const wanted = settings.stance ? (stance.weigh((sink) => visitManners(words, isSubject, sink)).shares[0] ?? 1) : 1;
   const held = wanted * understood(words);
   const shares = about.shares.map((share, reading) => (reading === NONE ? share : share * held));
   shares[NONE] = (shares[NONE] ?? 0) + (1 - (about.shares[NONE] ?? 0)) * (1 - held);
