@@ -47,7 +47,10 @@ export async function openResources(config: GatewayConfig, notify: (line: string
   };
   const store = await at(["store"], () => openStore(config));
   const choices = new LearnedChoices(store.records, notify);
-  closers.push(() => choices.settled().finally(() => store.close?.()));
+  closers.push(async () => {
+    await choices.settled();
+    await store.close?.();
+  });
   const artifacts = await at(["artifacts"], () => openArtifacts(config));
   closers.push(() => artifacts.close?.());
   const { audit: auditPath } = config.document;
