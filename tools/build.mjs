@@ -45,6 +45,9 @@ const PROGRAMS = [
   "bench/micro/*/workers/*.ts",
 ];
 const PAGE = "apps/dashboard/page";
+/** Packages that only reports need: bundled into the chunk that draws, so that an installation has none of them. */
+const BUNDLED =
+  /^(@observablehq\/plot|d3(-[a-z-]+)?|internmap|delaunator|robust-predicates|interval-tree-1d|binary-search-bounds|isoformat)$/;
 /** Data that the bundle leaves alone, read by `packageFile()`. */
 const DATA = [
   "apps/demo/scenario.yaml",
@@ -65,7 +68,7 @@ const inputs = (paths) => Object.fromEntries(paths.map((path) => [path.replace(/
 await build([
   {
     input: inputs([...entries, ...programs]),
-    external: /^[^./]/,
+    external: (id) => /^[^./]/.test(id) && !BUNDLED.test(id),
     platform: "node",
     output: {
       ...common,
@@ -82,12 +85,28 @@ await build([
 ]);
 for (const name of readdirSync(PAGE)) if (/\.(html|css|svg)$/.test(name)) cpSync(join(PAGE, name), join("dist", PAGE, name));
 for (const path of DATA) cpSync(path, join("dist", path), { recursive: true });
+writeLicenses();
 chmodSync(bin.koine, 0o755);
 if (!options.has("--fast")) {
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--noCheck"], { stdio: "inherit" });
 }
 writeFileSync("dist/.built", [...options].join(" "));
+
+/** The licences of the packages in the bundle, which ask to be kept with every copy. */
+function writeLicenses() {
+  const packages = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
+  const names = Object.keys(packages).flatMap((path) => path.match(/^node_modules\/(.+)$/)?.[1] ?? []);
+  const texts = names
+    .filter((name) => BUNDLED.test(name))
+    .map((name) => {
+      const folder = join("node_modules", name);
+      const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+      const text = license === undefined ? packages[folder].license : readFileSync(join(folder, license), "utf8").trim();
+      return `${name} ${packages[folder].version}\n\n${text}\n`;
+    });
+  writeFileSync("dist/THIRD-PARTY-LICENSES.txt", texts.join(`\n${"-".repeat(80)}\n\n`));
+}
 
 /**
  * The chunks of what `import "koine"` reads: "start" if the CLI always reads it too, "light" if the router does, which needs no

@@ -1,3 +1,13 @@
+/** A table as data; text and HTML are two ways to write it. */
+export interface Table {
+  readonly title: string;
+  readonly head: readonly string[];
+  /** The first cell names the row. */
+  readonly rows: readonly (readonly string[])[];
+  /** Notes for the reader. */
+  readonly note?: string | undefined;
+}
+
 /** A plain text table: the first column to the left, the others to the right. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];

@@ -1,6 +1,7 @@
+import { escaped, tableHtml } from "../harness/html.js";
 import type { Report, RunReport } from "./report.js";
 import type { CoveragePoint, ReliabilityBin } from "./selective.js";
-import type { Section, Table } from "./table.js";
+import type { Section } from "./table.js";
 import { sectionsOf, titleOf } from "./tables.js";
 
 /** One file that needs nothing else: no script, no font, no address. */
@@ -65,24 +66,6 @@ function chartsOf({ name, without, metrics: { selective } }: RunReport): readonl
   ];
 }
 
-function tableHtml({ title, head, rows, note }: Table): string {
-  const heads = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("");
-  const lines = rows.map(([name = "", ...cells]) => {
-    const data = cells.map((cell) => `<td>${escaped(cell)}</td>`).join("");
-    return `<tr><th scope="row">${escaped(name)}</th>${data}</tr>`;
-  });
-  const remark = note === undefined ? "" : `<figcaption>${escaped(note)}</figcaption>\n`;
-  return `<figure>
-<table>
-<caption>${escaped(title)}</caption>
-<thead><tr>${heads}</tr></thead>
-<tbody>
-${lines.join("\n")}
-</tbody>
-</table>
-${remark}</figure>`;
-}
-
 const WIDTH = 420;
 const HEIGHT = 260;
 const EDGE = 40;
@@ -134,20 +117,4 @@ function across(value: number): string {
 
 function down(value: number): string {
   return (HEIGHT - EDGE - value * (HEIGHT - 2 * EDGE)).toFixed(1);
-}
-
-const ENTITIES: { readonly [character: string]: string } = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Characters that are invisible or change the text direction. */
-const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-
-/** Escapes text from files. */
-function escaped(text: string): string {
-  return text.replace(UNSEEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -1,12 +1,4 @@
-/** A table as data; text and HTML are two ways to write it. */
-export interface Table {
-  readonly title: string;
-  readonly head: readonly string[];
-  /** The first cell names the row. */
-  readonly rows: readonly (readonly string[])[];
-  /** Notes for the reader. */
-  readonly note?: string | undefined;
-}
+import type { Table } from "../harness/table.js";
 
 /** Tables that belong together. */
 export interface Section {

@@ -1,10 +1,11 @@
+import type { Table } from "../harness/table.js";
 import type { Exclusion } from "./case.js";
 import type { Metrics, PartAccuracy } from "./metrics.js";
 import type { Report, RunReport } from "./report.js";
 import type { Wrong } from "./score.js";
 import type { Selective } from "./selective.js";
 import type { Share } from "./share.js";
-import type { Section, Table } from "./table.js";
+import type { Section } from "./table.js";
 
 export interface TableOptions {
   /** Also every module that was not answered right. */

@@ -1,0 +1,36 @@
+import type { Table } from "./table.js";
+
+const ENTITIES: { readonly [character: string]: string } = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Characters that are invisible or change the text direction. */
+const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Escapes text from files: it can be neither markup nor the end of an attribute. */
+export function escaped(text: string): string {
+  return text.replace(UNSEEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+/** A table with header cells for its columns and rows; the note stands below it. */
+export function tableHtml({ title, head, rows, note }: Table): string {
+  const heads = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("");
+  const lines = rows.map(([name = "", ...cells]) => {
+    const data = cells.map((cell) => `<td>${escaped(cell)}</td>`).join("");
+    return `<tr><th scope="row">${escaped(name)}</th>${data}</tr>`;
+  });
+  const remark = note === undefined ? "" : `<figcaption>${escaped(note)}</figcaption>\n`;
+  return `<figure>
+<table>
+<caption>${escaped(title)}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>
+${lines.join("\n")}
+</tbody>
+</table>
+${remark}</figure>`;
+}

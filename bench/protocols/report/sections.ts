@@ -1,0 +1,211 @@
+import type { Table } from "../../harness/table.js";
+import type { BenchResult, Comparison, Manifest } from "../result/index.js";
+import { conclusionOf } from "../statistics/index.js";
+import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
+import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
+import * as tables from "./tables.js";
+import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
+import { METRIC_WORDS, quantity, range } from "./words.js";
+
+/** A chart with the sentence that says what it shows. */
+export interface Chart {
+  readonly svg: () => string;
+  readonly legend: readonly Legend[];
+}
+
+/** One question and its answer: a sentence, a picture, the numbers. */
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly sentence: string;
+  readonly chart?: Chart;
+  readonly table: Table;
+}
+
+/** Panels under one heading. */
+export interface ReportSection {
+  readonly id: string;
+  readonly title: string;
+  readonly panels: readonly Panel[];
+  /** Closed until it is asked for: one of many conditions. */
+  readonly folded: boolean;
+}
+
+/** Everything between the controls and the manifest, as data: HTML and Markdown are two ways to write it. */
+export function sectionsOf(result: BenchResult): readonly ReportSection[] {
+  const views = conditionViews(result).filter(({ arms }) => arms.some(({ runs }) => runs.length > 0));
+  const sections = views.map((view, index) => ({
+    id: `condition-${index + 1}`,
+    title: conditionTitle(view.condition),
+    panels: panelsOf(view, index + 1, result.plan.marginUs),
+    folded: index > 0,
+  }));
+  return [...loadSection(views), ...sections];
+}
+
+function panelsOf(view: ConditionView, number: number, marginUs: number): readonly Panel[] {
+  const pairs = view.comparisons.filter(({ metric }) => metric === view.primary);
+  const { title } = METRIC_WORDS[view.primary];
+  const legend = armLegend(view);
+  const has = <T>(values: readonly T[]) => values.length > 0;
+  const panel = (id: string, rest: Omit<Panel, "id">): Panel => ({ id: `${id}-${number}`, ...rest });
+  return [
+    panel("estimate", {
+      title: `How much: ${title}`,
+      sentence: "Each small dot is a run; the large one is their mean, the bar its 95 % interval. Further left is less.",
+      chart: { svg: () => estimateChart(view), legend: [] },
+      table: tables.estimateTable(view),
+    }),
+    ...(has(pairs)
+      ? [
+          panel("pairs", {
+            title: "Which differ: every pair",
+            sentence: pairSentence(pairs),
+            ...(pairs.some(({ shift }) => shift !== null)
+              ? { chart: { svg: () => forestChart(view, pairs, marginUs), legend: FOREST } }
+              : {}),
+            table: tables.pairTable(view, pairs, marginUs),
+          }),
+        ]
+      : []),
+    panel("distribution", {
+      title: "How long requests take",
+      sentence:
+        "Each curve rises to the share of requests that were answered within a time. Further left is faster, steeper is steadier.",
+      chart: { svg: () => ecdfChart(view), legend },
+      table: tables.percentileTable(view),
+    }),
+    panel("tail", {
+      title: "The slowest requests",
+      sentence:
+        "The same latencies, stretched towards the slow end; the band spans the least and the largest run. " +
+        "Percentiles that the requests of a run cannot show are left out.",
+      chart: { svg: () => percentileChart(view), legend },
+      table: tables.percentileTable(view),
+    }),
+    panel("time", {
+      title: "Where the time goes",
+      sentence: timeSentence(view),
+      chart: { svg: () => timeChart(view), legend: TIME_LEGEND },
+      table: tables.timeTable(view),
+    }),
+    panel("bytes", {
+      title: "What goes over the wire",
+      sentence: byteSentence(view),
+      chart: { svg: () => byteChart(view), legend: BYTE_LEGEND },
+      table: tables.byteTable(view),
+    }),
+    panel("outcome", {
+      title: "Answers and cost",
+      sentence: "How many requests were answered, at which rate, and what they cost the machine.",
+      table: tables.outcomeTable(view),
+    }),
+  ];
+}
+
+const FOREST: readonly Legend[] = [
+  { name: "different", colour: "var(--accent)" },
+  { name: "equal within the margin", colour: "var(--good)" },
+  { name: "undecided", colour: "var(--ink-quiet)" },
+  { name: "margin", colour: "var(--band-strong)" },
+];
+
+function armLegend({ arms }: ConditionView): readonly Legend[] {
+  return arms.map(({ arm, style }) => ({ name: arm.id, colour: style.colour }));
+}
+
+function loadSection(views: readonly ConditionView[]): readonly ReportSection[] {
+  const curves = loadCurves(views);
+  if (!curves.some(({ points }) => points.length > 1)) return [];
+  const knees = curves.flatMap(({ arm, knee }) => (knee?.offered == null ? [] : [`${arm} ${knee.offered}`]));
+  const panel: Panel = {
+    id: "load-curve",
+    title: "Latency under load",
+    sentence:
+      knees.length === 0
+        ? "P95 latency over throughput. Further right carries more, further down is faster."
+        : `P95 latency over throughput; a ring marks the knee. Requests per second at the knee: ${knees.join(", ")}.`,
+    chart: { svg: () => loadChart(views, curves), legend: views[0] === undefined ? [] : armLegend(views[0]) },
+    table: tables.loadTable(curves),
+  };
+  return [{ id: "load", title: "Load", panels: [panel], folded: false }];
+}
+
+/** The arms by the metric that decides, the least first. */
+function ranked({
+  arms,
+  primary,
+}: ConditionView): readonly { readonly name: string; readonly mean: number; readonly text: string }[] {
+  return arms
+    .flatMap(({ arm, summary }) => {
+      const { mean, low, high } = summary.metrics[primary];
+      const interval = low === null ? "" : ` (${range(primary, low, high)})`;
+      return mean === null ? [] : [{ name: arm.id, mean, text: `${arm.id} ${quantity(primary, mean)}${interval}` }];
+    })
+    .sort((a, b) => a.mean - b.mean);
+}
+
+export function estimateSentence(view: ConditionView): string {
+  const [first, ...rest] = ranked(view);
+  if (first === undefined) return "No run is valid, so there is no number.";
+  const others = rest.map(({ text }) => text).join(", ");
+  return `${capital(METRIC_WORDS[view.primary].title)}, the least first: ${first.text}${others === "" ? "" : `, ${others}`}.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function pairSentence(pairs: readonly Comparison[]): string {
+  const conclusions = pairs.map(conclusionOf);
+  const count = (wanted: (conclusion: string) => boolean) => conclusions.filter(wanted).length;
+  const different = count((each) => each.startsWith("different"));
+  const equal = count((each) => each === "equal");
+  const undecided = count((each) => each === "undecided");
+  return (
+    `Of ${pairs.length} pairs ${different} differ, ${equal} are equal within the margin, ${undecided} are undecided ` +
+    "(after correction for all pairs). Left of zero the first is less."
+  );
+}
+
+function timeSentence({ arms }: ConditionView): string {
+  const shares = arms.flatMap(({ arm, summary }) => {
+    const parts = Object.values(summary.segmentsUs).filter((part) => part !== null);
+    const total = parts.reduce((sum, part) => sum + part, 0);
+    const service = summary.segmentsUs.service;
+    return service === null || total === 0 ? [] : [`${arm.id} ${Math.round((100 * (total - service)) / total)} %`];
+  });
+  return `The parts of a mean request, in the order in which it passes them. Share outside the handler: ${shares.join(", ") || "not known"}.`;
+}
+
+function byteSentence({ arms }: ConditionView): string {
+  const factors = arms.flatMap(({ arm, summary: { bytes, metrics } }) => {
+    const wire = metrics.wireBytesPerRequest.mean;
+    return bytes.payload === null || bytes.payload === 0 || wire === null
+      ? []
+      : [`${arm.id} ${(wire / bytes.payload).toFixed(1)}`];
+  });
+  return `What a request and its answer cost in bytes. Bytes on the wire per byte of payload: ${factors.join(", ") || "not known"}.`;
+}
+
+/** The parts at the end: every run, and where the numbers come from. */
+export function appendixOf(result: BenchResult, manifest: Manifest | undefined): readonly Panel[] {
+  return [
+    {
+      id: "runs",
+      title: "All runs",
+      sentence: "Every run with its block: each block measures every arm once, in an order drawn from the seed.",
+      table: tables.runTable(result),
+    },
+    ...(manifest === undefined
+      ? []
+      : [
+          {
+            id: "manifest",
+            title: "Manifest",
+            sentence: "Everything needed to judge the numbers and to repeat them.",
+            table: tables.manifestTable(manifest),
+          },
+        ]),
+  ];
+}

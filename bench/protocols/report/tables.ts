@@ -1,0 +1,213 @@
+import type { Table } from "../../harness/table.js";
+import { short } from "../../harness/table.js";
+import { type BenchResult, type Comparison, type Manifest, type Metric, SEGMENTS } from "../result/index.js";
+import { conclusionOf, deltaLabel } from "../statistics/index.js";
+import { BYTE_PARTS, BYTE_WORDS, type LoadCurve } from "./breakdown-charts.js";
+import type { ConditionView } from "./view.js";
+import { chanceOf, figure, heading, METRIC_WORDS, quantity, range, SEGMENT_WORDS } from "./words.js";
+
+const MS_PER_US = 1 / 1_000;
+
+export function estimateTable({ arms, primary }: ConditionView): Table {
+  return {
+    title: `${METRIC_WORDS[primary].title}, mean over runs`,
+    head: ["arm", heading(primary), "95 % interval", "runs", "run-to-run variation", "variation in a run"],
+    rows: arms.map(({ arm, summary }) => {
+      const { mean, low, high, cv, values } = summary.metrics[primary];
+      const inRun = summary.metrics.cv.mean;
+      return [arm.id, figure(primary, mean), range(primary, low, high), String(values.length), percent(cv), percent(inRun)];
+    }),
+    note: "Intervals are BCa bootstrap intervals over runs (10,000 resamples), and absent below five runs.",
+  };
+}
+
+export function pairTable(view: ConditionView, pairs: readonly Comparison[], marginUs: number): Table {
+  const { primary } = view;
+  return {
+    title: `Differences of the ${METRIC_WORDS[primary].title}, first minus second`,
+    head: [
+      "pair",
+      heading(primary),
+      "95 % interval",
+      "p (Holm)",
+      "p (equal)",
+      "Cliff's δ",
+      "Cohen's d",
+      "detectable",
+      "conclusion",
+    ],
+    rows: pairs.map((pair) => [
+      `${pair.a} − ${pair.b}`,
+      figure(primary, pair.shift),
+      range(primary, pair.low, pair.high),
+      chanceOf(pair.adjustedP),
+      chanceOf(pair.equivalenceP),
+      pair.cliffsDelta === null ? "–" : `${pair.cliffsDelta.toFixed(2)} (${deltaLabel(pair.cliffsDelta)})`,
+      pair.cohensD === null ? "–" : pair.cohensD.toFixed(2),
+      figure(primary, pair.detectable),
+      conclusionOf(pair),
+    ]),
+    note:
+      `Hodges–Lehmann shift with its interval. p (Holm): Welch's test, corrected over all ${pairs.length} pairs. ` +
+      `p (equal): two one-sided tests against a margin of ${quantity("meanUs", marginUs)}. Detectable: the smallest difference that this ` +
+      "many runs would find with 80 % power. Undecided means: too few runs to say either.",
+  };
+}
+
+const PERCENTILES: readonly Metric[] = ["minUs", "p50Us", "p90Us", "p95Us", "p99Us", "p999Us", "maxUs"];
+
+export function percentileTable({ arms }: ConditionView): Table {
+  return {
+    title: "Latency in milliseconds, mean over runs",
+    head: ["arm", "least", "P50", "P90", "P95", "P99", "P99.9", "largest"],
+    rows: arms.map(({ arm, summary }) => [arm.id, ...PERCENTILES.map((metric) => figure(metric, summary.metrics[metric].mean))]),
+    note: "From the intended start of each request. A request that timed out counts as the timeout.",
+  };
+}
+
+export function timeTable({ arms }: ConditionView): Table {
+  return {
+    title: "Parts of the mean latency in milliseconds",
+    head: ["arm", ...SEGMENTS.map((segment) => SEGMENT_WORDS[segment])],
+    rows: arms.map(({ arm, summary }) => [
+      arm.id,
+      ...SEGMENTS.map((segment) => {
+        const value = summary.segmentsUs[segment];
+        return value === null ? "–" : short(value * MS_PER_US);
+      }),
+    ]),
+    note: "A dash: the implementation does not show this part; its time is in the next one.",
+  };
+}
+
+export function byteTable({ arms }: ConditionView): Table {
+  return {
+    title: "Bytes per request, both directions",
+    head: ["arm", ...BYTE_PARTS.map((part) => BYTE_WORDS[part]), "on the wire"],
+    rows: arms.map(({ arm, summary }) => [
+      arm.id,
+      ...BYTE_PARTS.map((part) => bytes(summary.bytes[part])),
+      bytes(summary.metrics.wireBytesPerRequest.mean),
+    ]),
+    note: "Counted by the proxy in the path of every connection.",
+  };
+}
+
+export function outcomeTable({ arms }: ConditionView): Table {
+  return {
+    title: "Requests, throughput, CPU and memory",
+    head: ["arm", "answered of sent", "95 % interval (%)", "per s", "CPU µs per request", "memory (MB)", "valid runs"],
+    rows: arms.map(({ arm, summary: { success, metrics, runs, validRuns } }) => [
+      arm.id,
+      `${success.answered} of ${success.sent}`,
+      success.low === null || success.high === null ? "–" : `${percentFigure(success.low)} to ${percentFigure(success.high)}`,
+      figure("throughputPerS", metrics.throughputPerS.mean),
+      figure("cpuUsPerRequest", metrics.cpuUsPerRequest.mean),
+      figure("rssBytes", metrics.rssBytes.mean),
+      `${validRuns} of ${runs}`,
+    ]),
+  };
+}
+
+export function loadTable(curves: readonly LoadCurve[]): Table {
+  return {
+    title: "P95 latency under each load, and the knee",
+    head: ["arm", "condition", "offered per s", "answered per s", "P95 (ms)", "knee"],
+    rows: curves.flatMap(({ arm, points, knee }) =>
+      points.map((point) => [
+        arm,
+        point.condition,
+        point.offered === null ? "–" : short(point.offered),
+        short(point.throughput),
+        short(point.p95Us * MS_PER_US),
+        point === knee ? "knee" : "",
+      ]),
+    ),
+    note: "The knee is the highest offered load of which 99 % is answered, and whose P95 is at most twice that of the lowest load.",
+  };
+}
+
+export function controlTable({ controls }: BenchResult): Table {
+  return {
+    title: "Controls",
+    head: ["control", "condition", "median difference (ms)", "95 % interval (ms)", "pairs of requests", "result"],
+    rows: controls.map(({ control, condition, medianUs, lowUs, highUs, pairs, passed }) => [
+      control,
+      condition,
+      figure("meanUs", medianUs),
+      range("meanUs", lowUs, highUs),
+      String(pairs),
+      passed ? "passed" : "FAILED",
+    ]),
+  };
+}
+
+export function runTable({ runs }: BenchResult): Table {
+  return {
+    title: "All runs, in the order in which they were measured",
+    head: ["run", "block", "arm", "condition", "status", "answered of sent", "P50 (ms)", "P95 (ms)", "per s", "remarks"],
+    rows: runs.map(({ run, block, arm, condition, status, requests, metrics, reason, invalid, errors }) => [
+      run,
+      String(block),
+      arm,
+      condition,
+      invalid.length > 0 ? "INVALID" : status,
+      `${requests.answered} of ${requests.sent}`,
+      figure("p50Us", metrics.p50Us),
+      figure("p95Us", metrics.p95Us),
+      figure("throughputPerS", metrics.throughputPerS),
+      [
+        ...(reason === null ? [] : [reason]),
+        ...invalid,
+        ...Object.entries(errors).map(([error, count]) => `${count} × ${error}`),
+      ].join("; "),
+    ]),
+  };
+}
+
+export function manifestTable(manifest: Manifest): Table {
+  const { machine, settings, events } = manifest;
+  const rows: readonly (readonly [string, unknown])[] = [
+    ["koine", manifest.koine],
+    ["commit", `${manifest.commit ?? "unknown"}${manifest.dirty === true ? " (with uncommitted changes)" : ""}`],
+    ["lock file", manifest.lock],
+    ["Node", manifest.node],
+    ...Object.entries(manifest.versions),
+    [
+      "machine",
+      `${machine.cpu}, ${machine.cores} cores, ${short(machine.memoryBytes / 1e9)} GB, governor ${machine.governor ?? "unknown"}`,
+    ],
+    ["system", `${machine.system} ${machine.kernel} ${machine.architecture}, clock ${machine.clock}`],
+    [
+      "load before and after",
+      `${short(manifest.loadBefore)} and ${manifest.loadAfter === null ? "unknown" : short(manifest.loadAfter)}`,
+    ],
+    ["started", manifest.startedAt],
+    ["ended", manifest.endedAt],
+    ...Object.entries(settings),
+    ["block order", manifest.blockOrder.map((order) => order.join(", ")).join(" | ")],
+    ...manifest.inputs.map(
+      ({ role, name, sha256, bytes: size }) => [`${role} ${name}`, `${size} bytes, sha256 ${sha256}`] as const,
+    ),
+    ["decoding", manifest.decoding === null ? "no model" : JSON.stringify(manifest.decoding)],
+    ["events", events === null ? "not finished" : `${events.lines} lines, ${events.bytes} bytes, sha256 ${events.sha256}`],
+  ];
+  return { title: "Manifest", head: ["what", "value"], rows: rows.map(([name, value]) => [name, textOf(value)]) };
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  return Array.isArray(value) ? value.join(", ") || "none" : String(value);
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : `${percentFigure(value)} %`;
+}
+
+function percentFigure(share: number): string {
+  return (share * 100).toFixed(1);
+}
+
+function bytes(value: number | null): string {
+  return value === null ? "–" : Math.round(value).toLocaleString("en-US");
+}
