@@ -10,6 +10,8 @@ export const FILES = {
   manifest: "manifest.json",
   result: "result.json",
   schema: "result.schema.json",
+  report: "report.html",
+  tables: "report.md",
 } as const;
 
 /** An error that the user can mend: a wrong folder, a damaged file. */

@@ -24,6 +24,8 @@ interface Part {
 export interface Legend {
   readonly name: string;
   readonly colour: string;
+  /** Of a curve. */
+  readonly dash?: string;
 }
 
 export const TIME_LEGEND: readonly Legend[] = SEGMENTS.map((segment, index) => ({

@@ -37,7 +37,7 @@ export function estimateChart(view: ConditionView): string {
       marks: [
         Plot.dot(runs, { x: "value", y: "arm", fill: "arm", fillOpacity: 0.4, r: 3, dy: 11 }),
         Plot.ruleY(means, { x1: "low", x2: "high", y: "arm", stroke: "arm", strokeWidth: 3 }),
-        Plot.dot(means, { x: "mean", y: "arm", fill: "arm", r: 6, title: ({ arm, mean }) => `${arm}: ${mean.toPrecision(3)}` }),
+        Plot.dot(means, { x: "mean", y: "arm", fill: "arm", r: 4.5, title: ({ arm, mean }) => `${arm}: ${mean.toPrecision(3)}` }),
       ],
     },
   });

@@ -138,9 +138,16 @@ ${chart === undefined ? "" : chartHtml(chart, title)}${numbersHtml(panel)}
 }
 
 function chartHtml({ svg, legend }: Chart, title: string): string {
-  const items = legend.map(({ name, colour }) => `<li><i style="background:${colour}"></i>${escaped(name)}</li>`).join("");
+  const items = legend.map((each) => `<li>${keyHtml(each)}${escaped(each.name)}</li>`).join("");
   const list = items === "" ? "" : `<ul class="legend" aria-label="Legend">${items}</ul>`;
   return `<div class="picture" role="group" aria-label="${escaped(title)}, chart" tabindex="0">${svg()}</div>\n${list}\n`;
+}
+
+/** A square of the colour, or a piece of the curve. */
+function keyHtml({ colour, dash }: Legend): string {
+  if (dash === undefined) return `<i style="background:${colour}"></i>`;
+  const line = `<line x1="0" y1="4" x2="30" y2="4" stroke="${colour}" stroke-width="3" stroke-dasharray="${dash}"/>`;
+  return `<svg class="key" aria-hidden="true" viewBox="0 0 30 8" width="30" height="8">${line}</svg>`;
 }
 
 /** The numbers as a table, one key press away. A region that scrolls can be focused. */

@@ -111,7 +111,7 @@ const FOREST: readonly Legend[] = [
 ];
 
 function armLegend({ arms }: ConditionView): readonly Legend[] {
-  return arms.map(({ arm, style }) => ({ name: arm.id, colour: style.colour }));
+  return arms.map(({ arm, style }) => ({ name: arm.id, colour: style.colour, dash: style.dash }));
 }
 
 function loadSection(views: readonly ConditionView[]): readonly ReportSection[] {
@@ -160,10 +160,11 @@ export function pairSentence(pairs: readonly Comparison[]): string {
   const conclusions = pairs.map(conclusionOf);
   const count = (wanted: (conclusion: string) => boolean) => conclusions.filter(wanted).length;
   const different = count((each) => each.startsWith("different"));
+  const within = count((each) => each === "different, within the margin");
   const equal = count((each) => each === "equal");
   const undecided = count((each) => each === "undecided");
   return (
-    `Of ${pairs.length} pairs ${different} differ, ${equal} are equal within the margin, ${undecided} are undecided ` +
+    `Of ${pairs.length} pairs ${different} differ${within === 0 ? "" : ` (${within} of them by less than the margin)`}, ${equal} are equal within the margin, ${undecided} are undecided ` +
     "(after correction for all pairs). Left of zero the first is less."
   );
 }

@@ -68,6 +68,7 @@ nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: .35rem 1.1rem; p
 .chart text { white-space: pre; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1rem; padding: 0; margin: .2rem 0 .6rem; font-size: .88rem; color: var(--ink-soft); }
 .legend i { display: inline-block; width: .85rem; height: .85rem; border-radius: 3px; margin-right: .4rem; vertical-align: -.1rem; }
+.key { margin-right: .4rem; vertical-align: .1rem; }
 summary { cursor: pointer; color: var(--accent); font-size: .92rem; width: fit-content; }
 .numbers figure { margin: .6rem 0 0; }
 .scroll { overflow-x: auto; }
