@@ -35,6 +35,7 @@ const PROCESSES = [
 const PROGRAMS = [
   "test/helpers/stores/contract-samples.ts",
   "test/gateway/processes/*.ts",
+  "test/bench/processes/*.ts",
   "test/chaos/replica.ts",
   "test/anp/processes/*.ts",
   "test/router/bandit-learner.ts",

@@ -38,7 +38,6 @@ interface ScenarioOptions extends ModelOptions {
   readonly protocols?: readonly string[];
   readonly impl: Plan["arms"][number]["implementation"][];
   readonly features: Plan["arms"][number]["features"][];
-  readonly freeze: Settings["freeze"];
   readonly quick?: boolean;
   readonly runs?: number;
   readonly warmUp?: number;
@@ -150,7 +149,8 @@ function planOf(scenario: Scenario, options: ScenarioOptions): Plan {
     payloadBytes: limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD),
     model: options.answers,
     ...LIMITS,
-    freeze: [...options.freeze],
+    // Nothing of this scenario could be held: it has neither a planner nor a topology to choose.
+    freeze: [],
   };
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
   const arms = planArms(

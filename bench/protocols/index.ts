@@ -2,7 +2,7 @@
 
 export { scheduleFaults } from "./faults/schedule.js";
 export { compareResults } from "./folder/compare.js";
-export { readEvents } from "./folder/events-file.js";
+export { readEvents, WriteError } from "./folder/events-file.js";
 export { FILES, FolderError, readResult } from "./folder/folder.js";
 export { inputOf } from "./folder/manifest.js";
 export { runBench } from "./folder/report-files.js";

@@ -4,7 +4,6 @@ import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const IMPLEMENTATIONS = ["koine", "official"] as const;
 const FEATURES = ["envelope", "full"] as const;
-const FREEZABLE = ["topology", "planner"] as const;
 const ANSWERS = ["null", "scripted", "recorded", "live"] as const;
 const FAULTS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
 /** The scenarios of the benchmark, which is loaded only when it runs. */
@@ -54,7 +53,6 @@ function addScenario(bench: Command, name: string, about: string): void {
     .addOption(
       choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),
     )
-    .addOption(choiceList("--freeze <list>", "hold fixed for all arms", FREEZABLE).default([], "nothing"))
     .addOption(new Option("--quick", "three short runs; the result is marked as such").conflicts("full"))
     .option("--full", "ten runs (default)")
     .option("--runs <number>", "runs of each arm, one per block (R)", parseCount)

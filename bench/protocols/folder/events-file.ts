@@ -2,14 +2,19 @@ import { closeSync, createReadStream, openSync, truncateSync, writeSync } from "
 import { createInterface } from "node:readline";
 import { BENCH_EVENT, type BenchEvent } from "../result/index.js";
 
-/** Written at once; a killed benchmark loses at most so much. */
+/** Written at once, or after so long; a killed benchmark loses at most so much. */
 const BUFFER_CHARS = 64 * 1024;
+const BUFFER_MS = 500;
 
-/** Appends events to a file. Throws Error with the reason if the disk does not take them. */
+/** The disk did not take what was measured. */
+export class WriteError extends Error {}
+
+/** Appends events to a file. Throws WriteError with the reason if the disk does not take them. */
 export class EventsFile {
   readonly #path: string;
   readonly #file: number;
   #buffer = "";
+  #flushedAt = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -18,16 +23,17 @@ export class EventsFile {
 
   add(event: BenchEvent): void {
     this.#buffer += `${JSON.stringify(event)}\n`;
-    if (this.#buffer.length >= BUFFER_CHARS) this.flush();
+    if (this.#buffer.length >= BUFFER_CHARS || performance.now() - this.#flushedAt > BUFFER_MS) this.flush();
   }
 
   flush(): void {
     let bytes = Buffer.from(this.#buffer);
     this.#buffer = "";
+    this.#flushedAt = performance.now();
     try {
       while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#file, bytes));
     } catch (thrown) {
-      throw new Error(`cannot write ${this.#path}: ${reasonOf(thrown)}`);
+      throw new WriteError(`cannot write ${this.#path}: ${reasonOf(thrown)}`);
     }
   }
 
@@ -42,7 +48,8 @@ export class EventsFile {
 
 function reasonOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "ENOSPC") return "no space left on the disk; free some, then go on with --resume";
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG")
+    return "no space left on the disk; free some, then go on with --resume";
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 

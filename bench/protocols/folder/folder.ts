@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { type BenchResult, MANIFEST, type Manifest, RESULT, resultJsonSchema } from "../result/index.js";
@@ -17,7 +17,7 @@ export const FILES = {
 /** An error that the user can mend: a wrong folder, a damaged file. */
 export class FolderError extends Error {}
 
-/** Makes the folder. Refuses one that has other files, unless `force`. */
+/** Makes the folder. Refuses one that is not empty, unless `force`: an earlier result in it is then removed. */
 export function prepareFolder(folder: string, force: boolean): void {
   let names: readonly string[];
   try {
@@ -27,6 +27,7 @@ export function prepareFolder(folder: string, force: boolean): void {
     throw new FolderError(`${folder} cannot be used as a folder: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   if (names.length > 0 && !force) throw new FolderError(`${folder} is not empty; choose another folder, --force or --resume`);
+  for (const file of Object.values(FILES)) rmSync(join(folder, file), { force: true });
 }
 
 /** Replaced as a whole: a reader never sees half of one. */

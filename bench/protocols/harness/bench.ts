@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { dropCutLine, EventsFile, readEvents } from "../folder/events-file.js";
+import { dropCutLine, EventsFile, readEvents, WriteError } from "../folder/events-file.js";
 import {
   digestEvents,
   FILES,
@@ -18,6 +18,7 @@ import {
   type BenchEvent,
   type BenchEventOf,
   type BenchResult,
+  type Manifest,
   type ManifestInput,
   type Plan,
   type PlannedRun,
@@ -62,8 +63,6 @@ const REQUESTS_UNDER_FAULTS = 1_000_000;
 const MAX_FAILURES = 3;
 /** Events are kept in memory until the result is written. */
 const MAX_EVENTS = 4_000_000;
-/** The result is computed again after a run only if that takes a small part of the time. */
-const SUMMARY_SHARE = 0.05;
 
 /** Measures what the plan says, or what is left of it, and returns the result that it has written. */
 export async function runBench(options: BenchOptions): Promise<BenchResult> {
@@ -72,21 +71,18 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   const { plan, events, manifest } = begun;
   const file = new EventsFile(join(folder, FILES.events));
   const recorder = new Recorder(folder, file, events);
-  try {
-    recorder.emit({ type: "plan", plan });
-    await executeRuns(plan, options, recorder);
-  } finally {
-    file.close();
-    writeJson(folder, FILES.manifest, endManifest(manifest, digestEvents(folder, recorder.events.length)));
-    recorder.writeResult();
-  }
+  recorder.emit({ type: "plan", plan });
+  recorder.save();
+  await executeRuns(plan, { ...options, signal: AbortSignal.any([options.signal, recorder.signal]) }, recorder);
+  recorder.finish(manifest);
+  if (recorder.error !== undefined) throw recorder.error;
   return summarise(recorder.events);
 }
 
 interface Begun {
   readonly plan: Plan;
   readonly events: BenchEvent[];
-  readonly manifest: ReturnType<typeof beginManifest>;
+  readonly manifest: Manifest;
 }
 
 function begin({ folder, force = false, plan, koine, model, versions = {}, inputs = [] }: BenchOptions): Begun {
@@ -109,12 +105,13 @@ async function reopen({ folder }: BenchOptions): Promise<Begun> {
   return { plan: first.plan, events: [...read.events], manifest };
 }
 
+/** Keeps events in memory and on the disk. An error of the disk ends the benchmark: what it says next would be lost. */
 class Recorder {
   readonly events: BenchEvent[];
   readonly #folder: string;
   readonly #file: EventsFile;
-  #summaryMs = 0;
-  #writtenAt = performance.now();
+  readonly #broken = new AbortController();
+  #error: Error | undefined;
 
   constructor(folder: string, file: EventsFile, events: BenchEvent[]) {
     this.#folder = folder;
@@ -122,23 +119,47 @@ class Recorder {
     this.events = events;
   }
 
+  get signal(): AbortSignal {
+    return this.#broken.signal;
+  }
+
+  get error(): Error | undefined {
+    return this.#error;
+  }
+
+  /** Never throws: events arrive from processes, where nobody could catch it. */
   emit(event: BenchEvent): void {
-    if (this.events.length >= MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events: measure fewer requests`);
-    this.events.push(event);
-    this.#file.add(event);
+    this.#guard(() => {
+      if (this.events.length >= MAX_EVENTS) throw new WriteError(`more than ${MAX_EVENTS} events: measure fewer requests`);
+      this.#file.add(event);
+      this.events.push(event);
+    });
   }
 
-  /** Everything so far is on the disk, so that a killed benchmark can be read and resumed. */
-  runEnded(): void {
-    this.#file.flush();
-    if (this.#summaryMs < (performance.now() - this.#writtenAt) * SUMMARY_SHARE) this.writeResult();
+  /** Events and result are on the disk, so that a killed benchmark can be read and resumed. */
+  save(): void {
+    this.#guard(() => {
+      this.#file.flush();
+      writeResult(this.#folder, summarise(this.events));
+    });
   }
 
-  writeResult(): void {
-    const from = performance.now();
-    writeResult(this.#folder, summarise(this.events));
-    this.#writtenAt = performance.now();
-    this.#summaryMs = this.#writtenAt - from;
+  finish(manifest: Manifest): void {
+    this.#guard(() => {
+      this.#file.close();
+      writeResult(this.#folder, summarise(this.events));
+      writeJson(this.#folder, FILES.manifest, endManifest(manifest, digestEvents(this.#folder, this.events.length)));
+    });
+  }
+
+  #guard(work: () => void): void {
+    if (this.#error !== undefined) return;
+    try {
+      work();
+    } catch (thrown) {
+      this.#error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#broken.abort(this.#error);
+    }
   }
 }
 
@@ -155,7 +176,7 @@ async function executeRuns(plan: Plan, options: BenchOptions, recorder: Recorder
     options.onProgress?.({ done: done + index, runs: plan.runs.length, current: planned, remainingMs });
     const attempt = (attempts.get(planned.run)?.count ?? 0) + 1;
     const ended = await executeOne(plan, planned, { options, recorder, attempt });
-    recorder.runEnded();
+    recorder.save();
     failures = ended.status === "failed" ? failures + 1 : 0;
     if (failures >= MAX_FAILURES) return;
   }

@@ -45,6 +45,8 @@ export class Stage {
   readonly #caller: Worker;
   readonly #agents: AgentProcess[] = [];
   readonly #stopped = new Set<number>();
+  /** Of agents that callers do not name by their URL. */
+  readonly #addresses = new Map<string, string>();
   /** The first thing a process sent that is no event. */
   #nonsense: Error | undefined;
   #closing = false;
@@ -158,7 +160,7 @@ export class Stage {
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
     await Promise.all(names.map((name) => this.setEdge(edgeTo(name), {})));
-    await this.#connect(names.map((agent) => ({ agent, url: urlOf(agent) })));
+    await this.#connect(names.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) })));
   }
 
   #agentTask(agents: AgentTask["agents"]): AgentTask {
@@ -175,6 +177,7 @@ export class Stage {
     const { startMs, planned, emit } = this.#parts;
     const { name, agents, worker } = process;
     const started = await worker.ask<AgentStarted>("start", process.task, startMs);
+    for (const [agent, address] of Object.entries(started.addresses ?? {})) this.#addresses.set(agent, address);
     // Kept for a restart, which must listen at the same ports.
     process.task = {
       ...process.task,

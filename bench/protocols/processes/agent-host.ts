@@ -11,6 +11,8 @@ import { type AgentAddress, type AgentTask, type Configuration, sharedConfigurat
 /** The listeners of one agent process. */
 export interface AgentHost {
   readonly ports: Readonly<Record<string, number>>;
+  /** How callers name an agent, if not by its URL. */
+  readonly addresses?: Readonly<Record<string, string>> | undefined;
   readonly configuration: Configuration;
   close(): Promise<void>;
   /** Listens again at the same ports. */

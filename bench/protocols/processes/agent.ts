@@ -11,7 +11,7 @@ let host: AgentHost | undefined;
 answerCommands({
   async start(task: AgentTask): Promise<AgentStarted> {
     host = await openAgents(task, notes);
-    return { ports: host.ports, configuration: host.configuration };
+    return { ports: host.ports, addresses: host.addresses, configuration: host.configuration };
   },
   /** The listeners end, and the process lives on. */
   closeListeners: () => host?.close(),

@@ -8,7 +8,7 @@ import { type AgentTask, type Program, sharedConfiguration } from "./tasks.js";
 
 /** What the server program prints after each answer. */
 const SERVED = z.strictObject({ text: z.string(), started: z.number(), ended: z.number() });
-const LISTENING = z.object({ port: z.number().int().positive() });
+const LISTENING = z.strictObject({ port: z.number().int().positive(), address: z.string().optional() });
 
 /** An agent of another implementation, in a process of its own. It prints when its handler began and ended. */
 export async function openProgram(task: AgentTask, program: Program, notes: NoteSender<ServiceEvent>): Promise<AgentHost> {
@@ -16,10 +16,11 @@ export async function openProgram(task: AgentTask, program: Program, notes: Note
   const [address, ...more] = agents;
   if (address === undefined || more.length > 0) throw new Error("an official implementation serves one agent per process");
   if (task.model.kind !== "null") throw new Error("official implementations are measured with the null model only");
+  let listening: z.infer<typeof LISTENING> = { port: address.port };
   const open = async (port: number): Promise<ProgramLines> => {
     const lines = await ProgramLines.start(program, settings.connectTimeoutMs);
     const answer = LISTENING.parse(await lines.request({ name: address.name, publicUrl: address.publicUrl, port }));
-    listening = answer.port;
+    listening = answer;
     lines.onLine((line) => {
       const { text, started, ended } = SERVED.parse(line);
       const seq = seqOf(text);
@@ -30,10 +31,10 @@ export async function openProgram(task: AgentTask, program: Program, notes: Note
     });
     return lines;
   };
-  let listening = 0;
   let lines = await open(address.port);
   return {
-    ports: { [address.name]: listening },
+    ports: { [address.name]: listening.port },
+    addresses: listening.address === undefined ? undefined : { [address.name]: listening.address },
     configuration: {
       ...sharedConfiguration(task),
       "plug-in.protocol": task.arm.protocol,
@@ -44,7 +45,7 @@ export async function openProgram(task: AgentTask, program: Program, notes: Note
       await lines.ended;
     },
     async reopen() {
-      lines = await open(listening);
+      lines = await open(listening.port);
     },
   };
 }

@@ -43,6 +43,8 @@ export type Configuration = Readonly<Record<string, string | number | boolean | 
 
 export interface AgentStarted {
   readonly ports: Readonly<Record<string, number>>;
+  /** How callers name an agent, if not by its URL. */
+  readonly addresses?: Readonly<Record<string, string>> | undefined;
   readonly configuration: Configuration;
 }
 

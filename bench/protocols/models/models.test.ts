@@ -1,0 +1,107 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ScriptedModelServer, scriptedModelServer } from "../../../test/scripted-model.js";
+import { hashOf, payloadOf } from "../payload.js";
+import { paced } from "./live.js";
+import { openModel } from "./open-model.js";
+import { readRecording } from "./recording.js";
+import { serviceMs } from "./scripted.js";
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+const never = new AbortController().signal;
+
+async function server(script: Parameters<typeof scriptedModelServer>[0]): Promise<ScriptedModelServer> {
+  const started = await scriptedModelServer(script);
+  opened.push(() => started.close());
+  return started;
+}
+
+function live(baseUrl: string, more: { readonly timeoutMs?: number; readonly record?: string } = {}) {
+  return openModel({ kind: "live", baseUrl, model: "small", timeoutMs: 20_000, ...more });
+}
+
+describe("a live model", () => {
+  it("is asked with the paper's decoding parameters", async () => {
+    const { baseUrl, asked } = await server(() => "forty-two");
+    expect(await (await live(baseUrl)).answer("#1 what?", never)).toBe("forty-two");
+    expect(asked[0]?.body).toMatchObject({ model: "small", temperature: 0, top_p: 1, max_tokens: 4096 });
+    expect(asked[0]?.body["messages"]).toEqual([{ role: "user", content: "#1 what?" }]);
+  });
+
+  it.each([429, 500])("fails once and for all at HTTP %i: the caller owns retries", async (status) => {
+    const { baseUrl, asked } = await server((_asked, response) => {
+      response.writeHead(status).end();
+      return undefined;
+    });
+    await expect((await live(baseUrl)).answer("#1 what?", never)).rejects.toThrow(`HTTP ${status}`);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("fails when the answer is cut off", async () => {
+    const { baseUrl } = await server((_asked, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"choices":[', () => response.destroy());
+      return undefined;
+    });
+    await expect((await live(baseUrl)).answer("#1 what?", never)).rejects.toThrow();
+  });
+
+  it("fails when the answer does not come in time", async () => {
+    const { baseUrl } = await server(() => undefined);
+    await expect((await live(baseUrl, { timeoutMs: 50 })).answer("#1 what?", never)).rejects.toThrow(
+      "did not answer within 50 ms",
+    );
+  });
+
+  it("is recorded, and its recording gives the same answers", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "koine-recording-"));
+    opened.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "answers.jsonl");
+    const { baseUrl, asked } = await server(() => `answer ${asked.length}`);
+    const model = await live(baseUrl, { record: file });
+    const answers = [await model.answer("#1 one", never), await model.answer("#2 two", never)];
+    const recorded = await openModel({ kind: "recorded", file });
+    expect([await recorded.answer("#1 one", never), await recorded.answer("#2 two", never)]).toEqual(answers);
+    await expect(recorded.answer("#3 three", never)).rejects.toThrow("has no answer for the request");
+    appendFileSync(file, "not JSON\n");
+    expect(() => readRecording(readFileSync(file, "utf8"), "answers.jsonl")).toThrow("answers.jsonl:3: not JSON");
+  });
+
+  it("is asked at most so often", async () => {
+    // The clock stands still: the second turn would have to wait.
+    const turn = paced(1_000, () => 5_000);
+    await turn(never);
+    const gone = AbortSignal.abort();
+    await expect(turn(gone)).rejects.toThrow();
+  });
+});
+
+describe("a scripted model", () => {
+  it("draws the same service time for the same request, and others for others", () => {
+    expect(serviceMs(7, 3, 20)).toBe(serviceMs(7, 3, 20));
+    expect(serviceMs(7, 3, 20)).not.toBe(serviceMs(7, 4, 20));
+    expect(serviceMs(7, 3, 20)).not.toBe(serviceMs(8, 3, 20));
+  });
+
+  it("has the mean that is asked for, as an exponential distribution cut at five means has", () => {
+    const draws = Array.from({ length: 20_000 }, (_, seq) => serviceMs(1, seq, 20));
+    const mean = draws.reduce((sum, draw) => sum + draw, 0) / draws.length;
+    // 20 (1 − e⁻⁵) = 19.865; the standard error is 0.14.
+    expect(Math.abs(mean - 19.865)).toBeLessThan(0.7);
+    expect(Math.max(...draws)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe("payloads", () => {
+  it("are of the wanted size, and the same for the same seed and number", () => {
+    expect(payloadOf(3, 12, 64)).toHaveLength(64);
+    expect(payloadOf(3, 12, 64)).toMatch(/^#12 /);
+    expect(payloadOf(3, 12, 64)).toBe(payloadOf(3, 12, 64));
+    expect(new Set(Array.from({ length: 500 }, (_, seq) => hashOf(payloadOf(3, seq, 64)))).size).toBe(500);
+  });
+});

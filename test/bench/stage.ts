@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type BenchOptions,
+  makePlan,
+  type Plan,
+  planArms,
+  planConditions,
+  type Settings,
+  scenarios,
+} from "../../bench/protocols/index.js";
+import { protocols } from "../../src/public/protocols.js";
+import { compiled } from "../programs.js";
+
+/** Benchmarks for tests: few requests, and the compiled processes. */
+
+export const SETTINGS: Settings = {
+  runs: 1,
+  warmUpMs: 0,
+  measureMs: 20_000,
+  requests: 8,
+  seed: 11,
+  agents: 1,
+  payloadBytes: 64,
+  model: "null",
+  connectTimeoutMs: 20_000,
+  messageTimeoutMs: 20_000,
+  retries: 0,
+  backoffMs: 10,
+  freeze: [],
+};
+
+export interface TestPlan {
+  readonly protocols?: readonly string[];
+  readonly settings?: Partial<Settings>;
+  readonly faults?: Parameters<typeof planConditions>[0]["faults"];
+  readonly features?: readonly ("envelope" | "full")[];
+  readonly rates?: readonly number[];
+}
+
+export function testPlan({ protocols: ids, settings, faults = [], features = ["envelope"], rates = [] }: TestPlan = {}): Plan {
+  const scenario = scenarios.echo;
+  const wanted = ids ?? protocols.map(({ id }) => id).slice(0, 1);
+  return makePlan({
+    scenario,
+    mode: "custom",
+    settings: { ...SETTINGS, ...settings },
+    arms: planArms({ protocols: wanted, implementations: ["koine"], features }, scenario),
+    conditions: planConditions({ clients: 1, rates, arrivals: "constant", inFlight: 64, faults }),
+  });
+}
+
+const process = (name: string): string => compiled(`bench/protocols/processes/${name}.ts`);
+export const PROCESSES = { agent: process("agent"), caller: process("caller"), wire: process("wire") };
+
+/** A folder that is removed after the test. */
+export async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "koine-bench-"));
+  try {
+    await test(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export function options(folder: string, plan: Plan, more: Partial<BenchOptions> = {}): BenchOptions {
+  return {
+    folder: join(folder, "result"),
+    plan,
+    model: { kind: "null" },
+    files: PROCESSES,
+    koine: "test",
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A zombie is dead: only nobody has asked for its end yet.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
+}
