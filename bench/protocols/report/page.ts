@@ -1,5 +1,6 @@
 import { escaped, tableHtml } from "../../harness/html.js";
 import type { BenchResult, Check, Control, Manifest } from "../result/index.js";
+import type { Legend } from "./breakdown-charts.js";
 import {
   appendixOf,
   type Chart,
