@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/interop/**/*.interop.test.ts"],
-    globalSetup: ["test/interop/set-up.ts"],
+    globalSetup: ["test/global-setup.ts", "test/interop/set-up.ts"],
     reporters: ["default", ["json", { outputFile: ".cache/interop.json" }]],
     testTimeout: 20_000,
     hookTimeout: 60_000,

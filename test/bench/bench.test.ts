@@ -74,7 +74,10 @@ describe("a benchmark", { timeout: LONG }, () => {
       expect(first.status).toBe("partial");
       expect(first.runs.map(({ status }) => status)).toEqual(["complete", "complete", "interrupted"]);
       expect((await verifyFolder(join(folder, "result"))).differences).toEqual([]);
+      const other = options(folder, plan, { resume: true, model: { kind: "scripted", seed: 1, meanMs: 1 } });
+      await expect(runBench(other)).rejects.toThrow("was measured with --answers null, not scripted");
       const second = await runBench(options(folder, testPlan({ settings: { runs: 7 } }), { resume: true }));
+      expect(second.runs.flatMap(({ reason }) => reason ?? [])).toEqual([]);
       expect(second.runs.map(({ status, attempt }) => [status, attempt])).toEqual([
         ["complete", 1],
         ["complete", 1],

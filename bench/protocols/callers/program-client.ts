@@ -11,8 +11,8 @@ const REPLY = z.union([
 
 /** The client of another implementation, in a process of its own that reads requests as lines and prints answers as lines. */
 export async function openProgramClient(task: CallerTask, program: Program): Promise<BenchClient> {
-  const { settings, targets, origin } = task;
-  const lines = await ProgramLines.start(program, settings.connectTimeoutMs);
+  const { settings, targets, origin, startMs } = task;
+  const lines = await ProgramLines.start(program, startMs);
   const waiting = new Map<number, (attempt: Attempt) => void>();
   const ns = (at: number): number => at - Number(origin);
   lines.onLine((line) => {

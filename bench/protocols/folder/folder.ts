@@ -30,10 +30,14 @@ export function prepareFolder(folder: string, force: boolean): void {
   for (const file of Object.values(FILES)) rmSync(join(folder, file), { force: true });
 }
 
-/** Replaced as a whole: a reader never sees half of one. */
 export function writeJson(folder: string, file: (typeof FILES)["manifest" | "result" | "schema"], value: object): void {
+  writeText(folder, file, `${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** Replaced as a whole: a reader never sees half of one. */
+export function writeText(folder: string, file: (typeof FILES)[keyof typeof FILES], text: string): void {
   const path = join(folder, file);
-  writeFileSync(`${path}.new`, `${JSON.stringify(value, undefined, 2)}\n`);
+  writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }
 

@@ -9,10 +9,12 @@ import {
   writeJson,
   writeResult,
   writeSchema,
+  writeText,
 } from "../folder/folder.js";
 import { beginManifest, endManifest } from "../folder/manifest.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { Program } from "../processes/tasks.js";
+import { type Running, reportHtml, reportMarkdown, runningHtml } from "../report/index.js";
 import {
   type Arm,
   type BenchEvent,
@@ -93,7 +95,7 @@ function begin({ folder, force = false, plan, koine, model, versions = {}, input
   return { plan, events: [], manifest };
 }
 
-async function reopen({ folder }: BenchOptions): Promise<Begun> {
+async function reopen({ folder, model }: BenchOptions): Promise<Begun> {
   const manifest = readManifest(folder);
   const path = join(folder, FILES.events);
   const read = await readEvents(path).catch((thrown: unknown) => {
@@ -101,7 +103,11 @@ async function reopen({ folder }: BenchOptions): Promise<Begun> {
   });
   const [first] = read.events;
   if (first?.type !== "plan") throw new FolderError(`${path} does not begin with a plan`);
+  const answers = first.plan.settings.model;
+  if (answers !== model.kind) throw new FolderError(`${folder} was measured with --answers ${answers}, not ${model.kind}`);
   dropCutLine(path, read);
+  // Not final again, until it has ended.
+  writeJson(folder, FILES.manifest, { ...manifest, events: null });
   return { plan: first.plan, events: [...read.events], manifest };
 }
 
@@ -144,11 +150,20 @@ class Recorder {
     });
   }
 
+  /** The page shows how far it is, until the report takes its place. */
+  showRunning(running: Omit<Running, "ended">): void {
+    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: summarise(this.events).runs })));
+  }
+
   finish(manifest: Manifest): void {
     this.#guard(() => {
       this.#file.close();
-      writeResult(this.#folder, summarise(this.events));
-      writeJson(this.#folder, FILES.manifest, endManifest(manifest, digestEvents(this.#folder, this.events.length)));
+      const result = summarise(this.events);
+      const ended = endManifest(manifest, digestEvents(this.#folder, this.events.length));
+      writeResult(this.#folder, result);
+      writeJson(this.#folder, FILES.manifest, ended);
+      writeText(this.#folder, FILES.report, reportHtml(result, ended));
+      writeText(this.#folder, FILES.tables, reportMarkdown(result, ended));
     });
   }
 
@@ -174,6 +189,7 @@ async function executeRuns(plan: Plan, options: BenchOptions, recorder: Recorder
     const perRun = index === 0 ? undefined : (performance.now() - startedAt) / index;
     const remainingMs = perRun === undefined ? undefined : perRun * (left.length - index);
     options.onProgress?.({ done: done + index, runs: plan.runs.length, current: planned, remainingMs });
+    recorder.showRunning({ plan, done: done + index, current: planned, remainingMs });
     const attempt = (attempts.get(planned.run)?.count ?? 0) + 1;
     const ended = await executeOne(plan, planned, { options, recorder, attempt });
     recorder.save();

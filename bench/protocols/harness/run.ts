@@ -1,7 +1,9 @@
-import { AgentError } from "../../../src/index.js";
 import { injectFaults } from "../faults/inject.js";
 import type { BenchEvent, BenchEventOf } from "../result/index.js";
 import { Stage, type StageParts } from "./stage.js";
+
+/** The longest reason that is kept. */
+const MAX_REASON = 2_000;
 
 /** Executes one run and emits its events. Never throws for what happens inside the run: that is its status. */
 export async function executeRun(parts: StageParts, attempt: number, signal: AbortSignal): Promise<BenchEventOf<"run-ended">> {
@@ -21,16 +23,22 @@ export async function executeRun(parts: StageParts, attempt: number, signal: Abo
     emit(event);
     return event;
   };
-  let stage: Stage | undefined;
+  const stage = new Stage(parts);
+  // Ends every process, so that whatever is under way fails at once.
+  const stop = (): void => void stage.close();
+  signal.addEventListener("abort", stop, { once: true });
   try {
-    stage = await abortable(Stage.open(parts), signal);
-    await abortable(measure(stage, parts, signal), signal);
+    signal.throwIfAborted();
+    await stage.open();
+    await measure(stage, parts, signal);
     await stage.close();
     return end("complete");
   } catch (thrown) {
-    await stage?.close();
+    await stage.close();
     if (signal.aborted) return end("interrupted", "interrupted");
-    return end("failed", AgentError.from(thrown).message.slice(0, 2_000));
+    return end("failed", (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, MAX_REASON));
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 
@@ -45,32 +53,15 @@ async function measure(stage: Stage, { planned, settings, condition, emit }: Sta
   }
   await stage.sample("measure");
   const faults = injectFaults(stage, condition.faults, { run, emit, signal });
+  // Awaited below; until then the window may fail first.
+  faults.catch(() => undefined);
   const done = await stage.phase({ phase: "measure", forMs: measureMs, requests });
   await faults;
   phase("measure", done.fromNs);
   phase("end", done.toNs);
-  await stage.flush();
   await stage.sample("end");
-}
-
-/** The promise, or a rejection as soon as the signal aborts. A stage that opens afterwards is closed. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } catch (thrown) {
-    void promise.then(closeLate, () => undefined);
-    throw thrown;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-function closeLate(opened: unknown): void {
-  if (opened instanceof Stage) void opened.close();
+  // Not measured: shows that every agent answers again.
+  if (condition.faults.length > 0)
+    await stage.phase({ phase: "warm-up", forMs: settings.messageTimeoutMs, requests: settings.agents });
+  await stage.flush();
 }

@@ -51,27 +51,12 @@ export class Stage {
   #nonsense: Error | undefined;
   #closing = false;
 
-  private constructor(parts: StageParts) {
+  /** Starts the caller and the proxies; `open` starts the agents. */
+  constructor(parts: StageParts) {
     this.#parts = parts;
     this.now = runClock(this.#origin);
     this.#wire = startWorker("wire", parts.files.wire);
     this.#caller = this.#start("caller", parts.files.caller);
-  }
-
-  /** Starts everything and connects the caller. What was started is ended if it fails. */
-  static async open(parts: StageParts): Promise<Stage> {
-    const stage = new Stage(parts);
-    try {
-      await stage.#open();
-      return stage;
-    } catch (thrown) {
-      await stage.close();
-      throw thrown;
-    }
-  }
-
-  get agents(): readonly string[] {
-    return this.#agents.flatMap(({ agents }) => agents);
   }
 
   async phase(task: PhaseTask): Promise<PhaseDone> {
@@ -139,11 +124,12 @@ export class Stage {
   }
 
   #start(name: string, file: string): Worker {
-    const worker = startWorker(name, file, { onNote: (note) => this.#take(name, note) });
-    return worker;
+    if (this.#closing) throw new Error("the run was ended");
+    return startWorker(name, file, { onNote: (note) => this.#take(name, note) });
   }
 
-  async #open(): Promise<void> {
+  /** Starts everything and connects the caller. */
+  async open(): Promise<void> {
     const { settings, basePort, startMs, planned, files } = this.#parts;
     const placed = placeAgents(settings.agents);
     const names = placed.flat();
@@ -169,8 +155,8 @@ export class Stage {
   }
 
   #runTask() {
-    const { planned, arm, settings } = this.#parts;
-    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings };
+    const { planned, arm, settings, startMs } = this.#parts;
+    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings, startMs };
   }
 
   async #begin(process: AgentProcess): Promise<void> {

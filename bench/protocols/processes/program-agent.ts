@@ -12,13 +12,13 @@ const LISTENING = z.strictObject({ port: z.number().int().positive(), address: z
 
 /** An agent of another implementation, in a process of its own. It prints when its handler began and ended. */
 export async function openProgram(task: AgentTask, program: Program, notes: NoteSender<ServiceEvent>): Promise<AgentHost> {
-  const { run, origin, settings, agents } = task;
+  const { run, origin, startMs, agents } = task;
   const [address, ...more] = agents;
   if (address === undefined || more.length > 0) throw new Error("an official implementation serves one agent per process");
   if (task.model.kind !== "null") throw new Error("official implementations are measured with the null model only");
   let listening: z.infer<typeof LISTENING> = { port: address.port };
   const open = async (port: number): Promise<ProgramLines> => {
-    const lines = await ProgramLines.start(program, settings.connectTimeoutMs);
+    const lines = await ProgramLines.start(program, startMs);
     const answer = LISTENING.parse(await lines.request({ name: address.name, publicUrl: address.publicUrl, port }));
     listening = answer;
     lines.onLine((line) => {

@@ -10,6 +10,8 @@ export interface RunTask {
   readonly seed: number;
   readonly arm: Arm;
   readonly settings: Settings;
+  /** How long a program of another implementation may take to load. */
+  readonly startMs: number;
 }
 
 export interface AgentAddress {
