@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { openAiModel } from "../../../src/public/models.js";
 import { cancelFrom } from "../../../src/public/protocols.js";
-import type { BenchModel } from "./open-model.js";
 import { recording } from "./recording.js";
-import { DECODING, type ModelSettings } from "./settings.js";
+import { type BenchModel, DECODING, type ModelSettings } from "./settings.js";
 
 const MS_PER_S = 1_000;
 

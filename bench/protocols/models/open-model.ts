@@ -1,12 +1,7 @@
 import { openLiveModel } from "./live.js";
 import { openRecording } from "./recording.js";
 import { scriptedModel } from "./scripted.js";
-import type { ModelSettings } from "./settings.js";
-
-/** Produces the answer of an agent. */
-export interface BenchModel {
-  answer(payload: string, signal: AbortSignal): Promise<string>;
-}
+import type { BenchModel, ModelSettings } from "./settings.js";
 
 export async function openModel(settings: ModelSettings): Promise<BenchModel> {
   switch (settings.kind) {

@@ -1,7 +1,7 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { z } from "zod";
 import { hashOf } from "../payload.js";
-import type { BenchModel } from "./open-model.js";
+import type { BenchModel } from "./settings.js";
 
 /** One recorded answer: the SHA-256 of the request, and what the model said. */
 const LINE = z.strictObject({ request: z.string().regex(/^[0-9a-f]{64}$/), answer: z.string() });

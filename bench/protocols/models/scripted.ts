@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { chance } from "../../harness/chance.js";
 import { seqOf } from "../payload.js";
-import type { BenchModel } from "./open-model.js";
-import type { ModelSettings } from "./settings.js";
+import type { BenchModel, ModelSettings } from "./settings.js";
 
 const SPREAD = 0x85ebca6b;
 /** Longer draws are cut, so that no request of the tail decides a run. */

@@ -1,3 +1,8 @@
+/** Produces the answer of an agent. */
+export interface BenchModel {
+  answer(payload: string, signal: AbortSignal): Promise<string>;
+}
+
 /** How agents answer. Closed: `openModel` has a case for each. */
 export type ModelSettings =
   | { readonly kind: "null" }

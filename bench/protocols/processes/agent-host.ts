@@ -1,23 +1,13 @@
 import { agent, type Server, serve } from "../../../src/index.js";
 import { protocols } from "../../../src/public/protocols.js";
 import { runClock } from "../clock.js";
-import { type BenchModel, openModel } from "../models/open-model.js";
+import { openModel } from "../models/open-model.js";
+import type { BenchModel } from "../models/settings.js";
 import type { ServiceEvent } from "../result/index.js";
 import type { NoteSender } from "./notes.js";
 import { openProgram } from "./program-agent.js";
 import { ServiceLog } from "./service-log.js";
-import { type AgentAddress, type AgentTask, type Configuration, sharedConfiguration } from "./tasks.js";
-
-/** The listeners of one agent process. */
-export interface AgentHost {
-  readonly ports: Readonly<Record<string, number>>;
-  /** How callers name an agent, if not by its URL. */
-  readonly addresses?: Readonly<Record<string, string>> | undefined;
-  readonly configuration: Configuration;
-  close(): Promise<void>;
-  /** Listens again at the same ports. */
-  reopen(): Promise<void>;
-}
+import { type AgentAddress, type AgentHost, type AgentTask, sharedConfiguration } from "./tasks.js";
 
 /** A dead listener waits for nobody. */
 const DRAIN_MS = 0;

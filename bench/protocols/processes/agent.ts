@@ -1,9 +1,9 @@
 /** An agent process of the benchmark: one listener for each of its agents, one handler, one model. */
 import { answerCommands } from "../../harness/worker.js";
 import type { ServiceEvent } from "../result/index.js";
-import { type AgentHost, openAgents } from "./agent-host.js";
+import { openAgents } from "./agent-host.js";
 import { NoteSender } from "./notes.js";
-import type { AgentStarted, AgentTask } from "./tasks.js";
+import type { AgentHost, AgentStarted, AgentTask } from "./tasks.js";
 
 const notes = new NoteSender<ServiceEvent>();
 let host: AgentHost | undefined;

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { hashOf, seqOf } from "../payload.js";
 import type { ServiceEvent } from "../result/index.js";
-import type { AgentHost } from "./agent-host.js";
 import type { NoteSender } from "./notes.js";
 import { ProgramLines } from "./program-lines.js";
-import { type AgentTask, type Program, sharedConfiguration } from "./tasks.js";
+import { type AgentHost, type AgentTask, type Program, sharedConfiguration } from "./tasks.js";
 
 /** What the server program prints after each answer. */
 const SERVED = z.strictObject({ text: z.string(), started: z.number(), ended: z.number() });

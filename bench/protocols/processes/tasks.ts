@@ -50,6 +50,17 @@ export interface AgentStarted {
   readonly configuration: Configuration;
 }
 
+/** The listeners of one agent process. */
+export interface AgentHost {
+  readonly ports: Readonly<Record<string, number>>;
+  /** How callers name an agent, if not by its URL. */
+  readonly addresses?: Readonly<Record<string, string>> | undefined;
+  readonly configuration: Configuration;
+  close(): Promise<void>;
+  /** Listens again at the same ports. */
+  reopen(): Promise<void>;
+}
+
 export interface PhaseTask {
   readonly phase: "warm-up" | "measure";
   readonly forMs: number;

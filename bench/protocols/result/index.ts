@@ -4,8 +4,6 @@ export { MANIFEST, type Manifest, type ManifestInput } from "./manifest.js";
 export {
   type Arm,
   type Condition,
-  FEATURE_PROFILES,
-  IMPLEMENTATIONS,
   type Load,
   type Plan,
   type PlannedFault,
@@ -22,7 +20,6 @@ export {
   type Estimate,
   METRICS,
   type Metric,
-  MORE_IS_BETTER,
   QUANTILES,
   RESULT,
   type RunSummary,

@@ -49,9 +49,6 @@ export const METRICS = [
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** Metrics of which less is better; of the others more is. */
-export const MORE_IS_BETTER: ReadonlySet<Metric> = new Set<Metric>(["throughputPerS", "offeredPerS", "successRate"]);
-
 /** Narrows the name of a metric. */
 export function isMetric(name: string): name is Metric {
   return METRICS.some((metric) => metric === name);
@@ -179,8 +176,6 @@ export const CONTROL = CHECK.extend({
   highUs: maybe,
 });
 export type Control = z.infer<typeof CONTROL>;
-
-export const CHECK_NAMES = ["witness", "fairness", "replay"] as const;
 
 export const RESULT = z.strictObject({
   schema: z.literal(SCHEMA_VERSION),
