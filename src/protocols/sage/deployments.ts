@@ -4,15 +4,15 @@ export const deployments: Deployments = {
   minimal: {
     transport: "clear",
     callers: "did",
-    messages: "signed",
+    messages: "sealed",
     signedCards: false,
-    because: "every request is signed by a DID in a registry; without TLS others on the way can read it",
+    because: "requests are signed by a DID in a registry, and messages sealed; without TLS others see who calls whom",
   },
   recommended: {
     transport: "tls",
     callers: "did",
-    messages: "signed",
+    messages: "sealed",
     signedCards: true,
-    because: "TLS hides what is signed; a signed card vouches for the DID where an agent is called by its address",
+    because: "TLS hides who calls whom; a signed card vouches for the DID where an agent is called by its address",
   },
 };

@@ -4,11 +4,12 @@ import { commands } from "./commands.js";
 import { deployments } from "./deployments.js";
 import { discoverOver } from "./discover.js";
 import { features, traits } from "./features.js";
+import { didMethods } from "./identity/did-methods.js";
 import { sageIdentity } from "./identity/signing-key.js";
 import { guardMessages } from "./message/guard-messages.js";
 import { primitives } from "./primitives.js";
 import { routesOver, serveOver } from "./server.js";
-import { didMethods, SETTINGS } from "./settings.js";
+import { SETTINGS } from "./settings.js";
 import { EXTENSION_URI, PROTOCOL, VERSION } from "./wire.js";
 
 /** SAGE over a protocol: its operations, with every request, answer and message signed by a DID in a registry. */

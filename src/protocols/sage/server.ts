@@ -14,11 +14,11 @@ import {
 import type { Identity } from "../../security/identity/index.js";
 import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
 import type { Host, Protocol, Route, Served } from "../protocol.js";
+import { readSigned } from "./codec.js";
 import { refusalFor, SageError, sageError } from "./errors.js";
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
 import { isAsFreshAsItsRequest, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
-import { readSigned } from "./message/signed-message.js";
 import { EventSealer } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
 import { readSettings, type SageSettings } from "./settings.js";

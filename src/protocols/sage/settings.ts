@@ -1,7 +1,7 @@
-import { AgentError, type Json, type JsonObject, type Maybe, type Records } from "../../envelope/index.js";
-import type { DidMethod, SettingInfo } from "../protocol.js";
+import { AgentError, type Json, type JsonObject, type Maybe } from "../../envelope/index.js";
+import type { SettingInfo } from "../protocol.js";
 import type { HandshakeForm } from "./handshake/index.js";
-import { isNetwork, METHOD, NETWORKS, type Network, parseSageDid } from "./identity/did-sage.js";
+import { isNetwork, NETWORKS, type Network, parseSageDid } from "./identity/did-sage.js";
 
 /** The longest delay of a revocation, unless changes are watched. */
 const RECORD_MS = 5_000;
@@ -99,33 +99,6 @@ export function readSettings(given: Maybe<JsonObject>): SageSettings {
   if (typeof rpc !== "string" || typeof registry !== "string")
     throw invalid(typeof rpc === "string" ? "registry" : "rpc", "is missing: a registry on a chain needs rpc and registry");
   return { chain: { network, rpc, registry: registry.toLowerCase() }, recordMs, ...hops };
-}
-
-/**
- * `did:sage` by the registries of the settings, which are loaded with the first DID. The resolver keeps nothing itself: the cache knows of
- * revocations. A peer called by such a DID is called by SAGE or not at all.
- */
-export function didMethods(given: Maybe<JsonObject>, records: Maybe<Records>): readonly DidMethod[] {
-  const settings = readSettings(given);
-  let method: Maybe<Promise<DidMethod>>;
-  const load = async (): Promise<DidMethod> => {
-    const [{ configuredCache }, { didSage }] = await Promise.all([
-      import("./identity/configured-registries.js"),
-      import("./identity/did-cache.js"),
-    ]);
-    return didSage(configuredCache(settings, records));
-  };
-  return [
-    {
-      method: METHOD,
-      cacheMs: 0,
-      exclusive: true,
-      async resolve(did, fetch, now) {
-        method ??= load();
-        return (await method).resolve(did, fetch, now);
-      },
-    },
-  ];
 }
 
 function formOf(name: Json): HandshakeForm {

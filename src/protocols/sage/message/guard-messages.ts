@@ -11,6 +11,7 @@ import {
 } from "../../../envelope/index.js";
 import type { Identity } from "../../../security/identity/index.js";
 import type { Host } from "../../protocol.js";
+import { readSigned, sealedIn } from "../codec.js";
 import { SageError } from "../errors.js";
 import { sageIdentity } from "../identity/signing-key.js";
 import { type AcceptedSessions, acceptedSessions } from "../session/accepted-sessions.js";
@@ -20,10 +21,8 @@ import { EventOpener, EventSealer } from "../session/sealed-events.js";
 import { EXTENSION_URI, HANDSHAKE } from "../wire.js";
 import { handshakeIn, handshakeMessage } from "./handshake-message.js";
 import { ownProof, proofIn, signedBy, signMessage, verifyMessage } from "./message-proof.js";
-import { sealedIn } from "./sealed-content.js";
 import { readSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
-import { readSigned } from "./signed-message.js";
 
 /**
  * Verifies and opens messages that are signed or sealed for this host, by whichever protocol and through whichever gateway they came, and

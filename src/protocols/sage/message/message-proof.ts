@@ -2,11 +2,12 @@ import type { Envelope, Maybe, Proof, ReplayGuard } from "../../../envelope/inde
 import { sha256 } from "../../../security/hashes.js";
 import { didOfUrl, type Identity, type PeerKeySource } from "../../../security/identity/index.js";
 import { verifyBase } from "../../../security/signatures/index.js";
+import { readSigned, writeSigned } from "../codec.js";
 import { SageError, sageError } from "../errors.js";
 import { signerKey, signingKeyOf } from "../identity/signing-key.js";
 import { EXTENSION_URI, TIMES } from "../wire.js";
 import { readSecurity, type Security, securityOf } from "./security.js";
-import { readSigned, type SignedMessage, sameContent, writeSigned } from "./signed-message.js";
+import { type SignedMessage, sameContent } from "./signed-message.js";
 
 /** The scheme of proofs by this profile. */
 export const SCHEME = EXTENSION_URI;

@@ -1,7 +1,8 @@
 import type { AgentEvent, Artifact, Envelope, Maybe, Metadata } from "../../../envelope/index.js";
+import { readContent, sealContent, sealedIn } from "../codec.js";
 import { SageError } from "../errors.js";
 import { type ContentChange, changedContents } from "../message/changed-contents.js";
-import { associatedOf, readContent, type Seal, type SealedFor, sealContent, sealedIn } from "../message/sealed-content.js";
+import { associatedOf, type Seal, type SealedFor } from "../message/sealed-content.js";
 import type { SageSession } from "./session.js";
 import { SessionError } from "./session-error.js";
 import type { StreamReader, StreamWriter } from "./stream.js";
