@@ -216,7 +216,7 @@ export const ATTACKS: readonly Attack[] = [
     expected: /^source is a pseudonym$/,
     async run(stage) {
       const names: string[] = [];
-      for (const { id } of protocols) {
+      for (const id of stage.agents()) {
         const peer = await connect(stage.url, {
           pin: id,
           as: "bob",

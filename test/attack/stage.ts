@@ -45,6 +45,12 @@ interface ListedInterface {
   readonly url: string;
 }
 
+/** The start line of `koine serve -o json`. */
+interface StartedUpstream {
+  readonly port: number;
+  readonly interfaces: readonly ListedInterface[];
+}
+
 /** The start line of `koine gateway -o json`. */
 interface Started {
   readonly url: string;
@@ -213,7 +219,10 @@ export class Stage {
     const upstream = this.#keep(
       startKoine(["serve", this.path("agent.mjs"), "--port", "0", "--name", `127.0.0.1:${proxyPort}`, "-o", "json"]),
     );
-    await this.#write("upstream-port", String((await firstLine<{ readonly port: number }>(upstream)).port));
+    const { port, interfaces } = await firstLine<StartedUpstream>(upstream);
+    await this.#write("upstream-port", String(port));
+    // Some protocols need an identity, which this upstream has not.
+    const spoken = new Set(interfaces.map(({ protocol }) => protocol));
     const config = {
       profile: "recommended",
       listen: { port: 0, tls: { cert: "server.pem", key: "server.key", clientCa: "ca.pem", crl: "clients.crl" } },
@@ -223,7 +232,7 @@ export class Stage {
       limits: { firstByteMs: 1_000, headersMs: 2_000, requestMs: 10_000, sessionFirstMessageMs: 2_000 },
       // Soon full, for the attack on it.
       taskLimits: { keptBytes: 64 * 1024 * 1024 },
-      agents: protocols.map(({ id }) => ({ name: id, upstream: `http://127.0.0.1:${proxyPort}`, pin: id })),
+      agents: [...spoken].map((id) => ({ name: id, upstream: `http://127.0.0.1:${proxyPort}`, pin: id })),
     };
     const file = await this.#write("koine.json", JSON.stringify(config));
     this.#gateway = this.#keep(startKoine(["gateway", file, "--require-upstreams", "-o", "json"]));
