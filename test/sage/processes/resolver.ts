@@ -14,7 +14,23 @@ export interface ResolverFacts {
 
 const { rpc, registry: address, ttlMs, watchMs }: ResolverFacts = JSON.parse(await firstLine());
 let now = 0;
-const registry = new EvmRegistry({ network: "local", rpc, registry: address });
+const counts = { looks: 0, reads: 0 };
+
+/** Counts what is asked. */
+class CountedRegistry extends EvmRegistry {
+  override read(account: string) {
+    counts.reads++;
+    return super.read(account);
+  }
+
+  override async changes(cursor?: number) {
+    const changes = await super.changes(cursor);
+    counts.looks++;
+    return changes;
+  }
+}
+
+const registry = new CountedRegistry({ network: "local", rpc, registry: address });
 const limits = { ttlMs, failureMs: 0, ...(watchMs === undefined ? {} : { watchMs }) };
 const cache = new DidCache({ registries: [registry], limits, now: () => now });
 if (watchMs !== undefined) cache.watch();
@@ -31,6 +47,8 @@ answerLines({
       return `${thrown.name} ${thrown.reason}`;
     }
   },
+  looks: async () => String(counts.looks),
+  reads: async () => String(counts.reads),
   clock: async (time) => {
     now = Number(time);
     return "set";
