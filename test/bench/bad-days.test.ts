@@ -8,7 +8,7 @@ import { readResult, runBench, verifyFolder } from "../../bench/protocols/index.
 import { compiled, KOINE } from "../programs.js";
 import { isAlive, options, PROCESSES, testPlan, withFolder } from "./stage.js";
 
-const LONG = 180_000;
+const LONG = 300_000;
 
 /** Process ids that the events of a folder name. */
 function pidsIn(folder: string): readonly number[] {
@@ -23,11 +23,11 @@ async function gone(pids: readonly number[]): Promise<void> {
 describe("a worker", { timeout: LONG }, () => {
   it("that never starts fails its run with its name, and the benchmark after three", () =>
     withFolder(async (folder) => {
-      const files = { ...PROCESSES, agent: compiled("test/bench/processes/silent.ts") };
+      const files = { ...PROCESSES, wire: compiled("test/bench/processes/silent.ts") };
       const result = await runBench(options(folder, testPlan({ settings: { runs: 2 } }), { files, startMs: 500 }));
       expect(result.status).toBe("partial");
       expect(result.runs.map(({ status, reason }) => [status, reason])).toEqual(
-        Array(3).fill(["failed", "agents-1 start: no reply within 500 ms"]),
+        Array(3).fill(["failed", "wire open: no reply within 500 ms"]),
       );
     }));
 

@@ -5,7 +5,7 @@ import { readEvents, runBench, verifyFolder } from "../../bench/protocols/index.
 import { protocols } from "../../src/public/protocols.js";
 import { options, SETTINGS, testPlan, withFolder } from "./stage.js";
 
-const LONG = 180_000;
+const LONG = 300_000;
 
 describe("a benchmark", { timeout: LONG }, () => {
   it("measures every registered protocol over the wire, with the same work in each", () =>

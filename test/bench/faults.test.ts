@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { edgeTo, type PlannedFault, readEvents, runBench } from "../../bench/protocols/index.js";
 import { options, testPlan, withFolder } from "./stage.js";
 
-const LONG = 180_000;
+const LONG = 300_000;
 const AT = { atMs: 200, forMs: 300 } as const;
 const FAULTS: readonly PlannedFault[] = [
   { kind: "kill", target: "agent-1", ...AT },
