@@ -6,6 +6,7 @@ import { type CardTrust, cardSigner, newCardKey } from "../src/public/auth.js";
 import { type Link, type Protocol, protocols } from "../src/public/protocols.js";
 import { wholeBody } from "../src/transport/body.js";
 import { poolLink } from "../src/transport/node/index.js";
+import { openProtocols } from "./helpers/open-protocols.js";
 import { redisAvailable, startRedis } from "./redis-server.js";
 
 /** Discovery at one address with several protocols at once. */
@@ -46,9 +47,6 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** SAGE is over A2A, and between identities in a registry: `test/sage` has its discovery. */
-const OPEN = protocols.filter(({ id }) => id !== "sage");
-
 /** Our own server of one protocol that never answers the requests of other protocols. */
 async function servingOnly(protocol: Protocol): Promise<string> {
   const mounted = mount(echo, { protocols: [protocol] });
@@ -74,7 +72,7 @@ async function connected(url: string, options: Parameters<typeof connect>[1] = {
 const FOR_EVER_MS = 120_000;
 
 describe("a peer that answers one protocol and never the others", () => {
-  test.each(OPEN)("is resolved by $id without waiting for the rest", async (protocol) => {
+  test.each(openProtocols)("is resolved by $id without waiting for the rest", async (protocol) => {
     const peer = await connected(await servingOnly(protocol), { discoverMs: FOR_EVER_MS });
     expect([peer.protocol, peer.verified, await peer.ask("hi")]).toEqual([protocol.id, true, "again: hi"]);
   });
@@ -248,7 +246,7 @@ describe("with trusted keys", () => {
     }
   });
 
-  test.each(OPEN)("an unsigned peer that has $id only is refused if a signature is required", async (protocol) => {
+  test.each(openProtocols)("an unsigned peer that has $id only is refused if a signature is required", async (protocol) => {
     const server = await serve(echo, { protocols: [protocol] });
     cleanups.push(() => server.close());
     await expect(connect(server.url, { trust: REQUIRED, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({

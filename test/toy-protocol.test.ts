@@ -3,12 +3,11 @@ import { contractRequirements } from "../conformance/index.js";
 import { systemIds } from "../src/envelope/index.js";
 import { agent, connect, DiscoveryCache, type Server, serve } from "../src/index.js";
 import { memoryLink, protocols, relay } from "../src/public/protocols.js";
+import { openProtocols } from "./helpers/open-protocols.js";
 import { toy } from "./toy/index.js";
 
 /** What the registry would hold after the one line. */
 const registry = [...protocols, toy];
-/** SAGE is over A2A, and between identities in a registry: `test/sage` has the same for it. */
-const open = protocols.filter(({ id }) => id !== "sage");
 
 const echo = agent({
   name: "echo",
@@ -53,7 +52,7 @@ describe("a protocol added by one folder and one line", () => {
     await peer.close();
   });
 
-  for (const other of open) {
+  for (const other of openProtocols) {
     test(`is bridged to ${other.id} and back in memory`, async () => {
       const upstream = await connect(server.url, { protocols: [other] });
       const before = relay({
@@ -104,7 +103,7 @@ describe("a protocol added by one folder and one line", () => {
 });
 
 describe("the life of every peer", () => {
-  for (const protocol of [...open, toy]) {
+  for (const protocol of [...openProtocols, toy]) {
     test(`${protocol.id}: initialize, health, receive, close`, async () => {
       const server = await serve(echo, { protocols: registry });
       const peer = await connect(server.url, { protocols: [protocol], discoveryCache: new DiscoveryCache() });
@@ -122,7 +121,7 @@ describe("the life of every peer", () => {
 });
 
 describe("the contract of every protocol", () => {
-  for (const protocol of [...open, toy]) {
+  for (const protocol of [...openProtocols, toy]) {
     for (const requirement of contractRequirements) {
       test(`${protocol.id}: ${requirement.id}`, async () => {
         await requirement.check(protocol);

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Interface } from "../../src/index.js";
-import { protocols } from "../../src/public/protocols.js";
 import { heldBy } from "../gateway/processes/memory.js";
 import { killProcesses, type OwnProcess, startProcess } from "../gateway/processes/start.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 
 /** How long after its return an upstream may still be unknown to the gateway: a ping interval, a retry, and a busy machine. */
 const RETURNING_MS = 15_000;
@@ -46,7 +46,7 @@ export class SoakNetwork {
   static async open(): Promise<SoakNetwork> {
     const folder = await mkdtemp(join(tmpdir(), "koine-soak-"));
     await writeFile(join(folder, SECRET_FILE), "a secret of the gateway of the soak test", { mode: 0o600 });
-    const started = protocols.map(async ({ id }): Promise<readonly [string, Upstream]> => {
+    const started = openProtocols.map(async ({ id }): Promise<readonly [string, Upstream]> => {
       const file = join(folder, `${id}.db`);
       const process = await startProcess("upstream", { file });
       return [`at-${id}`, { pin: id, file, process, killedAt: 0, backAt: 0 }];

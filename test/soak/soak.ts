@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { chance, oneOf } from "../../bench/harness/chance.js";
 import { AgentError } from "../../src/index.js";
-import { protocols } from "../../src/public/protocols.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 import { CALLS, SoakCallers } from "./calls.js";
 import { SoakNetwork } from "./network.js";
 import { trendOf } from "./trend.js";
@@ -77,7 +77,7 @@ export class Soak {
   }
 
   async #call(network: SoakNetwork, callers: SoakCallers): Promise<void> {
-    const spoken = protocols.map(({ id }) => id);
+    const spoken = openProtocols.map(({ id }) => id);
     while (!this.#stopped) {
       await this.#reading;
       const [kind, agent, protocol] = [
