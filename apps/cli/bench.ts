@@ -174,10 +174,15 @@ function limited(option: string, value: number, most: number): number {
 }
 
 function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
-  const known = protocols.map(({ id }) => id);
-  const unknown = wanted?.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw usageError(`there is no protocol ${unknown}`, `There are ${known.join(", ")}.`);
-  return wanted ?? known;
+  // The agents of a run have no identities.
+  const measured = protocols.filter(({ needsIdentity }) => needsIdentity !== true).map(({ id }) => id);
+  const unknown = wanted?.find((id) => !measured.includes(id));
+  if (unknown === undefined) return wanted ?? measured;
+  const exists = protocols.some(({ id }) => id === unknown);
+  const problem = exists
+    ? `${unknown} is spoken between identities, which the benchmark has not`
+    : `there is no protocol ${unknown}`;
+  throw usageError(problem, `Choose from ${measured.join(", ")}.`);
 }
 
 function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {

@@ -275,6 +275,8 @@ export interface Protocol {
   readonly guardMessages?: Maybe<(host: Host) => Handler>;
   /** The protocol signs or seals with `identity` of its context. Default: false; a client then signs its HTTP requests. */
   readonly usesIdentity?: Maybe<boolean>;
+  /** It is spoken between identities only: without one it is neither served nor called. Default: false. */
+  readonly needsIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */
   readonly requestsPerCall?: Maybe<number>;
   /** Reads a push notification; undefined if it belongs to another protocol. Throws AgentError if the body is not JSON. */

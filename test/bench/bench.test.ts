@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readEvents, runBench, verifyFolder } from "../../bench/protocols/index.js";
-import { protocols } from "../../src/public/protocols.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 import { options, SETTINGS, testPlan, withFolder } from "./stage.js";
 
 const LONG = 300_000;
 
 describe("a benchmark", { timeout: LONG }, () => {
-  it("measures every registered protocol over the wire, with the same work in each", () =>
+  it("measures every protocol that anybody may call over the wire, with the same work in each", () =>
     withFolder(async (folder) => {
-      const plan = testPlan({ protocols: protocols.map(({ id }) => id), features: ["envelope", "full"] });
+      const plan = testPlan({ protocols: openProtocols.map(({ id }) => id), features: ["envelope", "full"] });
       const result = await runBench(options(folder, plan));
       expect(result.runs.map(({ status, reason, invalid }) => ({ status, reason, invalid }))).toEqual(
         plan.runs.map(() => ({ status: "complete", reason: null, invalid: [] })),

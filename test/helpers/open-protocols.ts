@@ -1,4 +1,4 @@
 import { protocols } from "../../src/public/protocols.js";
 
-/** The protocols that anybody may call. SAGE is only between identities in a registry: `test/sage` has its tests. */
-export const openProtocols = protocols.filter(({ id }) => id !== "sage");
+/** The protocols that anybody may call. Those between identities have tests of their own. */
+export const openProtocols = protocols.filter(({ needsIdentity }) => needsIdentity !== true);

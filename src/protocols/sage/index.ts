@@ -37,6 +37,7 @@ export function sageOver(inner: Protocol): Protocol {
     },
     guardMessages,
     usesIdentity: true,
+    needsIdentity: true,
     // A server that has just started answers the first signature with a challenge.
     requestsPerCall: 2,
     settings: SETTINGS,
