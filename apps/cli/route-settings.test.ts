@@ -48,7 +48,7 @@ describe("openSettings()", () => {
   });
 
   it.each([
-    [{ candidates: "a2a,gopher" }, '--candidates: no protocol is called "gopher"', "There are: a2a, acp, agora, anp"],
+    [{ candidates: "a2a,gopher" }, '--candidates: no protocol is called "gopher"', "There are: a2a, acp, agora, anp, sage"],
     [{ candidates: " , " }, "--candidates is an empty list", undefined],
     [{ priority: "speed" }, '--priority: "speed" is not known', "There are: identity, operations, interaction"],
     [{ without: "luck" }, '--without: "luck" is not known', expect.stringContaining("narrative")],

@@ -39,6 +39,7 @@ describe("the traits of an interface", () => {
   });
 });
 
-test("no registered protocol is sealed over every binding: only a session of a named DID is", () => {
-  expect(protocols.filter((each) => surelyProtected(each).sealed !== "none").map(({ id }) => id)).toEqual([]);
+test("only a protocol between identities is sealed over every binding", () => {
+  const sealed = protocols.filter((each) => surelyProtected(each).sealed !== "none");
+  expect(sealed.map(({ needsIdentity }) => needsIdentity)).toEqual([true]);
 });

@@ -9,6 +9,8 @@ export const AUDIT_EVENTS = [
   "authenticated",
   "refused",
   "probed",
+  "relay.opened",
+  "relay.ended",
   "key.loaded",
   "key.reloaded",
   "key.rotated",

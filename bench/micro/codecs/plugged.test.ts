@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type AgentEvent, answerText, textOf } from "../../../src/index.js";
-import { type Protocol, protocols } from "../../../src/public/protocols.js";
+import type { Protocol } from "../../../src/public/protocols.js";
+import { openProtocols } from "../../../test/helpers/open-protocols.js";
 import { toy } from "../../../test/toy/index.js";
 import { plug } from "./plugged.js";
 import { prose, SIZES } from "./workload.js";
 
 const AGENTS = 3;
 
-describe.each([...protocols, toy].map((protocol): [string, Protocol] => [protocol.id, protocol]))(
+describe.each([...openProtocols, toy].map((protocol): [string, Protocol] => [protocol.id, protocol]))(
   "plug() for %s",
   (id, protocol) => {
     test("sends a message of exactly the measured length", async () => {
@@ -35,7 +36,7 @@ describe.each([...protocols, toy].map((protocol): [string, Protocol] => [protoco
   },
 );
 
-test.each(protocols.filter(({ codec }) => codec !== undefined))(
+test.each(openProtocols.filter(({ codec }) => codec !== undefined))(
   "the codec of $id alone round-trips the message, for each agent",
   async (protocol) => {
     const { work } = await plug(protocol, { protocol: protocol.id, size: "medium", agents: AGENTS });

@@ -8,11 +8,14 @@ import type { Order, Registered, Scene, Work } from "../workload.js";
 /** Calls between two turns of the event loop, the same in every arm. */
 const CALLS_PER_TURN = 50;
 
+/** Both halves are without identities. */
+const open = protocols.filter(({ needsIdentity }) => needsIdentity !== true);
+
 const scenes = new Map<string, Promise<Plugged>>();
 const warm = new Set<string>();
 
 answerCommands({
-  protocols: (): readonly Registered[] => protocols.map(({ id, codec }) => ({ id, hasCodec: codec !== undefined })),
+  protocols: (): readonly Registered[] => open.map(({ id, codec }) => ({ id, hasCodec: codec !== undefined })),
   measure,
 });
 
