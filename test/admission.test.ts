@@ -11,6 +11,7 @@ import { wholeBody } from "../src/transport/body.js";
 import type { HttpHeaders, HttpRequest, Link } from "../src/transport/exchange.js";
 import { poolLink } from "../src/transport/node/index.js";
 import { makeRequest } from "../src/transport/request.js";
+import { openProtocols } from "./helpers/open-protocols.js";
 
 /**
  * Anonymous requests in every protocol: none reaches an agent, and only public documents are served. The requests are derived
@@ -229,8 +230,11 @@ describe("without credentials", () => {
         if (through && matches(route, request)) leading.add(route);
       }
     }
-    // The requests are valid here too: every route except public documents reaches an agent.
-    const silent = routes.filter((route) => !leading.has(route) && !isPublic(route.path.replace(/\*$/, "one")));
+    // The requests are valid here too: every route except public documents, and those between identities, reaches an agent.
+    const open = new Set(openProtocols.flatMap((protocol) => protocol.routes));
+    const silent = routes.filter(
+      (route) => open.has(route) && !leading.has(route) && !isPublic(route.path.replace(/\*$/, "one")),
+    );
     expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 

@@ -14,8 +14,9 @@ import {
   type Task,
   textOf,
 } from "../../src/index.js";
-import { memoryLink, type Protocol, protocols, relay } from "../../src/public/protocols.js";
+import { memoryLink, type Protocol, relay } from "../../src/public/protocols.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 
 /** A real agent with tasks over one protocol, a caller of another protocol, and a bridge in between. */
 
@@ -74,7 +75,7 @@ async function collect(events: AsyncIterable<AgentEvent>): Promise<readonly stri
   return all;
 }
 
-const withTasks = protocols.filter(({ traits }) => traits.tasks);
+const withTasks = openProtocols.filter(({ traits }) => traits.tasks);
 const pairs = (among: readonly Protocol[]) =>
   among.flatMap((listener) =>
     among
@@ -86,7 +87,7 @@ const pairs = (among: readonly Protocol[]) =>
       })),
   );
 
-describe.each(pairs(protocols))("$name", ({ listener, upstreamProtocol }) => {
+describe.each(pairs(openProtocols))("$name", ({ listener, upstreamProtocol }) => {
   let bridged: Across;
   beforeAll(async () => {
     bridged = await across(listener, upstreamProtocol);

@@ -4,6 +4,7 @@ import { httpExchange, runThrough } from "../../conformance/index.js";
 import { bridge, DiscoveryCache, serve } from "../../src/index.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { koine } from "../cli/koine.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 import { startKoine } from "../peers/koine.js";
 import { startOfficial03 } from "../peers/official-0.3.js";
 import { startOfficial13 } from "../peers/official-1.3.js";
@@ -52,7 +53,7 @@ async function brokenBefore(url: string, among: readonly Protocol[], known: type
 }
 
 describe("a gateway with our own agent as upstream", () => {
-  test.each(protocols.map((protocol) => ({ id: protocol.id, protocol })))(
+  test.each(openProtocols.map((protocol) => ({ id: protocol.id, protocol })))(
     "over $id breaks no requirement",
     { timeout: TIMEOUT_MS },
     async ({ protocol }) => {

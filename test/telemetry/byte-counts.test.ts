@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { agent, connect, DiscoveryCache, serve } from "../../src/index.js";
 import { retry, systemClock } from "../../src/public/policies.js";
-import { protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry, type Metrics } from "../../src/public/telemetry.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 
 /** Byte metrics against the bytes that a proxy between the two sides saw. */
 
@@ -88,7 +88,7 @@ async function between(pin: string, handle: Parameters<typeof agent>[0]["handle"
   return { client, server, remote, seen: proxy.seen };
 }
 
-const INTERFACES = [...protocols.map(({ id }) => id), "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC"];
+const INTERFACES = [...openProtocols.map(({ id }) => id), "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC"];
 /** 2 + 3 bytes in UTF-8, and an escape in JSON. */
 const TEXT = 'é"€';
 const BYTES = Buffer.byteLength(TEXT);

@@ -2,8 +2,8 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@
 import { afterEach, describe, expect, test } from "vitest";
 import { agent, type ConnectOptions, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 import { type AuditEntry, bearerTokens } from "../../src/public/auth.js";
-import { protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry, type Metrics } from "../../src/public/telemetry.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 
 /** Discovery and pings are no traffic: a server counts, traces and audits them as what they are. */
 
@@ -46,7 +46,7 @@ const counts = (metrics: Metrics) => Object.fromEntries(COUNTED.map((name) => [n
 const NOTHING = Object.fromEntries(COUNTED.map((name) => [name, 0]));
 
 describe("health checks", () => {
-  test.each(protocols.map(({ id }) => id))(
+  test.each(openProtocols.map(({ id }) => id))(
     "three discoveries and pings by %s are neither calls, bytes nor spans",
     async (pin) => {
       const { server, metrics, spans } = await served(false);
