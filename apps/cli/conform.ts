@@ -116,9 +116,11 @@ async function protocolsAt(url: string, wanted: string | undefined, credentials:
   const named = protocols.filter(({ id }) => id === wanted);
   if (wanted !== undefined && named.length === 0)
     throw usageError(`no protocol is called ${wanted}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
+  // Without an identity nothing can be said of protocols between identities.
+  const tried = wanted === undefined ? protocols.filter(({ needsIdentity }) => needsIdentity !== true) : named;
   const found: Protocol[] = [];
   let refusal: unknown;
-  for (const protocol of wanted === undefined ? protocols : named) {
+  for (const protocol of tried) {
     try {
       const peer = await connect(url, { protocols: [protocol], credentials, as: "koine" });
       found.push(protocol);

@@ -45,9 +45,13 @@ describe("an agent called by its DID", () => {
   });
 
   test("is refused before anything is sent to it without an identity, and by no other protocol", async () => {
-    const { identity: server } = await world.serve();
+    const { url, identity: server } = await world.serve();
     const ann = await world.register();
     await expect(world.connect(server.did, ann, { identity: undefined } as never)).rejects.toMatchObject({
+      code: "unauthenticated",
+      message: expect.stringContaining("koine sage create"),
+    });
+    await expect(world.connect(url, ann, { identity: undefined, pin: "sage" } as never)).rejects.toMatchObject({
       code: "unauthenticated",
       message: expect.stringContaining("koine sage create"),
     });

@@ -4,7 +4,7 @@ import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
 import { connectOver } from "./client.js";
 import { SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
-import { BINDING, VERSION } from "./wire.js";
+import { BINDING, PROTOCOL, VERSION } from "./wire.js";
 
 /**
  * Finds the protocol below at the address, with a card that names the DID, and asks for a signed answer. Without an identity nothing can
@@ -15,8 +15,10 @@ export const discoverOver =
   async (context, url, call, search = {}) => {
     const wanted = calledAgent(context);
     if (sageIdentity(context) === undefined) {
-      if (wanted === undefined) return undefined;
-      throw new AgentError("unauthenticated", `${wanted} takes signed messages: give an identity made by koine sage create`, {
+      const isPinned = search.pin?.split(/[@/]/, 1)[0] === PROTOCOL;
+      if (wanted === undefined && !isPinned) return undefined;
+      const peer = wanted ?? `${url} by SAGE`;
+      throw new AgentError("unauthenticated", `${peer} takes signed messages: give an identity made by koine sage create`, {
         field: "identity",
         sent: "no",
       });
