@@ -1,6 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DidNotResolved, isRefusal, RegistryRefusal } from "./errors.js";
+import { AgentError } from "../../envelope/index.js";
+import { SignatureError } from "../../security/signatures/index.js";
+import {
+  DidNotResolved,
+  isRefusal,
+  isSageErrorName,
+  namedByPeer,
+  RegistryRefusal,
+  refusalFor,
+  SageError,
+  sageError,
+} from "./errors.js";
 
 const { abi } = JSON.parse(readFileSync(new URL("contracts/SageRegistry.json", import.meta.url), "utf8")) as {
   readonly abi: readonly { readonly type: string; readonly name?: string }[];
@@ -33,4 +44,54 @@ test.each([
     message: "why",
     facts: { field: "did", detail: { error: "ErrDIDNotResolved", reason } },
   });
+});
+
+test.each([
+  ["missing", "sig.missing", "ErrInvalidSignature", "bad_signature"],
+  ["coverage", "sig.coverage", "ErrInvalidSignature", "bad_signature"],
+  ["expired", "sig.stale", "ErrInvalidSignature", "bad_signature"],
+  ["digest_mismatch", "digest.mismatch", "ErrInvalidSignature", "bad_signature"],
+  ["replayed", "sig.replay", "ErrReplayAttack", "replayed"],
+  ["too_large", "size.exceeded", "ErrInvalidMessage", "invalid_message"],
+] as const)("a signature that is refused as %s is %s of %s", (problem, reason, name, code) => {
+  expect(sageError(new SignatureError(problem, "why"))).toMatchObject({
+    name,
+    code,
+    reason,
+    facts: { detail: { error: name, reason } },
+  });
+});
+
+test("a DID that is not resolved gets its name once, and other errors stay what they are", () => {
+  const unresolved = new AgentError("identity_unresolved", "no record");
+  const named = sageError(unresolved);
+  expect(named).toMatchObject({ name: "ErrDIDNotResolved", code: "identity_unresolved", facts: { cause: unresolved } });
+  expect(sageError(named)).toBe(named);
+  const other = new AgentError("overloaded", "later");
+  expect(sageError(other)).toBe(other);
+});
+
+test("a caller is told the name of a refusal and not its reason", () => {
+  const refused = refusalFor(new SageError("sig.coverage", "content-digest is not covered"));
+  expect(refused).toMatchObject({ code: "unauthenticated", message: "the request was refused (ErrInvalidSignature)" });
+  expect(refused.facts.detail).toEqual({ error: "ErrInvalidSignature" });
+});
+
+test.each([
+  new SageError("policy_denied", "not sealed"),
+  new AgentError("overloaded", "later"),
+  new AgentError("unauthenticated", "sign with this nonce", { detail: { error: "ErrReplayAttack" } }),
+])("$message is told as it is", (error) => {
+  expect(refusalFor(error)).toBe(error);
+});
+
+test("an error that a peer named has the code that it has here", () => {
+  const told = new AgentError("unauthenticated", "refused", { detail: { error: "ErrSessionExpired" } });
+  expect(namedByPeer(told)).toMatchObject({ name: "ErrSessionExpired", code: "session_expired", message: "refused" });
+  for (const error of [
+    new AgentError("unauthenticated", "who?"),
+    new AgentError("internal", "no", { detail: { error: "ErrReplayAttack" } }),
+  ])
+    expect(namedByPeer(error)).toBe(error);
+  expect([isSageErrorName("toString"), isSageErrorName(1)]).toEqual([false, false]);
 });
