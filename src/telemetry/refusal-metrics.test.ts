@@ -15,9 +15,11 @@ test("refusals are counted by reason, once for each request, and the reason is t
   refused(same, replayed, "toy");
   refused(same, new AgentError("forbidden", "the same request"), "toy");
   refused(head(), replayed, "toy");
+  refused(head(), new AgentError("bad_signature", "too little", { detail: { reason: "sig.alg-mismatch" } }), "toy");
   refused(head(), new AgentError("forbidden", "no reason but its code"), "toy");
   expect(prometheusText(metrics.families()).split("\n").slice(2)).toEqual([
     'CALLERS_REFUSED{src_agent="other",dst_id="other",protocol="toy",reason="invalid_nonce"} 2',
+    'CALLERS_REFUSED{src_agent="other",dst_id="other",protocol="toy",reason="sig.alg-mismatch"} 1',
     'CALLERS_REFUSED{src_agent="other",dst_id="other",protocol="toy",reason="forbidden"} 1',
     "",
   ]);

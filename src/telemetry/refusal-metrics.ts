@@ -4,7 +4,7 @@ import { OTHER } from "./edge.js";
 import type { Metrics } from "./metrics.js";
 
 /** Reasons are names of our own tables. Anything else would let a peer create series. */
-const REASON = /^[a-z][a-z0-9_]{0,39}$/;
+const REASON = /^[a-z][a-z0-9_.-]{0,39}$/;
 
 /** Counts callers that a protocol refused, once for each request or session. */
 export type RefusalMetrics = (head: RequestHead, error: AgentError, protocol: string) => void;

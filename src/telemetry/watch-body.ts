@@ -1,5 +1,5 @@
 import { watchIterable } from "../policies/index.js";
-import { type Chunk, type HttpResponse, isStream } from "../transport/exchange.js";
+import { type Chunk, type HttpResponse, isStream, withBody } from "../transport/exchange.js";
 import { utf8Length } from "./content-bytes.js";
 
 /** Receives the progress of one response body. */
@@ -23,9 +23,7 @@ export function watchBody(response: HttpResponse, watch: BodyWatch): HttpRespons
     item: (chunk) => watch.bytes(chunkBytes(chunk), chunk),
     end: (_kind, thrown) => watch.end(thrown),
   });
-  const { status, headers, idle } = response;
-  if (response.trailers === undefined) return { status, headers, body: counted, idle };
-  return { status, headers, body: counted, idle, trailers: () => response.trailers?.() ?? {} };
+  return withBody(response, counted);
 }
 
 export function chunkBytes(chunk: Chunk): number {

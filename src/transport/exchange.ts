@@ -212,6 +212,20 @@ export function isStream(body: HttpResponse["body"]): body is AsyncIterable<Chun
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
+/** The same response with another body: for those who observe a stream. Responses may be instances, which a spread does not copy. */
+export function withBody(response: HttpResponse, body: HttpResponse["body"]): HttpResponse {
+  const { status, headers, idle, jsonLimits } = response;
+  return {
+    status,
+    headers,
+    body,
+    idle,
+    jsonLimits,
+    ...(response.trailers && { trailers: () => response.trailers?.() ?? {} }),
+    ...(response.sign && { sign: (final, request) => response.sign?.(final, request) ?? {} }),
+  };
+}
+
 /** Counts connections that wait for their handshake, for metrics. */
 export interface HandshakeSink {
   waiting(change: 1 | -1): void;

@@ -7,7 +7,7 @@ import { openSqliteStore, type RemoteAgent } from "../../src/index.js";
 import { SUBPROTOCOL } from "../../src/protocols/anp/session/profile.js";
 import type { Identity, LocalIdentity } from "../../src/security/identity/index.js";
 import type { Chunk } from "../../src/transport/exchange.js";
-import { RefusalLog } from "../anp/refusal-log.js";
+import { RefusalLog } from "../helpers/refusal-log.js";
 import { pass, type Tamper, tamperingLink } from "../secured-toy/tampering-link.js";
 import { RawSession } from "../session-toy/raw-session.js";
 import { called, closeAll, closeLater, directory, host, reasonOf, served } from "./peers.js";
@@ -16,7 +16,7 @@ import { called, closeAll, closeLater, directory, host, reasonOf, served } from 
 
 let log: RefusalLog;
 beforeEach(() => {
-  log = new RefusalLog();
+  log = new RefusalLog("anp");
 });
 afterEach(async () => {
   await closeAll();

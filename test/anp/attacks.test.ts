@@ -9,8 +9,8 @@ import { createReplayGuard } from "../../src/security/replay/index.js";
 import { MessageSigner, type SignatureProfile } from "../../src/security/signatures/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { makeRequest } from "../../src/transport/request.js";
+import { RefusalLog } from "../helpers/refusal-log.js";
 import { boundIdentity, DidDirectory, freePort, LOOPBACK } from "./directory.js";
-import { RefusalLog } from "./refusal-log.js";
 
 /** Requests of an attacker, each refused with a named reason and counted. They are written by hand: nothing of the client is used. */
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => directory.close());
 beforeEach(async () => {
-  log = new RefusalLog();
+  log = new RefusalLog("anp");
   ann = await directory.create("ann");
   url = await served();
 });

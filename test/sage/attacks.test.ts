@@ -22,7 +22,10 @@ beforeEach(async () => {
   ({ url, identity: server } = await world.serve());
   ann = await world.register();
 });
-afterEach(() => world.close());
+afterEach(async () => {
+  world.log.expectMetered();
+  await world.close();
+});
 
 interface Sent {
   readonly url: string;

@@ -10,7 +10,7 @@ import { createReplayGuard } from "../../src/security/replay/index.js";
 import { createMemoryStore, type Store } from "../../src/tasks/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { freePort } from "../anp/directory.js";
-import { RefusalLog } from "../anp/refusal-log.js";
+import { RefusalLog } from "../helpers/refusal-log.js";
 import { newAgent, registrationOf } from "./registries.js";
 
 export const sage = sageOver(a2a);
@@ -24,7 +24,7 @@ export const UNSEALED = { sage: { recordMs: 0, seal: false } } as const;
 export class SageWorld {
   readonly store: Store = createMemoryStore({ now: Date.now });
   readonly registry = new EmbeddedRegistry(recordsBelow(this.store.records, "sage"), { network: "local", now: Date.now });
-  readonly log = new RefusalLog();
+  readonly log = new RefusalLog("sage");
   readonly #closing: (() => Promise<unknown>)[] = [];
 
   async register(endpoint = "http://127.0.0.1:1"): Promise<LocalIdentity> {
@@ -56,6 +56,7 @@ export class SageWorld {
       settings: SETTINGS,
       store: this.store,
       audit: this.log.audit,
+      telemetry: this.log.telemetry,
       replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 }),
       ...options,
     });

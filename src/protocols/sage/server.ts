@@ -17,7 +17,7 @@ import type { Host, Protocol, Route, Served } from "../protocol.js";
 import { readSigned } from "./codec.js";
 import { refusalFor, SageError, sageError } from "./errors.js";
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
-import { isAsFreshAsItsRequest, proofIn } from "./message/message-proof.js";
+import { markAsFresh, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
 import { EventSealer } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
@@ -136,7 +136,10 @@ class SignedSide {
   #refused(request: HttpRequest, thrown: unknown): AgentError {
     const error = sageError(thrown);
     const reason = error.facts.detail?.["reason"] ?? error.code;
-    this.#host.refused(request, new AgentError(error.code, `request refused (${reason}): ${error.message}`));
+    this.#host.refused(
+      request,
+      new AgentError(error.code, `request refused (${reason}): ${error.message}`, { detail: { reason } }),
+    );
     return refusalFor(error);
   }
 
@@ -216,7 +219,7 @@ class SignedSide {
         throw new SageError("policy_denied", "the request is in a session or begins one, and its message is not sealed");
       const proof = proofIn(envelope);
       if (proof === undefined) throw new SageError("sig.missing", "the request is signed, and its message is not");
-      if (proof.signer === caller.did) isAsFreshAsItsRequest(proof);
+      if (proof.signer === caller.did) markAsFresh(proof);
       else if (!this.#settings.relays.includes(caller.did))
         throw new SageError("sig.binding", `${caller.did} sent a message of ${proof.signer.slice(0, 200)}`);
       const { recipient } = readSigned(proof.signed);

@@ -1,5 +1,5 @@
 import { watchIterable } from "../../policies/index.js";
-import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
+import { type HttpRequest, type HttpResponse, isStream, withBody } from "../../transport/exchange.js";
 import { BodyCapture, type WireCapture } from "./body-capture.js";
 import { requestHead } from "./secrets.js";
 
@@ -22,7 +22,7 @@ export function captureRequest(request: HttpRequest, bodyBytes: number): BodyCap
 /** Captures a response and returns it. Streamed bodies are captured as the reader consumes them, never ahead. */
 export function captureResponse(response: HttpResponse, bodyBytes: number, observer: ExchangeObserver): HttpResponse {
   const capture = new BodyCapture(String(response.status), response.headers, bodyBytes);
-  const { status, headers, body, idle } = response;
+  const { body } = response;
   const end = (): void => {
     capture.addTrailers(response.trailers?.());
     capture.end();
@@ -42,8 +42,7 @@ export function captureResponse(response: HttpResponse, bodyBytes: number, obser
     },
     end,
   });
-  if (response.trailers === undefined) return { status, headers, body: observedBody, idle };
-  return { status, headers, body: observedBody, idle, trailers: () => response.trailers?.() ?? {} };
+  return withBody(response, observedBody);
 }
 
 /** Applies `capture` now, or when the response arrives. */

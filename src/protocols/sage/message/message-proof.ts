@@ -78,8 +78,8 @@ export interface Verification extends PeerKeySource {
 
 const fresh = new WeakSet<Proof>();
 
-/** Its author signed the request with it just now, so that it is no older than the request. */
-export function isAsFreshAsItsRequest(proof: Proof): void {
+/** For a message whose author signed the request that brings it: it is no older than that request. */
+export function markAsFresh(proof: Proof): void {
   fresh.add(proof);
 }
 

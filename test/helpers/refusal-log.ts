@@ -2,12 +2,17 @@ import { expect } from "vitest";
 import type { AuditEntry, AuditSink } from "../../src/public/auth.js";
 import { createMetrics, createTelemetry } from "../../src/telemetry/index.js";
 
-/** The refusals that a server counts, as its audit log and its metrics have them: each with the error code and the reason of ANP. */
+/** The refusals that a server counts, as its audit log and its metrics have them: each with the error code and the reason of the protocol. */
 export class RefusalLog {
   readonly #entries: AuditEntry[] = [];
   readonly #metrics = createMetrics();
+  readonly #protocol: string;
   readonly audit: AuditSink = { record: (entry) => void this.#entries.push(entry), close: async () => undefined };
   readonly telemetry = createTelemetry({ metrics: this.#metrics });
+
+  constructor(protocol: string) {
+    this.#protocol = protocol;
+  }
 
   /** `unauthenticated invalid_nonce`, in order. */
   all(): readonly string[] {
@@ -18,7 +23,7 @@ export class RefusalLog {
     return this.#entries
       .filter(({ event }) => event === "refused")
       .map(({ code = "", reason = "" }) => {
-        const [, named = "", last = ""] = /\((\w+)\)|: (\w+)$/.exec(reason) ?? [];
+        const [, named = "", last = ""] = /\(([\w.-]+)\)|: (\w+)$/.exec(reason) ?? [];
         const name = named + last;
         return { code, name, label: /^(record|message) refused/.test(reason) ? `record_${name}` : name || code };
       });
@@ -34,7 +39,7 @@ export class RefusalLog {
     const samples = this.#metrics.families().find(({ name }) => name === "CALLERS_REFUSED")?.samples ?? [];
     return new Map(
       samples.map((sample) => {
-        expect(sample.edge).toMatchObject({ srcAgent: "other", dstId: "other", protocol: "anp" });
+        expect(sample.edge).toMatchObject({ srcAgent: "other", dstId: "other", protocol: this.#protocol });
         return [sample.edge.reason ?? "", "value" in sample ? sample.value : 0];
       }),
     );
