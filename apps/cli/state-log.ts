@@ -88,13 +88,14 @@ export class StateLog {
   #pause(): Promise<void> {
     const { signal } = this.#stop;
     return new Promise((resolve) => {
-      const cancel = this.#parts.clock.after(CHECK_EVERY_MS, resolve);
       const end = (): void => {
         cancel();
+        signal.removeEventListener("abort", end);
         resolve();
       };
+      const cancel = this.#parts.clock.after(CHECK_EVERY_MS, end);
       if (signal.aborted) end();
-      else signal.addEventListener("abort", end, { once: true });
+      else signal.addEventListener("abort", end);
     });
   }
 

@@ -16,6 +16,34 @@ export function escaped(text: string): string {
   return text.replace(UNSEEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
+export interface Page {
+  readonly title: string;
+  readonly style: string;
+  /** Markup. */
+  readonly body: string;
+  /** Loads itself again. */
+  readonly refreshSeconds?: number;
+}
+
+/** One file that needs nothing else: no script, no font, no address. */
+export function pageHtml({ title, style, body, refreshSeconds }: Page): string {
+  const refresh = refreshSeconds === undefined ? "" : `\n<meta http-equiv="refresh" content="${refreshSeconds}">`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
 /** A table with header cells for its columns and rows; the note stands below it. */
 export function tableHtml({ title, head, rows, note }: Table): string {
   const heads = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("");

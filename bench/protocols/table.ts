@@ -56,15 +56,15 @@ function intervalOf({ low, high }: Estimate): string {
 
 /** Two results beside each other. */
 export function renderChanges(changes: readonly ArmChange[]): string {
-  const rows = changes.map(({ arm, condition, metric, before, after, shift, interval, p, runs }) => [
+  const rows = changes.map(({ arm, condition, metric, before, after, shift, interval, adjustedP, runs }) => [
     `${arm}, ${condition}`,
     metric,
     short(before ?? undefined),
     short(after ?? undefined),
     short(shift),
     interval === undefined ? "–" : `${short(interval[0])} to ${short(interval[1])}`,
-    p === undefined ? "–" : p.toPrecision(2),
+    adjustedP === undefined ? "–" : adjustedP.toPrecision(2),
     String(runs),
   ]);
-  return renderTable(["arm", "metric", "before", "after", "shift", "95 %", "p", "runs"], rows);
+  return renderTable(["arm", "metric", "before", "after", "shift", "95 %", "p (Holm)", "runs"], rows);
 }

@@ -1,33 +1,20 @@
-import { escaped, tableHtml } from "../harness/html.js";
+import { escaped, pageHtml, tableHtml } from "../harness/html.js";
 import type { Report, RunReport } from "./report.js";
 import type { CoveragePoint, ReliabilityBin } from "./selective.js";
 import type { Section } from "./table.js";
 import { sectionsOf, titleOf } from "./tables.js";
 
-/** One file that needs nothing else: no script, no font, no address. */
 export function reportHtml(report: Report): string {
   const runs = new Map(report.runs.map((run) => [run.name, run]));
   const title = titleOf(report);
   const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, section.title === title));
   const charts = [...runs.values()].flatMap(chartsOf);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
+  const body = `<main>
 <h1>${escaped(title)}</h1>
 ${charts.join("\n")}
 ${sections.join("\n")}
-</main>
-</body>
-</html>
-`;
+</main>`;
+  return pageHtml({ title, style: STYLE, body });
 }
 
 const STYLE = `

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
-import type { Slice, Window } from "../../harness/tally.js";
+import type { Window } from "../../harness/tally.js";
+import { measureEcho } from "./measure-echo.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { ECHO_CASES, PLAIN_SERVER, type SageKind, SERVERS, WORK_CASES } from "./sage-cases.js";
 import type { EchoStage } from "./session-echo.js";
@@ -41,12 +42,7 @@ interface Started {
 async function measure({ server, kind, port }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
   await server.ask("restart");
   await load.ask("open", { port, kind });
-  const before = await server.usage();
-  const { counted, completed, windowMs, p50Us, p99Us } = await load.ask<Slice>("run", order);
-  const after = await server.usage();
-  await load.ask("close");
-  const perSecond = (counted / windowMs) * 1000;
-  return { perSecond, p50Us, p99Us, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: counted };
+  return measureEcho(server, load, order);
 }
 
 /** Handshakes and resolutions in one process; the chain is a process beside it. Full runs only: they have no target. */

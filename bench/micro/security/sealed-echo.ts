@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
-import type { Slice, Window } from "../../harness/tally.js";
+import type { Window } from "../../harness/tally.js";
+import { measureEcho } from "./measure-echo.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { AGAIN, CALL_CASE, FLOOR, SEALED, SEALED_CASES, type SealedKind } from "./sealed-cases.js";
 import type { EchoStage } from "./session-echo.js";
@@ -70,10 +71,5 @@ async function startCalls(agent: Worker, relay: Worker): Promise<readonly Starte
 
 async function measure({ server, connect, target }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
   await load.ask(connect, target);
-  const before = await server.usage();
-  const { counted, completed, windowMs, p50Us, p99Us } = await load.ask<Slice>("run", order);
-  const after = await server.usage();
-  await load.ask("close");
-  const perSecond = (counted / windowMs) * 1000;
-  return { perSecond, p50Us, p99Us, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: counted };
+  return measureEcho(server, load, order);
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { type Cores, startWorker, type Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
-import type { Slice, Window } from "../../harness/tally.js";
+import type { Window } from "../../harness/tally.js";
+import { measureEcho } from "./measure-echo.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { ECHO_CASES, type EchoOrder, type StartWsEcho } from "./workload.js";
 
@@ -54,10 +55,5 @@ export async function echoArms({ dist, cores, window, warmUpMs, quick }: EchoSta
 /** A new session each time, because an idle one is closed. Its handshakes are not counted. */
 async function measure(server: Worker, load: Worker, port: number, order: EchoOrder): Promise<Measurement> {
   await load.ask("open", port);
-  const before = await server.usage();
-  const { counted, completed, windowMs, p50Us, p99Us } = await load.ask<Slice>("run", order);
-  const after = await server.usage();
-  await load.ask("close");
-  const perSecond = (counted / windowMs) * 1000;
-  return { perSecond, p50Us, p99Us, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: counted };
+  return measureEcho(server, load, order);
 }

@@ -1,9 +1,9 @@
 import type { BenchResult } from "../result/index.js";
 import { isMetric, type Metric } from "../result/result.js";
-import { comparePairs, type PairComparison } from "../statistics/index.js";
+import { comparePairs, holm, type PairComparison } from "../statistics/index.js";
 import { FolderError } from "./folder.js";
 
-/** One arm in two results: the second minus the first. */
+/** One arm in two results: the second minus the first. Holm's correction is over all changes. */
 export interface ArmChange extends Pick<PairComparison, "shift" | "interval" | "p" | "adjustedP" | "equivalenceP"> {
   readonly arm: string;
   readonly condition: string;
@@ -25,7 +25,7 @@ export function compareResults(before: BenchResult, after: BenchResult): ResultC
     throw new FolderError(`${before.plan.scenario} and ${after.plan.scenario} are different scenarios`);
   const { primary, marginUs } = after.plan;
   const metrics = [...new Set<Metric>([...(isMetric(primary) ? [primary] : []), "p50Us", "p95Us", "throughputPerS"])];
-  const changes = after.arms.flatMap((arm) => {
+  const found = after.arms.flatMap((arm) => {
     const old = before.arms.find((each) => each.arm === arm.arm && each.condition === arm.condition);
     if (old === undefined) return [];
     return metrics.map((metric): ArmChange => {
@@ -41,11 +41,14 @@ export function compareResults(before: BenchResult, after: BenchResult): ResultC
         shift: compared?.shift,
         interval: compared?.interval,
         p: compared?.p,
-        adjustedP: compared?.adjustedP,
-        equivalenceP: compared?.equivalenceP,
+        adjustedP: undefined,
+        // The margin is one of times.
+        equivalenceP: metric.endsWith("Us") ? compared?.equivalenceP : undefined,
       };
     });
   });
+  const corrected = holm(found.flatMap(({ p }) => p ?? []))[Symbol.iterator]();
+  const changes = found.map((change) => (change.p === undefined ? change : { ...change, adjustedP: corrected.next().value }));
   return { changes, notes: [...settingNotes(before, after), ...armNotes(before, after)] };
 }
 

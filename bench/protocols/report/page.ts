@@ -1,4 +1,4 @@
-import { escaped, tableHtml } from "../../harness/html.js";
+import { escaped, pageHtml, tableHtml } from "../../harness/html.js";
 import type { BenchResult, Check, Control, Manifest } from "../result/index.js";
 import type { Legend } from "./breakdown-charts.js";
 import {
@@ -14,22 +14,11 @@ import { STYLE } from "./style.js";
 import { controlTable } from "./tables.js";
 import { conditionViews } from "./view.js";
 
-/** The report as one file that needs nothing else: no script, no font, no address. */
 export function reportHtml(result: BenchResult, manifest?: Manifest): string {
   const sections = sectionsOf(result);
   const appendix = appendixOf(result, manifest);
   const title = titleOf(result);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the results</a>
+  const body = `<a class="skip" href="#content">Skip to the results</a>
 <header>
 <h1>${escaped(title)}</h1>
 <p class="lead">${escaped(leadOf(result, manifest))}</p>
@@ -44,10 +33,8 @@ ${sections.map(sectionHtml).join("\n")}
 ${appendix.map(panelHtml).join("\n")}
 </section>
 </main>
-<footer><p>Every number is computed from the raw events beside this file; <code>koine bench verify</code> computes them again.</p></footer>
-</body>
-</html>
-`;
+<footer><p>Every number is computed from the raw events beside this file; <code>koine bench verify</code> computes them again.</p></footer>`;
+  return pageHtml({ title, style: STYLE, body });
 }
 
 const BELIEF = { id: "controls", title: "Can it be believed?" } as const;

@@ -1,7 +1,7 @@
-import { escaped, tableHtml } from "../../harness/html.js";
+import { escaped, pageHtml, tableHtml } from "../../harness/html.js";
 import type { Plan, PlannedRun, RunSummary } from "../result/index.js";
 import { STYLE } from "./style.js";
-import { figure } from "./words.js";
+import { RUN_HEAD, runCells } from "./tables.js";
 
 /** How far a benchmark is, between two runs. */
 export interface Running {
@@ -18,6 +18,7 @@ export interface Running {
 export const REFRESH_SECONDS = 5;
 /** The page is written between runs: a table of all of them would grow without need. */
 const RUNS_SHOWN = 30;
+const PROGRESS = "progress { width: 100%; height: 1.2rem; accent-color: var(--accent); }";
 
 /** The page while a benchmark runs. It stands where the report will be. */
 export function runningHtml({ plan, done, current, remainingMs, ended }: Running): string {
@@ -26,43 +27,27 @@ export function runningHtml({ plan, done, current, remainingMs, ended }: Running
   const failed = ended.filter(({ status, invalid }) => status !== "complete" || invalid.length > 0).length;
   const table = {
     title: "The latest runs",
-    head: ["run", "arm", "condition", "status", "answered of sent", "P50 (ms)", "P95 (ms)"],
+    head: ["run", ...RUN_HEAD],
     rows: ended
       .slice(-RUNS_SHOWN)
       .reverse()
-      .map(({ run, arm, condition, status, invalid, requests, metrics }) => [
-        run,
-        arm,
-        condition,
-        invalid.length > 0 ? "INVALID" : status,
-        `${requests.answered} of ${requests.sent}`,
-        figure("p50Us", metrics.p50Us),
-        figure("p95Us", metrics.p95Us),
-      ]),
+      .map((each) => [each.run, ...runCells(each)]),
     note: "Single runs, without intervals: nothing is concluded before the end.",
   };
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="${REFRESH_SECONDS}">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${done} of ${total} · ${escaped(plan.scenario)}</title>
-<style>${STYLE}progress { width: 100%; height: 1.2rem; accent-color: var(--accent); }</style>
-</head>
-<body>
-<header><h1>${escaped(plan.scenario)} is running</h1>
+  const body = `<header><h1>${escaped(plan.scenario)} is running</h1>
 <p class="lead">${done} of ${total} runs are done, ${escaped(left)}. Now: ${escaped(current.arm)}, ${escaped(current.condition)}.${failed === 0 ? "" : ` ${failed} runs failed or are invalid.`}</p>
 </header>
 <main>
 <p><progress max="${total}" value="${done}" aria-label="Runs done">${done} of ${total}</progress></p>
 <article class="panel numbers"><div class="scroll" tabindex="0" role="group" aria-label="The latest runs">${tableHtml(table)}</div></article>
 </main>
-<footer><p>This page loads itself again every ${REFRESH_SECONDS} seconds; the report takes its place at the end.</p></footer>
-</body>
-</html>
-`;
+<footer><p>This page loads itself again every ${REFRESH_SECONDS} seconds; the report takes its place at the end.</p></footer>`;
+  return pageHtml({
+    title: `${done} of ${total} · ${plan.scenario}`,
+    style: STYLE + PROGRESS,
+    body,
+    refreshSeconds: REFRESH_SECONDS,
+  });
 }
 
 function minutes(ms: number): string {

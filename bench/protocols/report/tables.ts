@@ -1,6 +1,6 @@
 import type { Table } from "../../harness/table.js";
 import { short } from "../../harness/table.js";
-import { type BenchResult, type Comparison, type Manifest, type Metric, SEGMENTS } from "../result/index.js";
+import { type BenchResult, type Comparison, type Manifest, type Metric, type RunSummary, SEGMENTS } from "../result/index.js";
 import { conclusionOf, deltaLabel } from "../statistics/index.js";
 import { BYTE_PARTS, BYTE_WORDS, type LoadCurve } from "./breakdown-charts.js";
 import type { ConditionView } from "./view.js";
@@ -142,24 +142,33 @@ export function controlTable({ controls }: BenchResult): Table {
   };
 }
 
+/** What every table of runs shows of one. */
+export const RUN_HEAD = ["arm", "condition", "status", "answered of sent", "P50 (ms)", "P95 (ms)"] as const;
+
+export function runCells({ arm, condition, status, invalid, requests, metrics }: RunSummary): readonly string[] {
+  return [
+    arm,
+    condition,
+    invalid.length > 0 ? "INVALID" : status,
+    `${requests.answered} of ${requests.sent}`,
+    figure("p50Us", metrics.p50Us),
+    figure("p95Us", metrics.p95Us),
+  ];
+}
+
 export function runTable({ runs }: BenchResult): Table {
   return {
     title: "All runs, in the order in which they were measured",
-    head: ["run", "block", "arm", "condition", "status", "answered of sent", "P50 (ms)", "P95 (ms)", "per s", "remarks"],
-    rows: runs.map(({ run, block, arm, condition, status, requests, metrics, reason, invalid, errors }) => [
-      run,
-      String(block),
-      arm,
-      condition,
-      invalid.length > 0 ? "INVALID" : status,
-      `${requests.answered} of ${requests.sent}`,
-      figure("p50Us", metrics.p50Us),
-      figure("p95Us", metrics.p95Us),
-      figure("throughputPerS", metrics.throughputPerS),
+    head: ["run", "block", ...RUN_HEAD, "per s", "remarks"],
+    rows: runs.map((each) => [
+      each.run,
+      String(each.block),
+      ...runCells(each),
+      figure("throughputPerS", each.metrics.throughputPerS),
       [
-        ...(reason === null ? [] : [reason]),
-        ...invalid,
-        ...Object.entries(errors).map(([error, count]) => `${count} × ${error}`),
+        ...(each.reason === null ? [] : [each.reason]),
+        ...each.invalid,
+        ...Object.entries(each.errors).map(([error, count]) => `${count} × ${error}`),
       ].join("; "),
     ]),
   };

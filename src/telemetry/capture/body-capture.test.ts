@@ -15,6 +15,15 @@ describe("a captured body", () => {
     expect(capture.wire()).toMatchObject({ head: "200", body: '{"a": "ü"}', encoding: "utf8", bytes: 11, cut: false });
   });
 
+  it("is a copy: a chunk is often a view of a buffer that is used again", () => {
+    const capture = new BodyCapture("200", JSON_TYPE, 100);
+    const chunk = Buffer.from('{"a":1}');
+    capture.add(chunk);
+    chunk.fill(0);
+    capture.end();
+    expect(capture.wire().body).toBe('{"a":1}');
+  });
+
   it("is cut at the limit, between characters, and still counted to its end", () => {
     const capture = new BodyCapture("200", JSON_TYPE, 4);
     capture.add("abcü");

@@ -76,7 +76,8 @@ export class BodyCapture implements WireCapture {
     this.#bytes += length;
     const room = this.#limit - this.#taken - this.#pendingBytes;
     // Copy: the chunk is often a view of a much larger buffer. Of a long text only what fits is encoded.
-    const kept = typeof chunk === "string" ? bytesOf(chunk.slice(0, room)).subarray(0, room) : chunk.slice(0, room);
+    const kept =
+      typeof chunk === "string" ? bytesOf(chunk.slice(0, room)).subarray(0, room) : new Uint8Array(chunk.subarray(0, room));
     this.#pending.add(kept);
     this.#pendingBytes += kept.length;
     if (kept.length < length) {
