@@ -12,8 +12,8 @@ function gate() {
   return { opened, open: () => open() };
 }
 const happened: string[] = [];
-const teller = agent({
-  name: "teller",
+const inPieces = agent({
+  name: "in-pieces",
   description: "answers in pieces",
   async *handle({ text }, task) {
     yield task.working("on it");
@@ -35,7 +35,7 @@ const connected = async (pin?: string): Promise<RemoteAgent> => {
   return peer;
 };
 beforeAll(async () => {
-  server = await serve(teller);
+  server = await serve(inPieces);
   pins = (await connected()).interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`);
 });
 afterAll(async () => {

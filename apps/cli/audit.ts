@@ -1,6 +1,5 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Json } from "../../src/index.js";
 import { parseEntry } from "../../src/internal.js";
 import { type AuditEntry, type AuditEvent, auditFiles, readAuditLines, verifyAudit } from "../../src/public/auth.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -84,8 +83,7 @@ function isWanted(entry: AuditEntry, { since, who, event }: AuditOptions): boole
 }
 
 async function write(entry: AuditEntry, output: Output): Promise<void> {
-  if (output.format === "json")
-    await output.line(entry as unknown as Json); // it was read as JSON
+  if (output.format === "json") await output.line(entry);
   else await output.text(`${describe(entry)}\n`);
 }
 

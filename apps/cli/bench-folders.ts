@@ -1,5 +1,4 @@
 import { compareResults, FolderError, readResult, renderChanges, verifyFolder, WriteError } from "../../bench/protocols/index.js";
-import type { JsonObject } from "../../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -16,8 +15,7 @@ export async function verify(folder: string, options: FolderOptions): Promise<vo
   const output = createOutput(options.output);
   const found = await aboutFolder(() => verifyFolder(folder));
   const { differences, events, status } = found;
-  // JSON values, read from the two files.
-  if (output.format === "json") await output.document(found as unknown as JsonObject);
+  if (output.format === "json") await output.document(found);
   else {
     const lines = differences
       .slice(0, MAX_PRINTED)
@@ -38,8 +36,7 @@ export async function compare(before: string, after: string, options: FolderOpti
   const output = createOutput(options.output);
   const compared = await aboutFolder(async () => compareResults(readResult(before), readResult(after)));
   for (const note of compared.notes) output.say(printable(note));
-  // JSON values, computed from two result files.
-  if (output.format === "json") await output.document(JSON.parse(JSON.stringify(compared)) as JsonObject);
+  if (output.format === "json") await output.document(compared);
   else await output.text(`${renderChanges(compared.changes)}\n`);
 }
 

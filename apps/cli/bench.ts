@@ -22,8 +22,6 @@ import {
   scenarios,
   scheduleFaults,
 } from "../../bench/protocols/index.js";
-
-import type { JsonObject } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { aboutFolder } from "./bench-folders.js";
 import { CliError, EXIT, usageError } from "./exit.js";
@@ -111,8 +109,7 @@ export function benchScenario(name: string) {
       progress.stop();
       interrupt.stop();
     }
-    // The result file is JSON.
-    if (output.format === "json") await output.document(result as unknown as JsonObject);
+    if (output.format === "json") await output.document(result);
     else await output.text(renderResult(result));
     output.say(`kept in ${printable(folder)}; koine bench verify ${printable(folder)} computes it again`);
     judge(result, interrupt.signal.aborted, folder);

@@ -1,5 +1,5 @@
 import type { Report, RunOptions, Subject } from "../../conformance/index.js";
-import { AgentError, type Credentials, connect, type Json } from "../../src/index.js";
+import { AgentError, type Credentials, connect } from "../../src/index.js";
 import { credentialHeaders, parseDid } from "../../src/internal.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
@@ -48,8 +48,7 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
     progress.stop();
   }
   if (report.verdicts.length === 0) throw usageError("no requirement has such an id", "Run it without --only to see the ids.");
-  // A report is plain data, so its JSON is JSON.
-  if (output.format === "json") await output.document({ ...report, grid: toGrid(report) } as unknown as Json);
+  if (output.format === "json") await output.document({ ...report, grid: toGrid(report) });
   else await output.text(`${formatGrid(toGrid(report))}\n\n${printable(formatDetails(report))}\n`);
   if (!report.conforms)
     throw new CliError(EXIT.failure, "the endpoint does not conform: something that must hold does not", {
@@ -173,8 +172,7 @@ async function conformThrough(command: ThroughCommand, output: Output): Promise<
   }).finally(() => progress.stop());
   if (report.through.verdicts.length === 0)
     throw usageError("no requirement has such an id", "Run it without --only to see the ids.");
-  // A report is plain data, so its JSON is JSON.
-  if (output.format === "json") await output.document(report as unknown as Json);
+  if (output.format === "json") await output.document(report);
   else await output.text(`${printable(formatThrough(report))}\n`);
   if (!report.holds) throw new CliError(EXIT.failure, "the gateway breaks what holds without it", { code: "not_conforming" });
 }

@@ -1,4 +1,4 @@
-import { AgentError, type Json } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
 import { credentialHeaders, limitedSignal } from "../../src/internal.js";
 import {
   type CapturedMessage,
@@ -84,7 +84,7 @@ function groupPrinter(
   const drawn = new Set<string>();
   return async (group) => {
     if (output.format === "json") {
-      for (const captured of group) await output.line(captured as unknown as Json); // read as JSON
+      for (const captured of group) await output.line(captured);
       return;
     }
     const [first] = group;

@@ -19,10 +19,10 @@ export interface Output extends Streams {
   readonly colors: ReturnType<typeof pc.createColors>;
   /** Data as text; on a terminal without control characters. */
   text(text: string): Promise<void>;
-  /** One document, indented. */
-  document(value: Json): Promise<void>;
+  /** One document of plain data, indented. */
+  document(value: Json | object): Promise<void>;
   /** One of many documents, on one line. */
-  line(value: Json): Promise<void>;
+  line(value: Json | object): Promise<void>;
   /** A message on stderr. */
   say(text: string): void;
 }

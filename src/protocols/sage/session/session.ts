@@ -118,7 +118,7 @@ export class SageSession {
 
   /** Accepts each record once, up to 1,024 numbers late. A refused one changes nothing. */
   decrypt(record: Uint8Array, associated: Uint8Array): Uint8Array {
-    this.#checkOpen();
+    this.checkOpen();
     const plaintext = withReason(() => this.#channel.open(record, associated));
     this.#received++;
     this.#confirmed = true;
@@ -135,7 +135,7 @@ export class SageSession {
 
   /** Whether the peer signed this. What this side signed itself is not by the peer. */
   verify(bytes: Uint8Array, signature: Uint8Array): boolean {
-    this.#checkOpen();
+    this.checkOpen();
     const valid = this.#receiveMac.verify(bytes, signature);
     if (valid) this.#confirmed = true;
     return valid;
@@ -148,13 +148,13 @@ export class SageSession {
 
   /** For a `SignatureVerifier` of RFC 9421. Not for users: it holds a key. Call `confirm` when a signature was valid. */
   verificationKey(): VerificationKey {
-    this.#checkOpen();
+    this.checkOpen();
     return this.#receiveMac.verificationKey();
   }
 
   /** The peer proved that it has the keys: a responder may send from now on. */
   confirm(): void {
-    this.#checkOpen();
+    this.checkOpen();
     this.#confirmed = true;
   }
 
@@ -166,7 +166,7 @@ export class SageSession {
 
   /** Reads a stream of the peer. Each id is read once. */
   readStream(id: string): StreamReader {
-    this.#checkOpen();
+    this.checkOpen();
     return new StreamReader(id, this.#newStream(id, this.role === "initiator" ? "responder" : "initiator"));
   }
 
@@ -183,12 +183,15 @@ export class SageSession {
       }
       if (key.expires !== undefined && key.expires < this.#expiresAt) this.#expiresAt = key.expires;
     }
-    this.#checkOpen();
+    this.checkOpen();
   }
 
   /** Throws the reason for which it has ended. */
   checkOpen(): void {
-    this.#checkOpen();
+    const ended = this.#endedNow();
+    if (ended === undefined) return;
+    this.close(ended);
+    throw new SessionError(ended);
   }
 
   /** Ends the session and its streams on this side. */
@@ -223,15 +226,8 @@ export class SageSession {
   }
 
   #checkSending(): void {
-    this.#checkOpen();
+    this.checkOpen();
     if (!this.#confirmed) throw new SessionError("session.provisional");
-  }
-
-  #checkOpen(): void {
-    const ended = this.#endedNow();
-    if (ended === undefined) return;
-    this.close(ended);
-    throw new SessionError(ended);
   }
 
   #endedNow(): Maybe<SessionReason> {
