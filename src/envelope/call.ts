@@ -117,6 +117,13 @@ class LazyCall implements Call {
     );
   }
 
+  /** What the first of the calls that this one is derived from was started with. */
+  static request(call: LazyCall): Maybe<object> {
+    let first = call;
+    while (first.#parent !== undefined) first = first.#parent;
+    return first.#request;
+  }
+
   static put(call: LazyCall, slot: object, value: unknown): void {
     call.#slots = { slot, value, next: call.#slots };
   }
@@ -126,6 +133,11 @@ class LazyCall implements Call {
       for (let entry = each.#slots; entry !== undefined; entry = entry.next) if (entry.slot === slot) return entry;
     return undefined;
   }
+}
+
+/** The `request` with which a call was started, or the one that it is derived from. */
+export function requestOf(call: Call): Maybe<object> {
+  return call instanceof LazyCall ? LazyCall.request(call) : undefined;
 }
 
 interface Slotted {

@@ -12,6 +12,7 @@ export {
   PROBE_PARAMETER,
   type Probe,
   receivedProbes,
+  requestOf,
   SELF,
   startCall,
   subjectOf,

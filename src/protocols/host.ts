@@ -13,6 +13,7 @@ import {
   type Requirement,
   receivedProbes,
   recordsBelow,
+  requestOf,
   startCall,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
@@ -138,7 +139,10 @@ export function createHost(parts: HostParts): FrontHost {
     contributions: parts.contributions ?? [],
     admit: (from) => admission.admit(headOf(from)),
     identify: (from, peer) => admission.identify(headOf(from), peer),
-    refused: (from, error) => admission.onUnidentified?.(headOf(from), error),
+    refused(from, error) {
+      const head = "derive" in from ? beganWith(from) : headOf(from);
+      if (head !== undefined) admission.onUnidentified?.(head, error);
+    },
     begin: (from, start) => begin(parts, from, start),
     relayed: (agent) => parts.relayed?.(agent),
     relaying: (session, facts) => parts.onRelayed?.(session, facts),
@@ -163,6 +167,12 @@ export function createHost(parts: HostParts): FrontHost {
 
 function headOf(from: RequestHead | Session): RequestHead {
   return "request" in from ? from.request : from;
+}
+
+/** Undefined: the call is one of this process. */
+function beganWith(call: Call): Maybe<RequestHead> {
+  const from = requestOf(call) as Maybe<RequestHead | SessionMessage>; // `begin` gave it
+  return from !== undefined && "session" in from ? from.session.request : from;
 }
 
 function begin(parts: HostParts, from: HttpRequest | SessionMessage, start: CallBegin): Call {

@@ -113,8 +113,8 @@ export interface Host extends ProtocolContext {
   admit(from: RequestHead | Session): Awaitable<Principal>;
   /** Admits a peer that proved its DID inside the protocol. Throws AgentError. */
   identify(from: RequestHead | Session, peer: ProvenPeer): Awaitable<Principal>;
-  /** Reports a peer that the protocol itself refused, for example because of its handshake. */
-  refused(from: RequestHead | Session, error: AgentError): void;
+  /** Reports a peer that the protocol itself refused, for example because of its handshake, or of what a call of it says. */
+  refused(from: RequestHead | Session | Call, error: AgentError): void;
   /** Creates the call for an authenticated request or message. */
   begin(from: HttpRequest | SessionMessage, start: CallBegin): Call;
   /** The scheme, host and base path at which clients reach this host, without a trailing slash. */

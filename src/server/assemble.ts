@@ -46,6 +46,7 @@ import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
 import type { CallerReach } from "./caller-reach.js";
+import { guardUnserved } from "./guard-unserved.js";
 import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
 import { limitMembers } from "./limit-members.js";
 import { lossSinkOf } from "./loss-sink.js";
@@ -253,7 +254,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     },
   });
   const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry), ...(options.routes ?? [])];
-  const listener = front(host, protocols, extraRoutes, observer);
+  const listener = front(guardUnserved(host, protocols), protocols, extraRoutes, observer);
   /** The refusal of a foreign host name or origin, before anything else is looked at. */
   function refusedBy(check: Maybe<HostCheck>, head: RequestHead): Maybe<HttpResponse> {
     const refused = check?.(head);
