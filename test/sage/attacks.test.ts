@@ -5,8 +5,8 @@ import type { LocalIdentity } from "../../src/security/identity/index.js";
 import { createReplayGuard } from "../../src/security/replay/index.js";
 import { MessageSigner, type SignatureProfile, signBase } from "../../src/security/signatures/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
-import { capturingLink } from "./captured.js";
-import { SageWorld, UNSEALED } from "./world.js";
+import { capturedSend, type Sent } from "./captured.js";
+import { SageWorld } from "./world.js";
 
 /**
  * Requests of an attacker who sees what callers send, each refused with a named reason. What callers send is captured; what is changed
@@ -27,27 +27,8 @@ afterEach(async () => {
   await world.close();
 });
 
-interface Sent {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
 /** A request with a message, as the caller signed it. It was not sent. */
-async function captured(identity = ann, text = "hello"): Promise<Sent> {
-  const link = capturingLink();
-  const peer = await world.connect(server.did, identity, { link, settings: UNSEALED });
-  await peer.send(text).catch(() => undefined);
-  const [request] = link.captured;
-  if (request === undefined) throw new Error("nothing was sent");
-  return {
-    url: request.target,
-    headers: Object.fromEntries(
-      Object.entries(request.headers).filter((each): each is [string, string] => each[1] !== undefined),
-    ),
-    body: Buffer.from(request.body).toString(),
-  };
-}
+const captured = (identity = ann, text = "hello"): Promise<Sent> => capturedSend(world, server.did, identity, { text });
 
 async function post({ url: to, headers, body }: Sent) {
   const before = world.log.reasons().length;

@@ -119,6 +119,17 @@ export function refusalFor(error: AgentError): AgentError {
   return new AgentError("unauthenticated", `the request was refused (${name})`, { detail: { error: name }, cause: error });
 }
 
+/** Whether a refusal is one by the names of SAGE. */
+export function isNamed(thrown: unknown): thrown is AgentError {
+  return thrown instanceof AgentError && thrown.facts.detail?.["error"] !== undefined;
+}
+
+/** A refusal as the log and the metrics of the server have it: with its reason. */
+export function loggedRefusal({ code, message, facts: { detail } }: AgentError): AgentError {
+  const reason = detail?.["reason"] ?? code;
+  return new AgentError(code, `request refused (${reason}): ${message}`, { detail: { reason } });
+}
+
 /** The error that a peer named in its answer, under the code that it has here. */
 export function namedByPeer(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);

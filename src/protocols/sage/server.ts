@@ -15,7 +15,7 @@ import type { Identity } from "../../security/identity/index.js";
 import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
 import type { Host, Protocol, Route, Served } from "../protocol.js";
 import { readSigned } from "./codec.js";
-import { refusalFor, SageError, sageError } from "./errors.js";
+import { isNamed, loggedRefusal, refusalFor, SageError, sageError } from "./errors.js";
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
 import { markAsFresh, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
@@ -135,11 +135,7 @@ class SignedSide {
   /** What the caller is told. The log has the reason. */
   #refused(request: HttpRequest, thrown: unknown): AgentError {
     const error = sageError(thrown);
-    const reason = error.facts.detail?.["reason"] ?? error.code;
-    this.#host.refused(
-      request,
-      new AgentError(error.code, `request refused (${reason}): ${error.message}`, { detail: { reason } }),
-    );
+    this.#host.refused(request, loggedRefusal(error));
     return refusalFor(error);
   }
 
@@ -255,9 +251,4 @@ const HANDSHAKE_INTENT = `"intent":"${HANDSHAKE}"`;
 /** Whether a body may be a handshake. What is begun as one is refused if it turns out to be something else. */
 function mentionsHandshake(body: Uint8Array): boolean {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(HANDSHAKE_INTENT);
-}
-
-/** A refusal by one of the names of SAGE. */
-function isNamed(thrown: unknown): boolean {
-  return thrown instanceof AgentError && thrown.facts.detail?.["error"] !== undefined;
 }

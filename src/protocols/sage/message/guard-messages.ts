@@ -12,13 +12,14 @@ import {
 import type { Identity } from "../../../security/identity/index.js";
 import type { Host } from "../../protocol.js";
 import { readSigned, sealedIn } from "../codec.js";
-import { SageError } from "../errors.js";
+import { isNamed, loggedRefusal, SageError } from "../errors.js";
 import { sageIdentity } from "../identity/signing-key.js";
 import { type AcceptedSessions, acceptedSessions } from "../session/accepted-sessions.js";
 import type { SageSession } from "../session/index.js";
 import { checkPeerKeys } from "../session/keys-of.js";
 import { EventOpener, EventSealer } from "../session/sealed-events.js";
-import { EXTENSION_URI, HANDSHAKE } from "../wire.js";
+import { readSettings } from "../settings.js";
+import { EXTENSION_URI, HANDSHAKE, PROTOCOL } from "../wire.js";
 import { handshakeIn, handshakeMessage } from "./handshake-message.js";
 import { ownProof, proofIn, signedBy, signMessage, verifyMessage } from "./message-proof.js";
 import { readSealedBy } from "./security.js";
@@ -30,17 +31,33 @@ import { signedAnswer } from "./signed-answer.js";
  */
 export function guardMessages(host: Host): Handler {
   const identity = sageIdentity(host);
-  if (identity === undefined) return host.handler;
-  const messages = new GuardedMessages(host, identity);
+  const { passOn } = readSettings(host.settings(PROTOCOL));
+  if (identity === undefined) return passOn ? host.handler : refuseMarked(host);
+  const messages = new GuardedMessages(host, identity, passOn);
   return (operation, call) => {
     if (operation.kind !== "send" || !isMarked(operation.envelope)) return host.handler(operation, call);
     return operation.delivery === "stream" ? messages.stream(operation, call) : messages.answer(operation, call);
   };
 }
 
+/** Nothing can be verified or opened here, and what says that it is protected is never handled as plain text. */
+function refuseMarked(host: Host): Handler {
+  return (operation, call) => {
+    if (operation.kind !== "send" || !isMarked(operation.envelope)) return host.handler(operation, call);
+    const problem = "the message is one of SAGE, and this server has no identity in a registry of SAGE to verify it with";
+    return Promise.reject(reported(host, call, new SageError("policy_denied", problem)));
+  };
+}
+
 /** Whether a message has a signature of SAGE, or says that it has one. */
 function isMarked(envelope: Envelope): boolean {
-  return ownProof(envelope) !== undefined || envelope.metadata?.[EXTENSION_URI] !== undefined;
+  return ownProof(envelope) !== undefined || envelope.metadata?.[EXTENSION_URI] !== undefined || envelope.intent === HANDSHAKE;
+}
+
+/** Counts a refusal, and returns it. The server of SAGE does so itself for what its own requests bring. */
+function reported(host: Host, call: Call, thrown: unknown): unknown {
+  if (isNamed(thrown) && call.via.protocol !== PROTOCOL) host.refused(call, loggedRefusal(thrown));
+  return thrown;
 }
 
 /** A message as the agent gets it, and how its answer is protected. */
@@ -55,9 +72,12 @@ class GuardedMessages {
   readonly #host: Host;
   readonly #identity: Identity;
   readonly #sessions: AcceptedSessions;
+  /** Messages for others are not for this host, but it may bring them to whom they are for. */
+  readonly #passOn: boolean;
 
-  constructor(host: Host, identity: Identity) {
+  constructor(host: Host, identity: Identity, passOn: boolean) {
     this.#host = host;
+    this.#passOn = passOn;
     this.#identity = identity;
     this.#sessions = acceptedSessions(identity, host);
   }
@@ -87,15 +107,23 @@ class GuardedMessages {
   }
 
   async #received(operation: OperationOf<"send">, call: Call): Promise<Received> {
-    const { envelope } = operation;
-    const sealed = sealedIn(envelope.content);
-    return sealed === undefined ? this.#verified(operation, call) : this.#opened(operation, sealed.kid, call);
+    try {
+      const sealed = sealedIn(operation.envelope.content);
+      return await (sealed === undefined ? this.#verified(operation, call) : this.#opened(operation, sealed.kid, call));
+    } catch (thrown) {
+      throw reported(this.#host, call, thrown);
+    }
+  }
+
+  #foreign(operation: OperationOf<"send">, recipient: string): Received {
+    if (this.#passOn) return { kind: "foreign", operation };
+    throw new SageError("sig.binding", `the message is for ${recipient.slice(0, 200)}, and not for this server`);
   }
 
   async #opened(operation: OperationOf<"send">, kid: string, { cancel }: Call): Promise<Received> {
     const { envelope } = operation;
     const { did, recipient } = readSealedBy(envelope.metadata);
-    if (recipient !== this.#identity.did) return { kind: "foreign", operation };
+    if (recipient !== this.#identity.did) return this.#foreign(operation, recipient);
     const session = this.#sessions.table.find({ ownDid: recipient, peerDid: did }, kid);
     await checkPeerKeys(session, this.#host.resolver, cancel);
     const opened = new EventOpener(session).message(envelope);
@@ -107,7 +135,8 @@ class GuardedMessages {
     const recipient = this.#identity.did;
     const proof = proofIn(operation.envelope);
     if (proof === undefined) throw new SageError("sig.missing", "the message is marked as one of SAGE, and is not signed");
-    if (readSigned(proof.signed).recipient !== recipient) return { kind: "foreign", operation };
+    const { recipient: addressee } = readSigned(proof.signed);
+    if (addressee !== recipient) return this.#foreign(operation, addressee);
     const now = (): number => this.#host.now();
     const { envelope } = await verifyMessage(operation.envelope, proof, { resolver, replay, cancel, recipient, now });
     if (envelope.intent === HANDSHAKE) return { kind: "handshake", message: handshakeIn(envelope), envelope, proof };
@@ -118,7 +147,9 @@ class GuardedMessages {
 
   async #handshake({ message, envelope, proof }: Extract<Received, { kind: "handshake" }>, call: Call): Promise<AgentEvent> {
     const { table, responder } = this.#sessions;
-    const { reply, session } = await responder.receive(message, signedBy(proof, this.#host.now()));
+    const { reply, session } = await responder
+      .receive(message, signedBy(proof, this.#host.now()))
+      .catch((thrown: unknown) => Promise.reject(reported(this.#host, call, thrown)));
     if (session !== undefined) table.add(session);
     const answer = handshakeMessage(reply, {
       ...{ id: this.#host.newId(), ts: this.#host.now() / 1_000, src: call.agent, dst: envelope.src },
