@@ -97,9 +97,9 @@ export async function connectRewriting(
   }
 }
 
-/** A DID may belong to one protocol, which alone proves it. */
+/** A DID may belong to one protocol, which alone proves it: also one that a setting names, for an agent that is called by its address. */
 function calledBy(did: Maybe<string>, options: ConnectOptions): ConnectOptions {
-  if (did === undefined) return options;
+  if (did === undefined && options.settings === undefined) return options;
   return { ...options, protocols: protocolsFor(did, options.protocols ?? registered, options.settings) };
 }
 

@@ -89,6 +89,9 @@ describe("a gateway with TLS in front of an upstream without", () => {
     expect((await outcomes(PUBLIC, "anp@1.2/WS")).toSorted()).toEqual(refused.toSorted());
     expect(await outcomes(PUBLIC, "anp@1.2/WS", { settings: { anp: { peer: did } } })).toEqual([]);
     expect(await outcomes(did, "anp@1.2/WS")).toEqual([]);
+    const registered = `did:sage:local:0x${"1".repeat(40)}`;
+    expect((await outcomes(PUBLIC, "sage")).toSorted()).toEqual(refused.toSorted());
+    expect(await outcomes(PUBLIC, "sage", { settings: { sage: { peer: registered } } })).toEqual([]);
     // Requests by HTTP are signed and not sealed, whoever the upstream is.
     expect((await outcomes(did, "anp@1.2/JSONRPC")).toSorted()).toEqual(["refused encrypted", "refused end-to-end"]);
   });

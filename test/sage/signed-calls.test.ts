@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { agent } from "../../src/index.js";
-import { SageWorld, UNSEALED } from "./world.js";
+import { agent, DiscoveryCache } from "../../src/index.js";
+import { SageWorld, SETTINGS, UNSEALED } from "./world.js";
 
 /** Calls by SAGE between a server and clients over HTTP, with the embedded registry. */
 
@@ -78,6 +78,32 @@ describe("an agent called by its address", () => {
     const named = await world.connect(url, ann, { pin: "sage", require: ["identity"] });
     await expect(named.ask("hello")).rejects.toMatchObject({ code: "downgrade_refused" });
     expect((await world.connect(url, ann)).protocol).toBe("a2a");
+  });
+
+  test("is refused if it is not the one that sage.peer names, and is called by SAGE alone if it is", async () => {
+    const { url, identity: server } = await world.serve();
+    const [ann, other] = [await world.register(), await world.register()];
+    const naming = (peer: string) => ({ settings: { sage: { ...SETTINGS.sage, peer } }, discoveryCache: new DiscoveryCache() });
+    const named = await world.connect(url, ann, { ...naming(server.did), require: ["identity", "end-to-end"] });
+    expect([named.protocol, await named.ask("hello")]).toEqual(["sage", `did:${ann.did}: hello`]);
+    for (const pin of [undefined, "sage"])
+      await expect(world.connect(url, ann, { ...naming(other.did), ...(pin && { pin }) })).rejects.toMatchObject({
+        code: "bad_signature",
+        message: `${other.did} was called, and the card at ${url} names ${server.did}`,
+        facts: { sent: "no" },
+      });
+    await expect(world.connect(url, ann, { ...naming(server.did), pin: "a2a" })).rejects.toThrow("no interface for a2a");
+    await expect(world.connect(server.did, ann, naming(other.did))).rejects.toMatchObject({
+      code: "bad_signature",
+      message: `${server.did} was called, and sage.peer names ${other.did}`,
+    });
+  });
+
+  test("that does not offer SAGE gets no plain message where sage.peer names an agent", async () => {
+    const { url } = await world.serve(undefined, { identity: undefined } as never);
+    const [ann, desk] = [await world.register(), await world.register()];
+    const settings = { sage: { ...SETTINGS.sage, peer: desk.did } };
+    await expect(world.connect(url, ann, { settings })).rejects.toMatchObject({ code: "downgrade_refused" });
   });
 
   test("without an identity of SAGE does not offer it, and refuses marked requests", async () => {

@@ -1,9 +1,10 @@
 import { AgentError, type Call, type Maybe } from "../../envelope/index.js";
-import type { ClientContext, Peer, Protocol } from "../protocol.js";
+import type { ClientContext, DiscoveryContext, Peer, Protocol } from "../protocol.js";
 import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
 import { connectOver } from "./client.js";
 import { SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
+import { readSettings } from "./settings.js";
 import { BINDING, PROTOCOL, VERSION } from "./wire.js";
 
 /**
@@ -14,6 +15,7 @@ export const discoverOver =
   (inner: Protocol): Protocol["discover"] =>
   async (context, url, call, search = {}) => {
     const wanted = calledAgent(context);
+    checkOneIsCalled(context, wanted);
     if (sageIdentity(context) === undefined) {
       const isPinned = search.pin?.split(/[@/]/, 1)[0] === PROTOCOL;
       if (wanted === undefined && !isPinned) return undefined;
@@ -40,6 +42,13 @@ export const discoverOver =
     const proof = problem === undefined ? `it proved to be ${did}` : `it did not prove to be ${did}: ${problem}`;
     return { ...found, peers, evidence: [...found.evidence, proof], proved: problem === undefined, etag: undefined };
   };
+
+/** A DID that was called is the agent, or the gateway in front of it: a setting does not replace it. */
+function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: Maybe<string>): void {
+  if (wanted === undefined || calledDid === undefined || calledDid === wanted) return;
+  if (calledDid === readSettings(settings(PROTOCOL)).gateway) return;
+  throw new SageError("sig.binding", `${calledDid} was called, and sage.peer names ${wanted}`, { sent: "no" });
+}
 
 /** Why the peer gives no signed answer. Undefined: it does. */
 async function unproved(inner: Protocol, context: ClientContext, call: Call): Promise<Maybe<string>> {

@@ -44,7 +44,8 @@ export const SETTINGS: readonly SettingInfo[] = [
     name: "peer",
     kind: "text",
     example: "did:sage:local:0x…",
-    about: "the DID that the called agent must prove; by default the one that is called, or that its card names",
+    about: "the DID that the called agent must prove, by SAGE alone; by default the one that is called, or that its card names",
+    namesPeer: true,
   },
   {
     name: "seal",
