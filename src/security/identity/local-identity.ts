@@ -13,6 +13,8 @@ export interface NewIdentity {
   readonly did: string | ((first: Pick<PublicKey, "kind" | "bytes">) => string);
   /** Default: Ed25519 for signatures and X25519 for agreement; of a did:key only the first. */
   readonly kinds?: Maybe<readonly KeyKind[]>;
+  /** What follows the # in the id of a key, where its registry chooses it. Default: `key-` and a number. */
+  readonly keyName?: Maybe<(key: Pick<PublicKey, "kind" | "bytes">) => string>;
   /** Milliseconds since the epoch. Default: the system clock. */
   readonly now?: Maybe<() => number>;
 }
@@ -31,7 +33,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const MAX_OWN_KEYS = 64;
 
 /** Makes an identity with new keys, in memory. */
-export function createIdentity({ name, did, kinds, now = Date.now }: NewIdentity): LocalIdentity {
+export function createIdentity({ name, did, kinds, keyName, now = Date.now }: NewIdentity): LocalIdentity {
   checkName(name);
   const isKeyDid = did === "key";
   const [first, ...others] = kinds ?? (isKeyDid ? ["Ed25519" as const] : ["Ed25519" as const, "X25519" as const]);
@@ -44,11 +46,11 @@ export function createIdentity({ name, did, kinds, now = Date.now }: NewIdentity
   const main = generateKey(first, (key) => {
     own = isKeyDid ? `did:key:${encodeMultikey(key)}` : typeof did === "string" ? did : did(key);
     checkedDid(own);
-    const id = isKeyDid ? `${own}#${encodeMultikey(key)}` : `${own}#key-1`;
+    const id = isKeyDid ? `${own}#${encodeMultikey(key)}` : `${own}#${keyName?.(key) ?? "key-1"}`;
     return { id, uses: usesOf(first), created, namesDid: typeof did === "function" ? true : undefined };
   });
   const more = others.map((kind, index) =>
-    generateKey(kind, () => ({ id: `${own}#key-${index + 2}`, uses: usesOf(kind), created })),
+    generateKey(kind, (key) => ({ id: `${own}#${keyName?.(key) ?? `key-${index + 2}`}`, uses: usesOf(kind), created })),
   );
   return new LocalIdentity({ name, did: own, keys: [main, ...more] }, now);
 }
