@@ -2,9 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, DiscoveryCache, serve } from "../../src/index.js";
 import type { CommandOutput, CommandTools } from "../../src/protocols/protocol.js";
 import { commands } from "../../src/protocols/sage/node/commands.js";
 import type { DevChain } from "../../src/protocols/sage/node/dev-chain.js";
+import { readSettings } from "../../src/protocols/sage/settings.js";
 import { openIdentity } from "../../src/security/identity/index.js";
 import { taskLimits } from "../../src/tasks/limits.js";
 import { MemoryRecords } from "../../src/tasks/stores/memory-records.js";
@@ -12,6 +14,7 @@ import { koine } from "../cli/koine.js";
 import { AgentCardChain } from "./agent-card.js";
 import { standIn } from "./compile.js";
 import { rpc, startDevChain } from "./registries.js";
+import { PROTOCOLS, WHO } from "./world.js";
 
 /** Commands with a registry of another profile: it is read, and never changed. */
 
@@ -27,7 +30,7 @@ beforeAll(async () => {
   file = join(folder, "agent.json");
   chain = await startDevChain(0);
   cards = await AgentCardChain.deploy(chain, standIn());
-  await run("create", [file], { network: "local" });
+  await run("create", [file], { network: "local", registryProfile: "agent-card" });
   await cards.active(await openIdentity(file));
 }, START_MS);
 afterAll(async () => {
@@ -92,6 +95,34 @@ test("every command that changes a registry is in the list above", () => {
     ({ options, readOnly }) => readOnly !== true && options?.some(({ flags }) => flags === "--rpc <url>"),
   );
   expect(changing.map(({ words }) => words)).toEqual(["register", "rotate", "revoke", "endpoint", "deactivate"]);
+});
+
+test("agents in it serve and call each other by SAGE, with the settings of the same names", async () => {
+  const caller = join(folder, "ann.json");
+  await run("create", [caller], { network: "local", registryProfile: "agent-card" });
+  const [desk, ann] = [await openIdentity(file), await openIdentity(caller)];
+  await cards.active(ann);
+  const place = { rpc: chain.rpc, registry: cards.address, registryFromBlock: 0 };
+  const sage = { ...place, registryProfile: "agent-card" };
+  const server = await serve(WHO, { protocols: PROTOCOLS, identity: desk, settings: { sage } });
+  const asAnn = { protocols: PROTOCOLS, identity: ann, discoveryCache: new DiscoveryCache() };
+  const peer = await connect(server.url, { ...asAnn, settings: { sage: { ...sage, peer: desk.did } }, require: ["end-to-end"] });
+  expect(await peer.ask("hello")).toBe(`did:${ann.did}: hello`);
+  await peer.close();
+  // By the profile of the other contract nobody is found.
+  const unread = await connect(server.url, { ...asAnn, settings: { sage: { ...place, peer: desk.did } } });
+  await expect(unread.ask("hello")).rejects.toMatchObject({ code: "bad_peer" });
+  await unread.close();
+  await server.close();
+});
+
+test.each([
+  [{ registryProfile: "card" }, "sage.registryProfile must be one of sage, agent-card"],
+  [{ registryProfile: "agent-card" }, "sage.rpc is missing"],
+  [{ registryFromBlock: -1 }, "sage.registryFromBlock must be the number of a block"],
+  [{ network: "here" }, "sage.network must be one of"],
+])("settings %j are refused", (settings, problem) => {
+  expect(() => readSettings(settings)).toThrow(problem);
 });
 
 test("wrong options are named", async () => {

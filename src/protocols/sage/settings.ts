@@ -6,10 +6,28 @@ import { isNetwork, NETWORKS, type Network, parseSageDid } from "./identity/did-
 /** The longest delay of a revocation, unless changes are watched. */
 const RECORD_MS = 5_000;
 
+/** The contracts that can be read: ours, and the existing AgentCardRegistry. Only ours can be changed. */
+export const REGISTRY_PROFILES = ["sage", "agent-card"] as const;
+
+export type RegistryProfile = (typeof REGISTRY_PROFILES)[number];
+
+export function isRegistryProfile(name: unknown): name is RegistryProfile {
+  return REGISTRY_PROFILES.some((each) => each === name);
+}
+
+/** A registry on a chain. */
+export interface ChainSettings {
+  readonly network: Network;
+  readonly rpc: string;
+  readonly registry: string;
+  readonly profile: RegistryProfile;
+  /** The block in which an AgentCardRegistry was deployed. */
+  readonly fromBlock: number;
+}
+
 /** The settings of SAGE. */
 export interface SageSettings {
-  /** The registry on a chain. */
-  readonly chain: Maybe<{ readonly network: Network; readonly rpc: string; readonly registry: string }>;
+  readonly chain: Maybe<ChainSettings>;
   /** How long a record of a registry is used before it is read again. */
   readonly recordMs: number;
   /** The DID that the called agent must prove. */
@@ -34,6 +52,18 @@ export const SETTINGS: readonly SettingInfo[] = [
   },
   { name: "registry", kind: "text", example: "0x5fbd…", about: "the address of the registry contract on that chain" },
   { name: "network", kind: "text", example: "sepolia", about: `the network of that chain: ${Object.keys(NETWORKS).join(", ")}` },
+  {
+    name: "registryProfile",
+    kind: "text",
+    example: "agent-card",
+    about: "the kind of that contract: sage, or agent-card for an existing AgentCardRegistry; sage by default",
+  },
+  {
+    name: "registryFromBlock",
+    kind: "number",
+    example: "7000000",
+    about: "the block in which an AgentCardRegistry was deployed; 0 by default",
+  },
   {
     name: "recordMs",
     kind: "number",
@@ -81,8 +111,7 @@ export const SETTINGS: readonly SettingInfo[] = [
 
 /** The settings of the user, validated. */
 export function readSettings(given: Maybe<JsonObject>): SageSettings {
-  const { rpc, registry, network = "local", recordMs = RECORD_MS } = given ?? {};
-  const { relays = "", passOn = false, seal = true, handshake = "hpke" } = given ?? {};
+  const { recordMs = RECORD_MS, relays = "", passOn = false, seal = true, handshake = "hpke" } = given ?? {};
   if (typeof seal !== "boolean") throw invalid("seal", "must be true or false");
   if (typeof passOn !== "boolean") throw invalid("passOn", "must be true or false");
   const hops = {
@@ -94,12 +123,24 @@ export function readSettings(given: Maybe<JsonObject>): SageSettings {
     handshake: formOf(handshake),
   };
   if (typeof recordMs !== "number" || !(recordMs >= 0)) throw invalid("recordMs", "must be milliseconds");
+  return { chain: chainIn(given ?? {}), recordMs, ...hops };
+}
+
+function chainIn({ rpc, registry, network = "local", registryProfile, registryFromBlock }: JsonObject): Maybe<ChainSettings> {
   if (typeof network !== "string" || !isNetwork(network))
     throw invalid("network", `must be one of ${Object.keys(NETWORKS).join(", ")}`);
-  if (rpc === undefined && registry === undefined) return { chain: undefined, recordMs, ...hops };
+  const { profile, fromBlock } = profileOf(registryProfile, registryFromBlock);
+  if (rpc === undefined && registry === undefined && profile === "sage") return undefined;
   if (typeof rpc !== "string" || typeof registry !== "string")
     throw invalid(typeof rpc === "string" ? "registry" : "rpc", "is missing: a registry on a chain needs rpc and registry");
-  return { chain: { network, rpc, registry: registry.toLowerCase() }, recordMs, ...hops };
+  return { network, rpc, registry: registry.toLowerCase(), profile, fromBlock };
+}
+
+function profileOf(profile: Json = "sage", fromBlock: Json = 0): Pick<ChainSettings, "profile" | "fromBlock"> {
+  if (!isRegistryProfile(profile)) throw invalid("registryProfile", `must be one of ${REGISTRY_PROFILES.join(", ")}`);
+  if (typeof fromBlock !== "number" || !Number.isSafeInteger(fromBlock) || fromBlock < 0)
+    throw invalid("registryFromBlock", "must be the number of a block");
+  return { profile, fromBlock };
 }
 
 function formOf(name: Json): HandshakeForm {

@@ -3,6 +3,7 @@ import { keyBytes, verifySignature } from "../../../security/identity/index.js";
 import { DidNotResolved } from "../errors.js";
 import { addressOf, recoverAddress } from "../identity/account.js";
 import { parseSageDid, sageDidOf } from "../identity/did-sage.js";
+import { hashedKeyName } from "../identity/own-identity.js";
 import { readHex, toHex } from "../registry/operations.js";
 import type { Changes, RegisteredKey, RegistryReader, RegistryRecord } from "../registry/registry.js";
 import { ChainContract, type ChainOptions, milliseconds } from "./chain-options.js";
@@ -31,8 +32,6 @@ const NO_AGENT: Hex = `0x${"0".repeat(64)}`;
 const MAX_KEYS = 10;
 /** The most agents that are looked up for one list of changes. Who missed more starts anew. */
 const MAX_CHANGED = 100;
-/** Digits of a key's hash in its name: names are stable, though the contract changes the order of keys. */
-const NAME_DIGITS = 32;
 
 /** Where the existing contract is. */
 export interface AgentCardOptions extends ChainOptions {
@@ -209,7 +208,7 @@ function ended(key: RegisteredKey): RegisteredKey {
 }
 
 function nameOf(hash: Hex): string {
-  return `key-${hash.slice(2, 2 + NAME_DIGITS)}`;
+  return hashedKeyName(hash.slice(2));
 }
 
 /** Points come with and without the byte that says that they are not compressed. */

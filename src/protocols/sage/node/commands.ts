@@ -11,7 +11,7 @@ import { type LegacyVerification, verifyLegacyRequest } from "../legacy/legacy-s
 import { REGISTRY_LIMITS, type Registry } from "../registry/registry.js";
 import { deployRegistry, startDevChain } from "./dev-chain.js";
 import { Registrar, type Steps } from "./registrar.js";
-import { FROM_BLOCK, REGISTRY_OPTIONS, usage, withReader, withRegistry } from "./registry-options.js";
+import { FROM_BLOCK, profileOf, REGISTRY_OPTIONS, usage, withReader, withRegistry } from "./registry-options.js";
 
 const FILE = { name: "FILE", about: "the identity file of the agent" } as const;
 const DEV_PORT = 8_545;
@@ -22,11 +22,19 @@ export const commands: readonly ProtocolCommand[] = [
     words: "create",
     summary: "make an identity with an account, a key to sign with and one to agree with",
     arguments: [{ name: "FILE", about: "the new identity file; an existing one is not overwritten" }],
-    options: [{ flags: "--network <name>", about: `one of ${Object.keys(NETWORKS).join(", ")}`, default: "local" }],
+    options: [
+      { flags: "--network <name>", about: `one of ${Object.keys(NETWORKS).join(", ")}`, default: "local" },
+      {
+        flags: "--registry-profile <name>",
+        about: "for which registry: sage, or agent-card, in which names of keys are made of the keys",
+        default: "sage",
+      },
+    ],
     store: "none",
     examples: ["koine sage create ~/.koine/support.json --network kairos"],
     async run([file = ""], { options }) {
-      const identity = await createSageIdentity(basename(file).replace(/\.[^.]*$/, ""), networkOf(options["network"]));
+      const name = basename(file).replace(/\.[^.]*$/, "");
+      const identity = await createSageIdentity(name, networkOf(options["network"]), profileOf(options));
       await writeNewIdentity(file, identity);
       return { text: identity.did, document: { file, did: identity.did } };
     },

@@ -2,10 +2,11 @@ import { AgentError, type Maybe } from "../../../envelope/index.js";
 import type { CommandOption, CommandOutput, CommandTools } from "../../protocol.js";
 import type { AgentCardOptions } from "../chain/agent-card-registry.js";
 import { EvmRegistry } from "../chain/evm-registry.js";
-import { isRegistryProfile, openRegistryReader, REGISTRY_PROFILES, type RegistryProfile } from "../chain/registry-profile.js";
+import { openRegistryReader } from "../chain/registry-profile.js";
 import type { SageDid } from "../identity/did-sage.js";
 import { EmbeddedRegistry } from "../registry/embedded.js";
 import type { Registry, RegistryReader } from "../registry/registry.js";
+import { isRegistryProfile, REGISTRY_PROFILES, type RegistryProfile } from "../settings.js";
 
 /** What names the registry of a command. */
 export const REGISTRY_OPTIONS: readonly CommandOption[] = [
@@ -66,11 +67,8 @@ function embedded({ network }: SageDid, { records }: CommandTools): Registry {
 
 /** Undefined: the embedded registry. */
 function onChain({ network }: SageDid, { hasStore, options }: CommandTools): Maybe<OnChain> {
-  const { rpc, registry, registryProfile: profile = "sage", registryFromBlock: fromBlock } = options;
-  if (!isRegistryProfile(profile))
-    throw usage(
-      `there is no registry profile ${JSON.stringify(profile.slice(0, 50))}; known are ${REGISTRY_PROFILES.join(", ")}`,
-    );
+  const { rpc, registry, registryFromBlock: fromBlock } = options;
+  const profile = profileOf(options);
   if (rpc === undefined && registry === undefined) {
     if (profile !== "sage") throw usage(`the registry profile ${profile} is on a chain: give --rpc URL and --registry ADDRESS`);
     if (hasStore) return undefined;
@@ -82,6 +80,11 @@ function onChain({ network }: SageDid, { hasStore, options }: CommandTools): May
     throw usage("a registry on a chain needs both --rpc URL and --registry ADDRESS");
   if (hasStore) throw usage("--data and --store are for the embedded registry; --rpc names one on a chain: give one of them");
   return { profile, options: { network, rpc, registry: registry.toLowerCase(), fromBlock: blockOf(fromBlock) } };
+}
+
+export function profileOf({ registryProfile: profile = "sage" }: CommandTools["options"]): RegistryProfile {
+  if (isRegistryProfile(profile)) return profile;
+  throw usage(`there is no registry profile ${JSON.stringify(profile.slice(0, 50))}; known are ${REGISTRY_PROFILES.join(", ")}`);
 }
 
 function blockOf(text: Maybe<string>): Maybe<number> {
