@@ -7,6 +7,20 @@ import { options, SETTINGS, testPlan, withFolder } from "./stage.js";
 
 const LONG = 300_000;
 
+type BenchEvents = Awaited<ReturnType<typeof readEvents>>["events"];
+
+function expectStampsInOrder(events: BenchEvents): void {
+  const [request] = events.filter((event) => event.type === "request");
+  const service = events.find((event) => event.type === "service" && event.seq === request?.seq && event.run === request.run);
+  if (request?.type !== "request" || service?.type !== "service") throw new Error("no request was recorded");
+  const { stamps } = request;
+  const at = service.stamps;
+  const path = [stamps.intended, stamps.send, stamps.encodeStart, stamps.write, at.received, at.queueStart, at.serviceStart];
+  const whole = [...path, at.serviceEnd, at.replyStart, stamps.replyEnd, stamps.done];
+  expect(whole).not.toContain(undefined);
+  expect(whole).toEqual([...whole].sort((a, b) => (a ?? 0) - (b ?? 0)));
+}
+
 describe("a benchmark", { timeout: LONG }, () => {
   it("measures every protocol that anybody may call over the wire, with the same work in each", () =>
     withFolder(async (folder) => {
@@ -31,25 +45,11 @@ describe("a benchmark", { timeout: LONG }, () => {
       expect((await verifyFolder(join(folder, "result"))).differences).toEqual([]);
     }));
 
-  it("stamps a request on both sides in the order in which it passes", () =>
-    withFolder(async (folder) => {
-      await runBench(options(folder, testPlan()));
-      const { events } = await readEvents(join(folder, "result", "events.ndjson"));
-      const [request] = events.filter((event) => event.type === "request");
-      const service = events.find((event) => event.type === "service" && event.seq === request?.seq && event.run === request.run);
-      if (request?.type !== "request" || service?.type !== "service") throw new Error("no request was recorded");
-      const { stamps } = request;
-      const at = service.stamps;
-      const path = [stamps.intended, stamps.send, stamps.encodeStart, stamps.write, at.received, at.queueStart, at.serviceStart];
-      const whole = [...path, at.serviceEnd, at.replyStart, stamps.replyEnd, stamps.done];
-      expect(whole).not.toContain(undefined);
-      expect(whole).toEqual([...whole].sort((a, b) => (a ?? 0) - (b ?? 0)));
-    }));
-
-  it("names the number that an edited event changes", () =>
+  it("stamps a request on both sides in the order in which it passes, and names the number that an edited event changes", () =>
     withFolder(async (folder) => {
       await runBench(options(folder, testPlan()));
       const path = join(folder, "result", "events.ndjson");
+      expectStampsInOrder((await readEvents(path)).events);
       const lines = readFileSync(path, "utf8").split("\n");
       const index = lines.findIndex((line) => line.includes('"type":"request"'));
       const event = JSON.parse(lines[index] ?? "") as { stamps: { done: number } };

@@ -35,11 +35,16 @@ interface Shown {
 let workspace: Workspace;
 let server: Serving;
 let guarded: Serving;
+/** A task that ended more than a second ago: a time of now would be later, in whole seconds too. */
+let finished: { readonly id: string; readonly ended: number };
 beforeAll(async () => {
   workspace = await createWorkspace();
   const agent = await workspace.write("outcomes.mjs", AGENT);
   server = await serving([agent]);
   guarded = await serving([agent], { KOINE_TOKENS: "alice=a-good-token-0123456789" });
+  const sent = await koine(["send", server.url, "work", "-o", "json"]);
+  finished = { id: (JSON.parse(sent.stdout) as Shown).task?.id ?? "", ended: Date.now() / 1000 };
+  await pause(1_100);
 });
 afterAll(async () => {
   await server?.stop();
@@ -71,10 +76,7 @@ test.each([...WIRES, ...PLAIN])(
 test.each(["a2a@1.0/JSONRPC", "a2a@0.3/HTTP+JSON", "a2a@1.0/GRPC", "acp@0.2", "agora@0.2"])(
   "task get over %s shows the times that are stored",
   async (protocol) => {
-    const sent = await koine(["send", server.url, "work", "-o", "json"]);
-    const { id } = (JSON.parse(sent.stdout) as Shown).task ?? { id: "" };
-    const ended = Date.now() / 1000;
-    await pause(1_100);
+    const { id, ended } = finished;
     const { stdout } = await koine(["task", "get", server.url, id, "--protocol", protocol, "-o", "json"]);
     const times = [...stdout.matchAll(/"(?:at|ts)": ([\d.]+)/g)].map(([, time]) => Number(time));
     expect(times.length).toBeGreaterThan(0);
