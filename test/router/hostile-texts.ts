@@ -1,0 +1,43 @@
+export const SIZE = 100_000;
+const repeated = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+const SENTENCE = "The two agents chat to and fro, and nobody else may read what they say. ";
+
+/** Texts of a given size that are slow to parse. */
+export const HOSTILE: Readonly<Record<string, (size: number) => string>> = {
+  "ordinary prose": (size) => repeated(SENTENCE, size),
+  "one endless sentence": (size) => repeated("the ledger keeps every entry and each clerk signs what she sends ", size),
+  "one endless word": (size) => repeated("w", size),
+  commas: (size) => repeated(",", size),
+  "commas and blanks": (size) => repeated(", ", size),
+  "the word no": (size) => repeated("no ", size),
+  "the word no and hyphens": (size) => repeated("no-", size),
+  "words that turn": (size) => repeated("avoid ", size),
+  "words that turn, in a list": (size) => repeated("avoid a,", size),
+  "words that turn, in clauses": (size) => repeated("avoid a: or b, ", size),
+  "words that turn back": (size) => repeated("is not needed, ", size),
+  "the past": (size) => repeated("used to, ", size),
+  "needs in a list": (size) => repeated("signed, encrypted, ", size),
+  "needs in clauses": (size) => repeated("nobody may read it, the letter is sealed, ", size),
+  "the affairs of others": (size) => repeated("is the notary's ", size),
+  "nothing wanted": (size) => repeated("no seal and ", size),
+  contrasts: (size) => repeated("rather than x ", size),
+  "opening brackets": (size) => repeated("(", size),
+  "nested brackets": (size) => `${"([".repeat(size / 4)}sign${"])".repeat(size / 4)}`,
+  blanks: (size) => `a${repeated(" ", size)}b`,
+  "line ends": (size) => repeated("\n", size),
+  points: (size) => `${repeated(".", size)}a`,
+  "points and quotes": (size) => `${repeated(".'", size)}a`,
+  abbreviations: (size) => repeated("e.g. ", size),
+  dashes: (size) => `a ${repeated("-", size)}b`,
+  apostrophes: (size) => repeated("a'", size),
+  emoji: (size) => repeated("😀", size),
+  "half characters": (size) => repeated("\ud800", size),
+  "half characters in words": (size) => repeated("sign\udc00 it off and encrypt\ud83d it end to end ", size),
+  "from right to left": (size) => repeated("مرحبا بالعالم ", size),
+  "marks of direction": (size) => repeated("\u202eencrypt\u202c ", size),
+  NUL: (size) => repeated("\0", size),
+  "NUL in words": (size) => repeated("encrypt\0 end to end\0", size),
+  "combining marks": (size) => repeated("e\u0301\u0302\u0303", size),
+  "taken back again and again": (size) => repeated("That is only. ", size),
+  "questions and answers": (size) => repeated("a? No. ", size),
+};
