@@ -52,12 +52,19 @@ export function allPairs(interfaces: readonly PinnedInterface[]): readonly Pair[
 
 /** One protocol as listener of every interface of a registry and as their upstream, itself included. */
 export async function pairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
-  const pairs = allPairs(await interfacesOf(registry, hostIdentity(registry))).filter(
-    ({ listener, upstream }) => listener.protocol === protocol || upstream.protocol === protocol,
-  );
+  const pairs = allPairs(await interfacesOf(registry, hostIdentity(registry))).filter(isWith(protocol));
   const interfaces = new Set(pairs.flatMap(({ listener, upstream }) => [listener.pin, upstream.pin]));
   if (pairs.length !== 2 * interfaces.size - 1) throw new Error(`${protocol.id} is not in a pair with every interface`);
   return pairs;
+}
+
+/** Of `coveringPairs`, those with one protocol: as listener of every protocol of a registry and as their upstream. */
+export async function coveringPairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
+  return coveringPairs(await interfacesOf(registry, hostIdentity(registry))).filter(isWith(protocol));
+}
+
+function isWith(protocol: Protocol): (pair: Pair) => boolean {
+  return ({ listener, upstream }) => listener.protocol === protocol || upstream.protocol === protocol;
 }
 
 /**
