@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
 import { AgentError, type Handler, isPromise } from "../src/envelope/index.js";
-import { acp } from "../src/protocols/acp/index.js";
-import { agora } from "../src/protocols/agora/index.js";
 import type { Protocol } from "../src/public/protocols.js";
 import type { Chunk, Session } from "../src/transport/exchange.js";
-import { runMatrix } from "./gateway/pairs/matrix.js";
 import { sessionToy } from "./session-toy/index.js";
 
 /** What every protocol must do, done by one over sessions; and broken ones that are caught. */
@@ -123,20 +120,3 @@ describe("a protocol over sessions that", () => {
     await expect(requirement?.check(protocol)).rejects.toThrow();
   });
 });
-
-/** Parts of other kinds, and the members that messages, parts and artifacts of the toy do not have. */
-const NOT_CARRIED = [
-  "parts[]",
-  ...["name", "mediaType", "metadata"],
-  ...["extensions", "references", "retryCount", "artifactRefs", "minVersion", "maxVersion"],
-];
-
-test("the compatibility matrix takes the toy as listener and upstream, and misses no loss", async () => {
-  const { cells, interfaces } = await runMatrix([acp, agora, sessionToy]);
-  expect(interfaces).toContain("session-toy 1 WS");
-  expect(cells).toHaveLength(interfaces.length ** 2);
-  const own = cells.find(({ listener, upstream }) => listener === "session-toy 1 WS" && upstream === listener);
-  expect(own?.marks).toEqual({ unary: "native", stream: "native", task: "native", cancel: "native", input: "native" });
-  const lost = own?.losses.map((loss) => /^session-toy · `(?:.*\.)?(.*)`/.exec(loss)?.[1]);
-  expect(new Set(lost)).toEqual(new Set(NOT_CARRIED));
-}, 60_000);
