@@ -3,8 +3,9 @@ import type { CapabilityId } from "../../protocols/features.js";
 import { bindsInProse } from "../select/tiers.js";
 import type { Span } from "./extract.js";
 import { mechanismsIn } from "./named.js";
-import { type Reading, readWords } from "./prototypes.js";
+import { ReadableWords, type Reading } from "./prototypes.js";
 import { READINGS } from "./readings.js";
+import type { Range } from "./weigh.js";
 import { windowOf } from "./window.js";
 
 /** What one span says about one capability. */
@@ -83,15 +84,28 @@ function readSpan(span: Span, settings: MapSettings): SpanReading {
 }
 
 function readAnew(span: Span, settings: MapSettings): SpanReading {
+  const { words, stance } = span;
+  const ranges = rangesOf(span);
+  const readable = new ReadableWords(words, new Set(ranges.map(({ from }) => from)));
   // An avoided capability is not wanted, but it still counts as avoided.
-  const reading = readWords(span.words, span.stance === "avoided" ? { ...settings, stance: false } : settings);
+  const reading = readable.read({ from: 0, to: words.length }, stance === "avoided" ? { ...settings, stance: false } : settings);
   const reliance = relianceOn(span);
-  const statements = span.statements.map((statement) => readWords(statement, settings));
+  const statements = ranges.map((range) => readable.read(range, settings));
   const own = READINGS.map((capability, index) => {
     const alone = capability !== "none" && bindsInProse(capability) ? highest(statements, index) : 0;
     return Math.max((reading.shares[index] ?? 0) * reliance, alone >= CLEAR_SHARE ? alone : 0);
   });
   return { reading, own };
+}
+
+/** Where the statements are among the words of their span; they are in its order. */
+function rangesOf({ words, statements }: Span): readonly Range[] {
+  let from = 0;
+  return statements.map((statement) => {
+    const [first] = statement;
+    while (words[from] !== first) from++;
+    return { from, to: from + statement.length };
+  });
 }
 
 /** The reliability of so few words, from 0 to 1. */

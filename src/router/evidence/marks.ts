@@ -21,134 +21,98 @@ export interface Mark {
   readonly words: readonly number[];
 }
 
-/** Receives the features of a text, with the positions of their words. A model looks them up without writing them. */
+/** Receives the features of a text by the positions of their words. A model looks them up without writing them. */
 export interface MarkSink {
-  one(mark: string, at: number): void;
-  /** Two words in a row. */
-  pair(first: string, second: string, at: number): void;
-  /** Two words with one between them. */
-  apart(first: string, second: string, at: number): void;
+  /** The word with which the text begins. */
+  first(at: number): void;
+  one(at: number): void;
+  /** The prefix of the word. */
+  beginning(at: number): void;
+  /** The word and the next. */
+  pair(at: number): void;
+  /** The word and the one after the next. */
+  apart(at: number): void;
 }
 
 /** The subject features: lemmas, prefixes, bigrams and skip-bigrams. */
 export function visitSubjects(words: readonly Word[], sink: MarkSink): void {
-  for (const [index, word] of words.entries()) {
+  for (const [at, word] of words.entries()) {
     const plain = isPlain(word);
-    if (!plain) for (const mark of subjectMarksOf(word)) sink.one(mark, index);
-    const next = words[index + 1];
-    if (next !== undefined) sink.pair(word.lemma, next.lemma, index);
-    const afterNext = words[index + 2];
-    if (afterNext !== undefined && !plain && !isPlain(afterNext)) sink.apart(word.lemma, afterNext.lemma, index);
+    if (!plain) {
+      sink.one(at);
+      if (hasBeginning(word)) sink.beginning(at);
+    }
+    if (at + 1 < words.length) sink.pair(at);
+    const afterNext = words[at + 2];
+    if (afterNext !== undefined && !plain && !isPlain(afterNext)) sink.apart(at);
   }
 }
 
 /** The same as text, each once. */
 export function subjects(words: readonly Word[]): readonly Mark[] {
   const marks = new Marks();
-  visitSubjects(words, marks);
+  visitSubjects(words, marks.of(words, lemmasOf(words)));
   return marks.all();
 }
 
 /** The placeholder for the subject of a sentence. */
-const SUBJECT = "§";
+export const SUBJECT = "§";
 
-/** The subject features of a single word. */
-export function subjectMarksOf({ lemma, text }: Word): readonly string[] {
-  return text.length > BEGINNING ? [lemma, `${text.slice(0, BEGINNING)}*`] : [lemma];
+/** Whether the word is longer than the prefix that it shares with others. */
+export function hasBeginning({ text }: Word): boolean {
+  return text.length > BEGINNING;
+}
+
+export function beginningOf({ text }: Word): string {
+  return text.slice(0, BEGINNING);
 }
 
 /**
- * The stance features: the words around the subject, and the beginning of the sentence. The sentence counts as it is and with its
+ * The stance features: the words around the subject, and the beginning of the sentence. A sentence counts as it is and with its
  * subject replaced by a placeholder, so that terms that are often denied are not learned as denials.
  */
-export function visitManners(words: readonly Word[], isSubject: (word: Word) => boolean, sink: MarkSink): void {
-  const lemmas = words.map(({ lemma }) => lemma);
-  visitWords(lemmas, sink);
-  visitWords(
-    words.map((word, index) => (isSubject(word) ? SUBJECT : (lemmas[index] ?? ""))),
-    sink,
-  );
+export function visitManners(count: number, sink: MarkSink, begins: (at: number) => boolean = isFirst): void {
+  for (let at = 0; at < count; at++) {
+    if (begins(at)) sink.first(at);
+    sink.one(at);
+    if (at + 1 < count) sink.pair(at);
+    if (at + 2 < count) sink.apart(at);
+  }
+}
+
+function isFirst(at: number): boolean {
+  return at === 0;
 }
 
 /** The same as text, each once. */
 export function manners(words: readonly Word[], isSubject: (word: Word) => boolean): readonly Mark[] {
   const marks = new Marks();
-  visitManners(words, isSubject, marks);
+  const masked = words.map((word) => (isSubject(word) ? SUBJECT : word.lemma));
+  for (const lemmas of [lemmasOf(words), masked]) visitManners(words.length, marks.of(words, lemmas));
   return marks.all();
 }
 
-function visitWords(lemmas: readonly string[], sink: MarkSink): void {
-  for (const [index, lemma] of lemmas.entries()) {
-    if (index === 0) sink.one(`^${lemma}`, index);
-    sink.one(lemma, index);
-    const next = lemmas[index + 1];
-    if (next !== undefined) sink.pair(lemma, next, index);
-    const afterNext = lemmas[index + 2];
-    if (afterNext !== undefined) sink.apart(lemma, afterNext, index);
-  }
+function lemmasOf(words: readonly Word[]): readonly string[] {
+  return words.map(({ lemma }) => lemma);
 }
 
-/** What separates the words of a feature. */
-const BETWEEN = { pair: " ", apart: " _ " };
-
-class Marks implements MarkSink {
+class Marks {
   readonly #found = new Map<string, Mark>();
 
-  one(mark: string, at: number): void {
-    this.#put(mark, [at]);
-  }
-
-  pair(first: string, second: string, at: number): void {
-    this.#put(first + BETWEEN.pair + second, [at, at + 1]);
-  }
-
-  apart(first: string, second: string, at: number): void {
-    this.#put(first + BETWEEN.apart + second, [at, at + 2]);
+  of(words: readonly Word[], lemmas: readonly string[]): MarkSink {
+    const put = (mark: string, at: readonly number[]): void => {
+      if (!this.#found.has(mark)) this.#found.set(mark, { mark, words: at });
+    };
+    return {
+      first: (at) => put(`^${lemmas[at]}`, [at]),
+      one: (at) => put(lemmas[at] ?? "", [at]),
+      beginning: (at) => put(`${words[at] === undefined ? "" : beginningOf(words[at])}*`, [at]),
+      pair: (at) => put(`${lemmas[at]} ${lemmas[at + 1]}`, [at, at + 1]),
+      apart: (at) => put(`${lemmas[at]} _ ${lemmas[at + 2]}`, [at, at + 2]),
+    };
   }
 
   all(): readonly Mark[] {
     return [...this.#found.values()];
   }
-
-  #put(mark: string, words: readonly number[]): void {
-    if (!this.#found.has(mark)) this.#found.set(mark, { mark, words });
-  }
-}
-
-/** The features of a model by their words. Looking one up makes no text. */
-export class MarkTable {
-  readonly #one = new Map<string, number>();
-  readonly #pair = new Map<string, Map<string, number>>();
-  readonly #apart = new Map<string, Map<string, number>>();
-
-  /** In the order of the model: the place of a feature is its value. */
-  constructor(marks: readonly string[]) {
-    for (const [index, mark] of marks.entries()) {
-      const [first = "", middle, last] = mark.split(" ");
-      if (middle === undefined) this.#one.set(first, index);
-      else if (last === undefined) below(this.#pair, first).set(middle, index);
-      else below(this.#apart, first).set(last, index);
-    }
-  }
-
-  one(mark: string): number | undefined {
-    return this.#one.get(mark);
-  }
-
-  pair(first: string, second: string): number | undefined {
-    return this.#pair.get(first)?.get(second);
-  }
-
-  apart(first: string, second: string): number | undefined {
-    return this.#apart.get(first)?.get(second);
-  }
-}
-
-function below(table: Map<string, Map<string, number>>, first: string): Map<string, number> {
-  let inner = table.get(first);
-  if (inner === undefined) {
-    inner = new Map();
-    table.set(first, inner);
-  }
-  return inner;
 }

@@ -1,5 +1,5 @@
 import type { Word } from "../text/words.js";
-import { subjectMarksOf } from "./marks.js";
+import { beginningOf, hasBeginning } from "./marks.js";
 import { READINGS } from "./readings.js";
 import type { Scales } from "./weigh.js";
 
@@ -9,5 +9,7 @@ const TELLING = 1.2;
 /** A predicate for words that name a subject. */
 export function subjectsBy(scales: Scales): (word: Word) => boolean {
   const capabilities = READINGS.length - 1;
-  return (word) => subjectMarksOf(word).some((mark) => scales.isTelling(mark, capabilities, TELLING));
+  return (word) =>
+    scales.isTelling(word.lemma, capabilities, TELLING) ||
+    (hasBeginning(word) && scales.isTellingBeginning(beginningOf(word), capabilities, TELLING));
 }

@@ -1,4 +1,6 @@
-import { type MarkSink, MarkTable } from "./marks.js";
+import type { Word } from "../text/words.js";
+import { MarkTable, UNKNOWN } from "./mark-table.js";
+import { beginningOf, type MarkSink } from "./marks.js";
 import { shares } from "./shares.js";
 import type { Learned } from "./weights.js";
 
@@ -10,13 +12,22 @@ export interface Weighed {
   wordsFor(chosen: number, count: number): Float64Array;
 }
 
-/** A feature of the text that the model knows. */
-interface Known {
-  /** Where its weights are. */
-  readonly offset: number;
-  readonly at: number;
-  /** How far its second word is from the first; 0 if it has one. */
-  readonly apart: number;
+/** Words from one to another, exclusive. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How the position of a feature is written: with the distance of its second word, or as that of a text's first word. */
+const KINDS = 4;
+const FIRST = 3;
+
+/** The features of a text that the model knows, in the order of the visit. */
+export interface Found {
+  /** Where each is in the model. */
+  readonly places: readonly number[];
+  /** `KINDS` times the position, plus the kind. */
+  readonly positions: readonly number[];
 }
 
 /** A logistic regression. The same bits on every machine: sums, products and square roots only. */
@@ -26,63 +37,106 @@ export class Scales {
   #table: MarkTable | undefined;
   /** The weights in steps. */
   #steps: Int16Array | undefined;
+  /** The mean weight of each feature, once it was needed. */
+  #means: Float64Array | undefined;
+  /** For each feature, the last text in which it was counted: each counts once. */
+  #countedIn: Int32Array | undefined;
+  #texts = 0;
 
   constructor(learned: Learned) {
     this.#learned = learned;
   }
 
-  /** Weighs the features that `visit` names; each counts once. Without `phrases`, only those of one word. */
-  weigh(visit: (sink: MarkSink) => void, phrases = true): Weighed {
-    const { biases, step } = this.#learned;
-    const known = this.#knownIn(visit, phrases);
-    const steps = this.#allSteps();
-    const scale = 1 / Math.sqrt(Math.max(known.length, 1));
-    const sums = new Float64Array(biases.length);
-    for (const { offset } of known)
-      for (let each = 0; each < sums.length; each++) sums[each] = (sums[each] ?? 0) + (steps[offset + each] ?? 0) * step;
-    return {
-      shares: shares(biases.map((bias, each) => bias + (sums[each] ?? 0) * scale)),
-      wordsFor: (chosen, count) => {
-        const parts = new Float64Array(count);
-        for (const { offset, at, apart } of known) {
-          const ahead = this.#weightAt(offset + chosen) - this.#meanAt(offset);
-          for (const index of apart === 0 ? [at] : [at, at + apart])
-            parts[index] = (parts[index] ?? 0) + ahead / (apart === 0 ? 1 : 2);
-        }
-        return parts;
-      },
+  /** The features that `visit` names, of words that are called `lemmas`. */
+  find(words: readonly Word[], lemmas: readonly string[], visit: (sink: MarkSink) => void): Found {
+    const table = this.#marks();
+    const numbers = lemmas.map((lemma) => table.numberOf(lemma));
+    const found = { places: [] as number[], positions: [] as number[] };
+    const put = (place: number, position: number): void => {
+      if (place === UNKNOWN) return;
+      found.places.push(place);
+      found.positions.push(position);
     };
+    const numberAt = (at: number): number => numbers[at] ?? UNKNOWN;
+    visit({
+      first: (at) => put(table.first(numberAt(at)), KINDS * at + FIRST),
+      one: (at) => put(table.one(numberAt(at)), KINDS * at),
+      beginning: (at) => put(words[at] === undefined ? UNKNOWN : table.beginning(beginningOf(words[at])), KINDS * at),
+      pair: (at) => put(table.two(numberAt(at), numberAt(at + 1), 1), KINDS * at + 1),
+      apart: (at) => put(table.two(numberAt(at), numberAt(at + 2), 2), KINDS * at + 2),
+    });
+    return found;
+  }
+
+  /** Weighs the features within a range of words; each counts once. Without `phrases`, only those of one word. */
+  weigh(found: readonly Found[], range: Range, phrases = true): Weighed {
+    const { biases, step } = this.#learned;
+    const known = this.#within(found, range, phrases);
+    const steps = this.#allSteps();
+    const classes = biases.length;
+    const scale = 1 / Math.sqrt(Math.max(known.places.length, 1));
+    const sums = new Float64Array(classes);
+    for (const place of known.places) {
+      const offset = place * classes;
+      for (let each = 0; each < classes; each++) sums[each] = (sums[each] ?? 0) + (steps[offset + each] ?? 0) * step;
+    }
+    for (let each = 0; each < classes; each++) sums[each] = (biases[each] ?? 0) + (sums[each] ?? 0) * scale;
+    return { shares: shares(sums), wordsFor: (chosen, count) => this.#contributions(known, chosen, range.from, count) };
   }
 
   knows(mark: string): boolean {
-    return this.#marks().one(mark) !== undefined;
+    const table = this.#marks();
+    return table.one(table.numberOf(mark)) !== UNKNOWN;
   }
 
-  /** Whether this feature alone has at least this weight for one of the first classes. */
-  isTelling(mark: string, classes: number, least: number): boolean {
-    const index = this.#marks().one(mark);
-    if (index === undefined) return false;
-    const offset = index * this.#learned.biases.length;
+  /** Whether this word alone has at least this weight for one of the first classes. */
+  isTelling(word: string, classes: number, least: number): boolean {
+    const table = this.#marks();
+    return this.#hasWeight(table.one(table.numberOf(word)), classes, least);
+  }
+
+  /** The same for the prefix of a word. */
+  isTellingBeginning(prefix: string, classes: number, least: number): boolean {
+    return this.#hasWeight(this.#marks().beginning(prefix), classes, least);
+  }
+
+  #hasWeight(place: number, classes: number, least: number): boolean {
+    if (place === UNKNOWN) return false;
+    const offset = place * this.#learned.biases.length;
     for (let each = 0; each < classes; each++) if (this.#weightAt(offset + each) >= least) return true;
     return false;
   }
 
-  #knownIn(visit: (sink: MarkSink) => void, phrases: boolean): readonly Known[] {
-    const table = this.#marks();
-    const classes = this.#learned.biases.length;
-    const found = new Set<number>();
-    const known: Known[] = [];
-    const put = (index: number | undefined, at: number, apart: number): void => {
-      if (index === undefined || found.has(index)) return;
-      found.add(index);
-      known.push({ offset: index * classes, at, apart });
-    };
-    visit({
-      one: (mark, at) => put(table.one(mark), at, 0),
-      pair: (first, second, at) => (phrases ? put(table.pair(first, second), at, 1) : undefined),
-      apart: (first, second, at) => (phrases ? put(table.apart(first, second), at, 2) : undefined),
-    });
+  #within(found: readonly Found[], { from, to }: Range, phrases: boolean): Found {
+    const counted = this.#counted();
+    const text = ++this.#texts;
+    const known = { places: [] as number[], positions: [] as number[] };
+    for (const { places, positions } of found)
+      for (let index = 0; index < places.length; index++) {
+        const [place, position] = [places[index] ?? 0, positions[index] ?? 0];
+        const [at, kind] = [Math.floor(position / KINDS), position % KINDS];
+        const isPhrase = kind === 1 || kind === 2;
+        if (at < from || (isPhrase ? !phrases || at + kind >= to : at >= to) || (kind === FIRST && at !== from)) continue;
+        if (counted[place] === text) continue;
+        counted[place] = text;
+        known.places.push(place);
+        known.positions.push(position);
+      }
     return known;
+  }
+
+  #contributions({ places, positions }: Found, chosen: number, from: number, count: number): Float64Array {
+    const parts = new Float64Array(count);
+    const classes = this.#learned.biases.length;
+    for (const [index, place] of places.entries()) {
+      const position = positions[index] ?? 0;
+      const [at, kind] = [Math.floor(position / KINDS) - from, position % KINDS];
+      const ahead = this.#weightAt(place * classes + chosen) - this.#meanAt(place);
+      const isPhrase = kind === 1 || kind === 2;
+      parts[at] = (parts[at] ?? 0) + (isPhrase ? ahead / 2 : ahead);
+      if (isPhrase) parts[at + kind] = (parts[at + kind] ?? 0) + ahead / 2;
+    }
+    return parts;
   }
 
   #marks(): MarkTable {
@@ -90,9 +144,22 @@ export class Scales {
     return this.#table;
   }
 
+  #counted(): Int32Array {
+    this.#countedIn ??= new Int32Array(this.#learned.weights.length / this.#learned.biases.length);
+    // Numbers of texts are used once, up to the highest that an entry holds.
+    if (this.#texts === 0x7fffffff) {
+      this.#countedIn.fill(0);
+      this.#texts = 0;
+    }
+    return this.#countedIn;
+  }
+
   #allSteps(): Int16Array {
-    const { weights, zero } = this.#learned;
-    this.#steps ??= Int16Array.from({ length: weights.length }, (_, index) => weights.charCodeAt(index) - zero);
+    if (this.#steps === undefined) {
+      const { weights, zero } = this.#learned;
+      this.#steps = new Int16Array(weights.length);
+      for (let index = 0; index < weights.length; index++) this.#steps[index] = weights.charCodeAt(index) - zero;
+    }
     return this.#steps;
   }
 
@@ -100,9 +167,14 @@ export class Scales {
     return (this.#allSteps()[offset] ?? 0) * this.#learned.step;
   }
 
-  #meanAt(offset: number): number {
+  #meanAt(place: number): number {
+    const classes = this.#learned.biases.length;
+    this.#means ??= new Float64Array(this.#learned.weights.length / classes).fill(Number.NaN);
+    const known = this.#means[place] ?? Number.NaN;
+    if (!Number.isNaN(known)) return known;
     let sum = 0;
-    for (let each = 0; each < this.#learned.biases.length; each++) sum += this.#weightAt(offset + each);
-    return sum / this.#learned.biases.length;
+    for (let each = 0; each < classes; each++) sum += this.#weightAt(place * classes + each);
+    this.#means[place] = sum / classes;
+    return sum / classes;
   }
 }
