@@ -44,6 +44,7 @@ export {
 } from "./security/index.js";
 export { loopbackCallers } from "./security/loopback-callers.js";
 export { holdsToken, newOperatorToken } from "./security/operator-token.js";
+export { provedDids } from "./security/proved-dids.js";
 export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.js";
 export { auditFloor } from "./server/floor-audit.js";
 export { checkIdentityUse } from "./server/publish-identity.js";

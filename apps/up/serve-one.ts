@@ -9,8 +9,9 @@ import {
   type Server,
   serve,
 } from "../../src/index.js";
+import { provedDids } from "../../src/internal.js";
 import { type Admission, bearerTokens } from "../../src/public/auth.js";
-import { didSignatures, type Identity } from "../../src/public/identity.js";
+import type { Identity } from "../../src/public/identity.js";
 import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
 import type { PlanSettings } from "./plan-schema.js";
@@ -74,6 +75,8 @@ export async function serveInterface(
   throw new AgentError("unsupported", `Unknown binding in ${interfaceName}: nothing to serve`, { field: "pin" });
 }
 
+const REFUSAL = "Only the neighbours of this module are admitted: prove one of their DIDs";
+
 /** Admits callers with the bearer token of this module, or those that prove one of its DIDs. */
 function admissionFor({ credentials: { bearer, apiKey } = {}, admits }: ServeOneOptions): Admission | undefined {
   if (apiKey !== undefined)
@@ -81,19 +84,7 @@ function admissionFor({ credentials: { bearer, apiKey } = {}, admits }: ServeOne
       field: "credentials",
     });
   if (bearer !== undefined) return bearerTokens(new Map([["neighbour", bearer]]));
-  return admits === undefined ? undefined : provedInside(admits);
-}
-
-/**
- * Admits DIDs that are proved inside the protocol of the module. Signatures over request heads are not looked at: a server that has just
- * started cannot accept them, because it does not know what the process before it has accepted.
- */
-function provedInside(dids: readonly string[]): Admission {
-  const refuse = (): never => {
-    throw new AgentError("unauthenticated", "Only the neighbours of this module are admitted: prove one of their DIDs");
-  };
-  const { identify = refuse } = didSignatures({ dids });
-  return Object.assign(refuse, { identify, claims: () => false, accepts: "a DID that is proved inside the protocol" });
+  return admits === undefined ? undefined : provedDids(admits, REFUSAL);
 }
 
 /** An agent that echoes its input, for demo modules. */
