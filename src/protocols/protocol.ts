@@ -37,6 +37,7 @@ import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./c
 import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Health } from "./health.js";
+import type { CreateIdentity } from "./identity-registration.js";
 import type { ClientInbox, Inbox } from "./inbox.js";
 import type { Notice, ReadNotice } from "./notice.js";
 import type { Outgoing } from "./outgoing.js";
@@ -275,6 +276,8 @@ export interface Protocol {
   readonly guardMessages?: Maybe<(host: Host) => Handler>;
   /** The protocol signs or seals with `identity` of its context. Default: false; a client then signs its HTTP requests. */
   readonly usesIdentity?: Maybe<boolean>;
+  /** Makes an identity that peers of this protocol accept, registered in `records` alone. Default: they accept any, such as a did:key. */
+  readonly createIdentity?: Maybe<CreateIdentity>;
   /** It is spoken between identities only: without one it is neither served nor called. Default: false. */
   readonly needsIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */

@@ -38,6 +38,7 @@ export function sageOver(inner: Protocol): Protocol {
     guardMessages,
     usesIdentity: true,
     needsIdentity: true,
+    createIdentity: async (file, registration) => (await import("./node/create-identity.js")).createIdentity(file, registration),
     // A server that has just started answers the first signature with a challenge.
     requestsPerCall: 2,
     settings: SETTINGS,

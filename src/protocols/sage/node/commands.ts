@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
 import { keyFingerprint, openIdentity, writeNewIdentity } from "../../../security/identity/index.js";
 import type { CommandOption, CommandOutput, CommandTools, ProtocolCommand } from "../../protocol.js";
@@ -9,6 +8,7 @@ import { createSageIdentity } from "../identity/own-identity.js";
 import { readHttpRequest } from "../legacy/http-message.js";
 import { type LegacyVerification, verifyLegacyRequest } from "../legacy/legacy-signatures.js";
 import { REGISTRY_LIMITS, type Registry } from "../registry/registry.js";
+import { identityName } from "./create-identity.js";
 import { deployRegistry, startDevChain } from "./dev-chain.js";
 import { Registrar, type Steps } from "./registrar.js";
 import { FROM_BLOCK, profileOf, REGISTRY_OPTIONS, usage, withReader, withRegistry } from "./registry-options.js";
@@ -33,8 +33,7 @@ export const commands: readonly ProtocolCommand[] = [
     store: "none",
     examples: ["koine sage create ~/.koine/support.json --network kairos"],
     async run([file = ""], { options }) {
-      const name = basename(file).replace(/\.[^.]*$/, "");
-      const identity = await createSageIdentity(name, networkOf(options["network"]), profileOf(options));
+      const identity = await createSageIdentity(identityName(file), networkOf(options["network"]), profileOf(options));
       await writeNewIdentity(file, identity);
       return { text: identity.did, document: { file, did: identity.did } };
     },
