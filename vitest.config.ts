@@ -41,7 +41,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     projects: [
       // Longest first: the others fill the gaps.
-      { extends: true, test: { name: "process", pool: "forks", include: PROCESS.map(asTests) } },
+      { extends: true, test: { name: "process", pool: "forks", isolate: false, include: PROCESS.map(asTests) } },
       { extends: true, test: { name: "browser", pool: "forks", include: BROWSER } },
       {
         extends: true,
