@@ -146,6 +146,18 @@ describe("a request of a caller that signs", () => {
     expect(await post(await resigned(await captured(), SIGNATURES, ann, -400_000))).toEqual(refused("sig.stale"));
   });
 
+  test("whose Date and time of signature disagree is refused", async () => {
+    const dated = async (date: string) => {
+      const sent = await captured();
+      return post(await resigned({ ...sent, headers: { ...sent.headers, date } }, SIGNATURES));
+    };
+    const at = (ms: number): string => new Date(Date.now() + ms).toUTCString();
+    expect(await dated(at(-60_000))).toEqual(refused("sig.stale"));
+    expect(await dated(at(60_000))).toEqual(refused("sig.stale"));
+    expect(await dated("yesterday")).toEqual(refused("sig.stale"));
+    expect(await dated(at(-10_000))).toMatchObject({ status: 200, answered: true });
+  });
+
   // Attack 8.
   test("in the name of another DID is refused: in its header, in its key, and in its message", async () => {
     const mallory = await world.register();

@@ -49,6 +49,8 @@ export interface SignatureProfile {
   readonly lifetimeMs: number;
   /** How much clocks may differ. */
   readonly skewMs: number;
+  /** The field Date, where it is covered, is as old as `created`, but for the skew. Default: they are not compared. */
+  readonly comparesDate?: Maybe<boolean>;
   /** Either s of a secp256k1 signature counts, for senders that do not write the lower one. Default: the lower one only. */
   readonly eitherS?: Maybe<boolean>;
   /** Random bytes of a nonce, and how they are written. Default: 16 bytes in base64url. */

@@ -9,6 +9,8 @@ import { type ReceivedSignature, readSignature } from "./read-signatures.js";
 import { signatureBase } from "./sign.js";
 import { SignatureError } from "./signature-error.js";
 
+const DATE = '"date"';
+
 /** The public key of a signer. Its algorithm decides; a signature that names another one is refused. */
 export interface VerificationKey {
   readonly algorithm: SignatureAlgorithm;
@@ -72,6 +74,7 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
     const needsDigest = kind !== "stream" && (hasBody || this.#profile.digestOfEmptyBody === true);
     rules.check(received.components, message, needsDigest);
     const times = this.#checkTimes(received, nowMs);
+    if (this.#profile.comparesDate === true) checkDate(received, message, this.#profile.skewMs);
     const key = keys(keyId);
     const finish = (found: Maybe<K>): VerifiedSignature<K> => {
       const { label, nonce } = received;
@@ -123,6 +126,19 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
       throw new SignatureError("wrong", "the signature does not match the message");
     return key;
   }
+}
+
+/** Two times that disagree: one of them is not when the message was written. */
+function checkDate({ components, created = 0 }: ReceivedSignature, { request, response }: SignedMessage, skewMs: number): void {
+  const { date = "" } = (response ?? request).headers;
+  if (!components.some(({ key }) => key === DATE)) return;
+  const dateMs = Date.parse(date);
+  if (new Date(dateMs).toUTCString() !== date) throw new SignatureError("bad_time", "the field Date is not a date of HTTP");
+  if (Math.abs(dateMs - created * 1_000) > skewMs)
+    throw new SignatureError(
+      "bad_time",
+      `the field Date and the time of the signature differ by more than ${skewMs / 1_000} seconds`,
+    );
 }
 
 function coveredDigest({ components }: ReceivedSignature, { request, response }: SignedMessage): Maybe<string> {

@@ -31,4 +31,5 @@ export const SIGNATURES: SignatureProfile = Object.freeze({
   stream: { sign: ["@status", ...OF_REQUEST, CONTENT_TYPE, STREAM_HEADER, "date", DID_HEADER] },
   lifetimeMs: TIMES.lifetimeMs,
   skewMs: TIMES.skewMs,
+  comparesDate: true,
 });
