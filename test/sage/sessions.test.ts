@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { agent } from "../../src/index.js";
+import { agent, serve } from "../../src/index.js";
 import { didSignatures } from "../../src/public/identity.js";
 import type { LocalIdentity } from "../../src/security/identity/index.js";
 import { createReplayGuard } from "../../src/security/replay/index.js";
@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { makeRequest } from "../../src/transport/request.js";
 import { signRequest } from "../../src/transport/sign.js";
-import { SageWorld, SETTINGS } from "./world.js";
+import { PROTOCOLS, SageWorld, SETTINGS } from "./world.js";
 
 /** Messages sealed in sessions, as they cross the network: what somebody on the way sees, and what happens when a session ends. */
 
@@ -116,9 +116,34 @@ describe("a session", () => {
     const peer = await world.connect(server.did, ann);
     expect(await peer.ask("a")).toBe("got a");
     const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
-    acceptedSessions(server, undefined as never).table.checkKeys(ann.did, []);
+    acceptedSessions(server).table.checkKeys(ann.did, []);
     expect(await peer.ask("b")).toBe("got b");
     expect(url).toContain("http");
+  });
+
+  test("ends with the last server of its identity, and not with one that was replaced", async () => {
+    const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
+    const identity = await world.register();
+    const options = { ...{ protocols: PROTOCOLS, identity, settings: SETTINGS, store: world.store }, port: 0 };
+    const first = await serve(secretive, options);
+    const peer = await world.connect(first.url, ann, { pin: "sage" });
+    expect(await peer.ask("a")).toBe("got a");
+    const { table } = acceptedSessions(identity);
+    const second = await serve(secretive, options);
+    await first.close();
+    expect(table.size).toBe(1);
+    expect(acceptedSessions(identity).table).toBe(table);
+    // What is needed for a session does not come from the server that is closed.
+    const other = await world.connect(second.url, await world.register(), { pin: "sage" });
+    expect(await other.ask("b")).toBe("got b");
+    expect(table.size).toBe(2);
+    await second.close();
+    expect(table.size).toBe(0);
+    expect(() => acceptedSessions(identity)).toThrow("the session is closed");
+    // Under the same identity later: new sessions, none of the old ones.
+    const third = await serve(secretive, options);
+    expect(acceptedSessions(identity).table.size).toBe(0);
+    await third.close();
   });
 
   // Attack 16, in a session.

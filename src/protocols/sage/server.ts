@@ -19,6 +19,7 @@ import { isNamed, loggedRefusal, refusalFor, SageError, sageError } from "./erro
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
 import { markAsFresh, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
+import { acceptSessions } from "./session/accepted-sessions.js";
 import { EventSealer } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
 import { readSettings, type SageSettings } from "./settings.js";
@@ -49,6 +50,7 @@ export function routesOver(inner: Protocol): readonly Route[] {
 /** Serves the protocol below to callers that sign: what they send is verified before it is decoded, and what they get is signed. */
 export function serveOver(inner: Protocol, host: Host): Served {
   const identity = sageIdentity(host);
+  const endSessions = identity && acceptSessions(identity, host);
   const side = new SignedSide(host, identity);
   let served: Maybe<Served>;
   // A server without an identity seldom needs it.
@@ -100,7 +102,10 @@ export function serveOver(inner: Protocol, host: Host): Served {
       if (notify === undefined) throw new AgentError("push_unsupported", `${inner.id} has no push notifications`);
       return notify(event, config, task);
     },
-    close: async () => served?.close?.(),
+    async close() {
+      endSessions?.();
+      await served?.close?.();
+    },
   };
 }
 

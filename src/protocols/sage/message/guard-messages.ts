@@ -71,7 +71,6 @@ type Received =
 class GuardedMessages {
   readonly #host: Host;
   readonly #identity: Identity;
-  readonly #sessions: AcceptedSessions;
   /** Messages for others are not for this host, but it may bring them to whom they are for. */
   readonly #passOn: boolean;
 
@@ -79,7 +78,11 @@ class GuardedMessages {
     this.#host = host;
     this.#passOn = passOn;
     this.#identity = identity;
-    this.#sessions = acceptedSessions(identity, host);
+  }
+
+  /** Closed with the server. */
+  get #sessions(): AcceptedSessions {
+    return acceptedSessions(this.#identity);
   }
 
   async answer(operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {

@@ -7,7 +7,7 @@ import type { Host } from "../../protocol.js";
 import { SageError } from "../errors.js";
 import { signerKey } from "../identity/signing-key.js";
 import { acceptedSessions } from "../session/accepted-sessions.js";
-import type { SageSession, SessionTable } from "../session/index.js";
+import type { SageSession } from "../session/index.js";
 import { checkPeerKeys } from "../session/keys-of.js";
 import { DID_HEADER, SESSION_HEADER, TIMES } from "../wire.js";
 import { challenge } from "./challenge.js";
@@ -38,11 +38,11 @@ const verifier = new SignatureVerifier(SIGNATURES);
 export class SignedCallers {
   readonly #host: Host;
   readonly #challenges: Challenges;
-  readonly #sessions: Maybe<{ readonly did: string; readonly table: SessionTable }>;
+  readonly #identity: Maybe<Identity>;
 
   constructor(host: Host, identity: Maybe<Identity>) {
     this.#host = host;
-    this.#sessions = identity && { did: identity.did, table: acceptedSessions(identity, host).table };
+    this.#identity = identity;
     this.#challenges = new Challenges({ now: () => host.now(), lifetimeMs: TIMES.lifetimeMs });
   }
 
@@ -71,8 +71,8 @@ export class SignedCallers {
   /** Throws ErrSessionExpired for a session that is not known here, or has ended. */
   async #sessionOf({ headers, cancel, connection }: HttpRequest, did: string): Promise<Maybe<SageSession>> {
     const kid = headers[SESSION_HEADER];
-    if (kid === undefined || this.#sessions === undefined) return undefined;
-    const session = this.#sessions.table.find({ ownDid: this.#sessions.did, peerDid: did }, kid);
+    if (kid === undefined || this.#identity === undefined) return undefined;
+    const session = acceptedSessions(this.#identity).table.find({ ownDid: this.#identity.did, peerDid: did }, kid);
     const { resolver } = this.#host;
     await checkPeerKeys(session, resolver.forCaller?.(connection.remote) ?? resolver, cancel);
     return session;
