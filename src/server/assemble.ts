@@ -289,6 +289,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
       large?.close();
       await runtime.close(drainMs);
       await Promise.all([push.close(), listener.close(), outgoing.close()]);
+      if (options.resolver === undefined) await host.resolver.close?.();
     },
   };
   return assembled;

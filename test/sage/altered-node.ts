@@ -16,6 +16,8 @@ export class AlteredNode {
   readonly #rpc: string;
   /** How many requests came. */
   requests = 0;
+  /** What they asked for. */
+  readonly calls: string[] = [];
   alter: Alteration = passed;
 
   private constructor(rpc: string) {
@@ -37,7 +39,16 @@ export class AlteredNode {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const real = await fetch(this.#rpc, { method: "POST", headers: { "content-type": "application/json" }, body });
-    this.alter({ method: JSON.parse(body).method, answer: (await real.json()) as Exchange["answer"] }, response);
+    const { method } = JSON.parse(body) as { method: string };
+    this.calls.push(method);
+    this.alter({ method, answer: (await real.json()) as Exchange["answer"] }, response);
+  }
+
+  /** Open connections to it. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) =>
+      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
   }
 
   async close(): Promise<void> {

@@ -22,4 +22,6 @@ export interface DidMethod {
    * successors of this method are not followed.
    */
   checkSuccessor?(document: DidDocument, successor: string, now: number): void;
+  /** Releases what outlives a resolution: connections, timers. */
+  close?(): Promise<void>;
 }

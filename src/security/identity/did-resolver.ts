@@ -116,6 +116,10 @@ export class DidResolver implements Resolver {
     this.#underWay.delete(did);
   }
 
+  async close(): Promise<void> {
+    await Promise.all([...this.#methods.values()].map((method) => method.close?.()));
+  }
+
   async #resolve(did: string, cancel: Cancel, caller: Maybe<string>): Promise<ResolvedDid> {
     const known = this.#kept(did);
     if (known instanceof AgentError) throw known;

@@ -30,4 +30,6 @@ export interface Resolver {
   forget(did: string): void;
   /** The same for a caller that is not authenticated yet, with limits of its own. Absent: there are none. */
   forCaller?(caller: string): Resolver;
+  /** Releases what its methods hold beyond a resolution. Called by who made it. */
+  close?(): Promise<void>;
 }

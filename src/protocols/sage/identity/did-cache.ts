@@ -3,10 +3,11 @@ import type { DidMethod, PublicKey } from "../../../security/identity/index.js";
 import { DidNotResolved, type UnresolvedReason } from "../errors.js";
 import type { RegistryReader } from "../registry/registry.js";
 import { type AgentInfo, documentOf, type KeyState, usableKeys, verifiedInfo } from "./agent-record.js";
-import { checkedSageDid, METHOD, type SageDid, sageDidOf } from "./did-sage.js";
+import { checkedSageDid, METHOD, type Network, type SageDid, sageDidOf } from "./did-sage.js";
+import { RegistryWatch, type WatchEvents, type WatchLimits } from "./registry-watch.js";
 
 /** Limits of a cache of DIDs. */
-export interface DidCacheLimits {
+export interface DidCacheLimits extends WatchLimits {
   /** How long a record is used before it is read again: the longest delay of a revocation. At most 60 s. */
   readonly ttlMs: number;
   /** How long a DID that was not resolved is refused without asking again. */
@@ -15,23 +16,24 @@ export interface DidCacheLimits {
   readonly answerMs: number;
   /** Records and failures that are kept; the oldest give way. */
   readonly entries: number;
-  /** How often `watch` asks for changes. */
-  readonly watchMs: number;
 }
 
-/** Five seconds each, a thousand DIDs, and a look for changes every second. */
+/** Five seconds each, a thousand DIDs, and a look for changes every second, or every 30 while a registry does not answer. */
 export const DEFAULT_DID_CACHE_LIMITS: DidCacheLimits = Object.freeze({
   ttlMs: 5_000,
   failureMs: 5_000,
   answerMs: 5_000,
   entries: 1_000,
   watchMs: 1_000,
+  watchRetryMs: 30_000,
 });
 const MAX_TTL_MS = 60_000;
 
 export interface DidCacheOptions {
   /** One registry for each network. */
   readonly registries: readonly RegistryReader[];
+  /** The networks whose registries are asked for changes for as long as a record of them is kept. Default: none. */
+  readonly watched?: Maybe<readonly Network[]>;
   readonly limits?: Maybe<Partial<DidCacheLimits>>;
   /** Milliseconds since the epoch. Default: the system clock. */
   readonly now?: Maybe<() => number>;
@@ -61,13 +63,19 @@ export class DidCache {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #underWay = new Map<string, Promise<AgentInfo>>();
+  readonly #watches: ReadonlyMap<string, RegistryWatch>;
 
-  constructor({ registries, limits, now = Date.now }: DidCacheOptions) {
+  constructor({ registries, watched = [], limits, now = Date.now }: DidCacheOptions) {
     this.#registries = new Map(registries.map((registry) => [registry.network, registry]));
     this.#limits = { ...DEFAULT_DID_CACHE_LIMITS, ...limits };
     this.#now = now;
     if (!(this.#limits.ttlMs >= 0 && this.#limits.ttlMs <= MAX_TTL_MS))
       throw new AgentError("invalid_message", `a record of a registry is kept for at most ${MAX_TTL_MS} ms`, { field: "ttlMs" });
+    this.#watches = new Map(
+      registries
+        .filter(({ network }) => watched.includes(network) && this.#limits.ttlMs > 0)
+        .map((registry) => [registry.network, this.#watchOf(registry, { isNeeded: () => this.#keepsAny(registry) })]),
+    );
   }
 
   /** Whether a DID is registered and active, and its keys. */
@@ -106,41 +114,47 @@ export class DidCache {
    * from it is forgotten: revocations could be missed. The returned function ends it.
    */
   watch(): () => void {
-    const stops = [...this.#registries.values()].map((registry) => this.#watch(registry));
+    const watches = [...this.#registries.values()].map((registry) => {
+      // What was read before the first answer may have changed unseen.
+      const watch = this.#watchOf(registry, { isNeeded: () => true, began: () => this.#forgetAll(registry) });
+      watch.started().catch(() => undefined); // asked again later
+      return watch;
+    });
     return () => {
-      for (const stop of stops) stop();
+      for (const watch of watches) watch.stop();
     };
   }
 
-  #watch(registry: RegistryReader): () => void {
-    let cursor: Maybe<number>;
-    let timer: Maybe<ReturnType<typeof setTimeout>>;
-    let stopped = false;
-    const look = async (): Promise<void> => {
-      try {
-        const changes = await registry.changes(cursor);
-        // What was read before the first answer may have changed unseen.
-        if (cursor === undefined) this.#forgetAll(registry);
-        cursor = changes.cursor;
-        for (const account of changes.accounts) this.forget(sageDidOf(registry.network, account));
-      } catch {
-        cursor = undefined;
-        this.#forgetAll(registry);
-      }
-      if (stopped) return;
-      timer = setTimeout(() => void look(), this.#limits.watchMs);
-      timer.unref?.();
-    };
-    void look();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
+  /** Ends what outlives a question: watches, and connections to registries. */
+  async close(): Promise<void> {
+    for (const watch of this.#watches.values()) watch.stop();
+    await Promise.all([...this.#registries.values()].map((registry) => registry.close?.()));
   }
 
+  #watchOf(registry: RegistryReader, events: Pick<WatchEvents, "isNeeded" | "began">): RegistryWatch {
+    return new RegistryWatch(registry, this.#limits, {
+      changed: (account) => this.forget(sageDidOf(registry.network, account)),
+      lost: () => this.#forgetAll(registry),
+      ...events,
+    });
+  }
+
+  /** Whether a record is kept or being read. A failure is no record: it ends by itself. */
+  #keepsAny({ network }: RegistryReader): boolean {
+    const prefix = sageDidOf(network, "");
+    const now = this.#now();
+    for (const did of this.#underWay.keys()) if (did.startsWith(prefix)) return true;
+    for (const [did, { until, result }] of this.#entries)
+      if (now < until && !(result instanceof AgentError) && did.startsWith(prefix)) return true;
+    return false;
+  }
+
+  /** Drops all records. Failures stay, so that a registry which does not answer is not asked by everybody. */
   #forgetAll({ network }: RegistryReader): void {
     const prefix = sageDidOf(network, "");
-    for (const did of [...this.#entries.keys(), ...this.#underWay.keys()]) if (did.startsWith(prefix)) this.forget(did);
+    for (const [did, { result }] of this.#entries)
+      if (!(result instanceof AgentError) && did.startsWith(prefix)) this.#entries.delete(did);
+    for (const did of this.#underWay.keys()) if (did.startsWith(prefix)) this.#underWay.delete(did);
   }
 
   #start(did: SageDid): Promise<AgentInfo> {
@@ -160,6 +174,8 @@ export class DidCache {
     if (registry === undefined)
       throw new DidNotResolved("id.unknown-kind", `${did.did}: no registry is configured for ${did.network}`);
     await registry.prepare?.();
+    // A change after this is noticed, so that none is between the record and the first look.
+    await this.#watches.get(did.network)?.started();
     const observedAt = this.#now();
     const record = await registry.read(did.account);
     if (record === undefined) throw new DidNotResolved("record.not-found", `${did.did} is not registered`);
@@ -185,5 +201,6 @@ export function didSage(cache: DidCache): DidMethod {
     method: METHOD,
     cacheMs: 0,
     resolve: async (did) => documentOf(await cache.getAgentInfo(did)),
+    close: () => cache.close(),
   };
 }

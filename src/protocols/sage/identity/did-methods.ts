@@ -26,6 +26,9 @@ export function didMethods(given: Maybe<JsonObject>, records: Maybe<Records>): r
         method ??= load();
         return (await method).resolve(did, fetch, now);
       },
+      async close() {
+        await (await method)?.close?.();
+      },
     },
   ];
 }
