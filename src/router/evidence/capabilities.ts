@@ -45,15 +45,30 @@ export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSett
     const { reading, own } = readSpan(span, settings);
     const other = settings.readings?.get(span);
     const named = mechanismsIn(span);
-    const read = READINGS.flatMap((capability, index) => {
+    const evidence: Evidence[] = [];
+    for (const [index, capability] of READINGS.entries()) {
       const alone = own[index] ?? 0;
       const share =
         other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * relianceOn(span) * BY_SENTENCE;
-      if (capability === "none" || share < LEAST_SHARE || named.some(({ insteadOf }) => insteadOf.has(capability))) return [];
-      return [{ span, capability, share, quote: () => windowOf(span, reading.wordsFor(index)) }];
-    });
-    return [...read, ...named.map(({ capability, name }) => namedEvidence(span, capability, name))];
+      if (capability === "none" || share < LEAST_SHARE || isNamedInstead(capability, named)) continue;
+      evidence.push(readEvidence(span, { capability, share, reading, index }));
+    }
+    for (const { capability, name } of named) evidence.push(namedEvidence(span, capability, name));
+    return evidence;
   });
+}
+
+/** By itself: most readings are below the threshold, and a closure in the loop would cost each of them its variables. */
+function readEvidence(
+  span: Span,
+  read: Pick<Evidence, "capability" | "share"> & { readonly reading: Reading; readonly index: number },
+): Evidence {
+  const { capability, share, reading, index } = read;
+  return { span, capability, share, quote: () => windowOf(span, reading.wordsFor(index)) };
+}
+
+function isNamedInstead(capability: CapabilityId, named: ReturnType<typeof mechanismsIn>): boolean {
+  return named.some(({ insteadOf }) => insteadOf.has(capability));
 }
 
 /** A name is clear, but says less about what is wanted than a sentence that describes it. */

@@ -22,6 +22,9 @@ export interface Range {
 const KINDS = 4;
 const FIRST = 3;
 
+/** Features of a usual text; a longer one makes room for itself. */
+const ROOM = 512;
+
 /** The features of a text that the model knows, in the order of the visit. */
 export interface Found {
   /** Where each is in the model. */
@@ -42,6 +45,9 @@ export class Scales {
   /** For each feature, the last text in which it was counted: each counts once. */
   #countedIn: Int32Array | undefined;
   #texts = 0;
+  /** The features of the text that is being weighed. Used again for the next one: lists of their own were a third of all garbage. */
+  #places = new Int32Array(ROOM);
+  #positions = new Int32Array(ROOM);
 
   constructor(learned: Learned) {
     this.#learned = learned;
@@ -71,17 +77,23 @@ export class Scales {
   /** Weighs the features within a range of words; each counts once. Without `phrases`, only those of one word. */
   weigh(found: readonly Found[], range: Range, phrases = true): Weighed {
     const { biases, step } = this.#learned;
-    const known = this.#within(found, range, phrases);
-    const steps = this.#allSteps();
-    const classes = biases.length;
-    const scale = 1 / Math.sqrt(Math.max(known.places.length, 1));
+    const count = this.#choose(found, range, phrases);
+    const [steps, places, classes] = [this.#allSteps(), this.#places, biases.length];
+    const scale = 1 / Math.sqrt(Math.max(count, 1));
     const sums = new Float64Array(classes);
-    for (const place of known.places) {
-      const offset = place * classes;
+    for (let index = 0; index < count; index++) {
+      const offset = (places[index] ?? 0) * classes;
       for (let each = 0; each < classes; each++) sums[each] = (sums[each] ?? 0) + (steps[offset + each] ?? 0) * step;
     }
     for (let each = 0; each < classes; each++) sums[each] = (biases[each] ?? 0) + (sums[each] ?? 0) * scale;
-    return { shares: shares(sums), wordsFor: (chosen, count) => this.#contributions(known, chosen, range.from, count) };
+    return {
+      shares: shares(sums),
+      wordsFor: (chosen, words) => {
+        const parts = new Float64Array(words);
+        this.#contribute(this.#choose(found, range, phrases), { chosen, from: range.from }, parts);
+        return parts;
+      },
+    };
   }
 
   knows(mark: string): boolean {
@@ -107,36 +119,50 @@ export class Scales {
     return false;
   }
 
-  #within(found: readonly Found[], { from, to }: Range, phrases: boolean): Found {
+  /** Writes the features that count to `#places` and `#positions`, and returns their number. Few are asked for twice: none is kept. */
+  #choose(found: readonly Found[], { from, to }: Range, phrases: boolean): number {
     const counted = this.#counted();
     const text = ++this.#texts;
-    const known = { places: [] as number[], positions: [] as number[] };
-    for (const { places, positions } of found)
+    let count = 0;
+    for (const { places, positions } of found) {
+      this.#makeRoom(count + places.length);
       for (let index = 0; index < places.length; index++) {
-        const [place, position] = [places[index] ?? 0, positions[index] ?? 0];
-        const [at, kind] = [Math.floor(position / KINDS), position % KINDS];
+        const place = places[index] ?? 0;
+        const position = positions[index] ?? 0;
+        const at = Math.floor(position / KINDS);
+        const kind = position % KINDS;
         const isPhrase = kind === 1 || kind === 2;
         if (at < from || (isPhrase ? !phrases || at + kind >= to : at >= to) || (kind === FIRST && at !== from)) continue;
         if (counted[place] === text) continue;
         counted[place] = text;
-        known.places.push(place);
-        known.positions.push(position);
+        this.#places[count] = place;
+        this.#positions[count++] = position;
       }
-    return known;
+    }
+    return count;
   }
 
-  #contributions({ places, positions }: Found, chosen: number, from: number, count: number): Float64Array {
-    const parts = new Float64Array(count);
+  #makeRoom(features: number): void {
+    if (features <= this.#places.length) return;
+    const [places, positions] = [this.#places, this.#positions];
+    this.#places = new Int32Array(2 * features);
+    this.#positions = new Int32Array(2 * features);
+    this.#places.set(places);
+    this.#positions.set(positions);
+  }
+
+  #contribute(count: number, { chosen, from }: { readonly chosen: number; readonly from: number }, parts: Float64Array): void {
     const classes = this.#learned.biases.length;
-    for (const [index, place] of places.entries()) {
-      const position = positions[index] ?? 0;
-      const [at, kind] = [Math.floor(position / KINDS) - from, position % KINDS];
+    for (let index = 0; index < count; index++) {
+      const place = this.#places[index] ?? 0;
+      const position = this.#positions[index] ?? 0;
+      const at = Math.floor(position / KINDS) - from;
+      const kind = position % KINDS;
       const ahead = this.#weightAt(place * classes + chosen) - this.#meanAt(place);
       const isPhrase = kind === 1 || kind === 2;
       parts[at] = (parts[at] ?? 0) + (isPhrase ? ahead / 2 : ahead);
       if (isPhrase) parts[at + kind] = (parts[at + kind] ?? 0) + ahead / 2;
     }
-    return parts;
   }
 
   #marks(): MarkTable {
