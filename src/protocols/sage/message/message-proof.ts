@@ -1,4 +1,4 @@
-import type { Envelope, Maybe, Proof, ReplayGuard } from "../../../envelope/index.js";
+import type { Awaitable, Envelope, Maybe, Proof, ReplayGuard } from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import { didOfUrl, type Identity, type PeerKeySource } from "../../../security/identity/index.js";
 import { verifyBase } from "../../../security/signatures/index.js";
@@ -74,6 +74,10 @@ export interface Verification extends PeerKeySource {
   readonly request?: Maybe<Proof>;
   /** Accepts each message once. Absent: an answer, which is bound to its request. */
   readonly replay?: Maybe<ReplayGuard>;
+  /** Finds the key of a signature. Default: in the record of its DID. */
+  readonly keyOf?: Maybe<typeof signerKey>;
+  /** Default: in this thread. */
+  readonly verify?: Maybe<(...signature: Parameters<typeof verifyBase>) => Awaitable<boolean>>;
 }
 
 const fresh = new WeakSet<Proof>();
@@ -100,17 +104,27 @@ export async function verifyMessage(
   verification: Verification,
 ): Promise<{ readonly envelope: Envelope; readonly signed: SignedMessage }> {
   const signed = readSigned(proof.signed);
-  checkBinding(envelope, proof, signed, verification);
-  checkTimes(signed, verification.now());
-  await checkSignature(proof, verification);
+  await checkSigned(envelope, proof, signed, verification);
   if (!sameContent(signed.parts, envelope.content))
     throw new SageError("content.mismatch", "the message says something else than its author signed");
-  await acceptOnce(signed, verification.replay, signedBy(proof, verification.now()));
+  await acceptOnce(signed, proof, verification);
   return { envelope: { ...envelope, content: signed.parts, metadata: withoutSecurity(envelope.metadata) }, signed };
 }
 
+/** Whether the signature is one of its author for this recipient and is valid now. It may have been used before. Throws SageError. */
+export async function checkSigned(
+  envelope: Pick<Envelope, "id" | "role" | "intent">,
+  proof: Proof,
+  signed: SignedMessage,
+  verification: Verification,
+): Promise<void> {
+  checkBinding(envelope, proof, signed, verification);
+  checkTimes(signed, verification.now());
+  await checkSignature(proof, verification);
+}
+
 function checkBinding(
-  envelope: Envelope,
+  envelope: Pick<Envelope, "id" | "role" | "intent">,
   { signer, keyId }: Proof,
   signed: SignedMessage,
   { recipient, request }: Verification,
@@ -132,21 +146,20 @@ function checkTimes({ created, expires }: SignedMessage, nowMs: number): void {
     throw new SageError("sig.stale", "the signature of the message is not valid now");
 }
 
-async function checkSignature({ keyId, signed, signature }: Proof, source: PeerKeySource): Promise<void> {
-  const key = await signerKey(keyId, source).catch((thrown: unknown) => {
+async function checkSignature({ keyId, signed, signature }: Proof, verification: Verification): Promise<void> {
+  const { keyOf = signerKey, verify = verifyBase } = verification;
+  const key = await keyOf(keyId, verification).catch((thrown: unknown) => {
     throw sageError(thrown);
   });
   if (key === undefined)
     throw new SageError("key.not-in-record", `${keyId.slice(0, 200)} is no key that signs messages in its record`);
-  if (!verifyBase(key.algorithm, key.key, signed, signature))
+  if (!(await verify(key.algorithm, key.key, signed, signature)))
     throw new SageError("sig.bad", "the signature of the message is wrong");
 }
 
-async function acceptOnce(
-  { did, nonce }: SignedMessage,
-  replay: Maybe<ReplayGuard>,
-  { untilMs, fromMs }: { readonly untilMs: number; readonly fromMs: number },
-): Promise<void> {
+/** Uses up the nonce of a message that was checked. Throws SageError `sig.replay`. */
+export async function acceptOnce({ did, nonce }: SignedMessage, proof: Proof, { replay, now }: Verification): Promise<void> {
+  const { untilMs, fromMs } = signedBy(proof, now());
   if (replay !== undefined && !(await replay.add(did, `message ${nonce}`, untilMs, fromMs)))
     throw new SageError("sig.replay", "this message was received before");
 }

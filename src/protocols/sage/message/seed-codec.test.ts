@@ -18,7 +18,13 @@ describe("the text form of a signature", () => {
   test("may be broken into lines and have a nonce, as the header of the seed", () => {
     const header = `keyid="key-abc123", algorithm="ed25519", created=1705315800,
            signature="MEUCIQDx7q", nonce="random-nonce-xyz"`;
-    expect(readSignatureText(header)).toMatchObject({ keyId: "key-abc123", signature: "MEUCIQDx7q" });
+    expect(readSignatureText(header)).toMatchObject({ keyId: "key-abc123", signature: "MEUCIQDx7q", nonce: "random-nonce-xyz" });
+  });
+
+  test("has the end and the nonce of a signature over a whole message", () => {
+    const whole = `${TEXT}, expires=1705316100, nonce="n-1"`;
+    expect(readSignatureText(whole)).toMatchObject({ created: 1_705_315_800, expires: 1_705_316_100, nonce: "n-1" });
+    expect(writeSignatureText(readSignatureText(whole))).toBe(whole);
   });
 
   test.each([
@@ -27,6 +33,7 @@ describe("the text form of a signature", () => {
     [`${TEXT}, keyid="b"`, "signature"],
     [TEXT.replace("created=1705315800", 'created="soon"'), "signature.created"],
     [TEXT.replace("YmFzZTY0", "not base64!"), "signature.signature"],
+    [`${TEXT}, expires="later"`, "signature.expires"],
     [`${TEXT}; x`, "signature"],
     ['keyid="a\\"b", algorithm="ed25519", created=1, signature="YQ=="', "signature"],
     ["x".repeat(5_000), "signature"],

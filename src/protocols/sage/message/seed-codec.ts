@@ -1,7 +1,7 @@
 import { type Envelope, type JsonObject, type Maybe, type Part, textPart } from "../../../envelope/index.js";
 import { DecodeProblem, optional, readArray, readObject, readString, readText } from "../../../transport/fields.js";
 
-/** The seed's text form of a signature: `keyid="…", algorithm="…", created=…, signature="…"`. */
+/** The seed's text form of a signature: `keyid="…", algorithm="…", created=…, signature="…"`, and `expires=…, nonce="…"` of a whole message. */
 export interface SignatureText {
   readonly keyId: string;
   readonly algorithm: string;
@@ -9,17 +9,21 @@ export interface SignatureText {
   readonly created: number;
   /** In base64. */
   readonly signature: string;
+  /** Seconds since the epoch. */
+  readonly expires?: Maybe<number>;
+  readonly nonce?: Maybe<string>;
 }
 
 const MAX_CHARS = 4_096;
 const MEMBER = /^\s*([a-z]+)=(?:"([\x20\x21\x23-\x5b\x5d-\x7e]*)"|(\d{1,15}))\s*(?:,|$)/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-export function writeSignatureText({ keyId, algorithm, created, signature }: SignatureText): string {
-  return `keyid="${keyId}", algorithm="${algorithm}", created=${created}, signature="${signature}"`;
+export function writeSignatureText({ keyId, algorithm, created, signature, expires, nonce }: SignatureText): string {
+  const more = [...(expires === undefined ? [] : [`expires=${expires}`]), ...(nonce === undefined ? [] : [`nonce="${nonce}"`])];
+  return [`keyid="${keyId}"`, `algorithm="${algorithm}"`, `created=${created}`, `signature="${signature}"`, ...more].join(", ");
 }
 
-/** Members in any order, each once; the samples of the seed also have `nonce`. Throws DecodeProblem. */
+/** Members in any order, each once. Throws DecodeProblem. */
 export function readSignatureText(text: string): SignatureText {
   if (text.length > MAX_CHARS) throw new DecodeProblem("signature", `has at most ${MAX_CHARS} characters`);
   const members = new Map<string, string>();
@@ -30,10 +34,20 @@ export function readSignatureText(text: string): SignatureText {
     rest = rest.slice(all.length);
   }
   const member = (name: string): string => readText(members.get(name), `signature.${name}`);
-  const [created, signature] = [member("created"), member("signature")];
-  if (!/^\d{1,15}$/.test(created)) throw new DecodeProblem("signature.created", "must be seconds since 1970");
+  const created = seconds(member("created"), "signature.created");
+  const signature = member("signature");
   if (!BASE64.test(signature)) throw new DecodeProblem("signature.signature", "must be base64");
-  return { keyId: member("keyid"), algorithm: member("algorithm"), created: Number(created), signature };
+  const [expires, nonce] = [members.get("expires"), members.get("nonce")];
+  return {
+    ...{ keyId: member("keyid"), algorithm: member("algorithm"), created, signature },
+    ...(expires === undefined ? undefined : { expires: seconds(expires, "signature.expires") }),
+    ...(nonce === undefined ? undefined : { nonce }),
+  };
+}
+
+function seconds(text: string, field: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new DecodeProblem(field, "must be seconds since 1970");
+  return Number(text);
 }
 
 /** A message in the seed's snake_case form. `security` is absent in a plain one. */
