@@ -19,6 +19,7 @@ import { agentDid, calledAgent, offersSessions } from "./agent-did.js";
 import { namedByPeer, SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
 import { SignedMessages } from "./message/signed-messages.js";
+import { callSessions, sessionReceivers } from "./session/call-session.js";
 import { PeerSessions } from "./session/peer-sessions.js";
 import { EventOpener, EventSealer } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
@@ -106,8 +107,14 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   }
 
   async function sessionFor(operation: Operation, call: Call): Promise<Maybe<SageSession>> {
-    if (sessions === undefined || !carriesContent(operation)) return undefined;
-    const session = await sessions.obtain();
+    const [chosen, receive] = [callSessions.of(call), sessionReceivers.of(call)];
+    if (sessions === undefined) {
+      if (chosen === undefined && receive === undefined) return undefined;
+      throw new SageError("policy_denied", `${peerDid} is called in a session, and has none`, { sent: "no" });
+    }
+    if (receive === undefined && !carriesContent(operation)) return undefined;
+    const session = await (chosen === undefined ? sessions.obtain() : sessions.checked(chosen));
+    receive?.(session);
     state.use(call, session);
     return session;
   }

@@ -6,6 +6,7 @@ import { handshakeIn, handshakeMessage } from "../message/handshake-message.js";
 import { HANDSHAKE } from "../wire.js";
 import { checkPeerKeys, keysOf } from "./keys-of.js";
 import type { SageSession } from "./session.js";
+import { SessionError } from "./session-error.js";
 import { SessionTable } from "./session-table.js";
 
 export interface PeerSessionsOptions {
@@ -29,8 +30,15 @@ export class PeerSessions {
 
   /** A session that the keys of both sides still allow. There is no answer without one: nothing is sent in clear instead. */
   async obtain(): Promise<SageSession> {
+    const { identity, peerDid } = this.#options;
+    return this.checked(await this.#table.obtain({ ownDid: identity.did, peerDid }, () => this.#establish()));
+  }
+
+  /** The session, if it is one with this agent that has not ended. */
+  async checked(session: SageSession): Promise<SageSession> {
     const { identity, peerDid, context } = this.#options;
-    const session = await this.#table.obtain({ ownDid: identity.did, peerDid }, () => this.#establish());
+    if (session.ownDid !== identity.did || session.peerDid !== peerDid) throw new SessionError("session.unknown");
+    session.checkOpen();
     await checkPeerKeys(session, context.resolver, new CancelSource());
     return session;
   }
