@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AgentEvent, isClosing, isPromise, type Layer } from "../../src/envelope/index.js";
 import { agent, type Bridge, bridge, serve } from "../../src/index.js";
 import { a2a } from "../../src/protocols/a2a/index.js";
 import { acp } from "../../src/protocols/acp/index.js";
@@ -33,8 +34,19 @@ interface Gateway {
   readonly identity: LocalIdentity;
 }
 
+interface GatewayOptions {
+  readonly upstream: string;
+  readonly pin: string;
+  readonly mode: "adopt" | "relay";
+  readonly identity: LocalIdentity;
+  readonly layers?: readonly Layer[];
+}
+
+const gateway = (upstream: string, pin: string, mode: "adopt" | "relay", identity: LocalIdentity): Promise<Gateway> =>
+  gatewayWith({ upstream, pin, mode, identity });
+
 /** A gateway under its own DID in front of `upstream`. */
-async function gateway(upstream: string, pin: string, mode: "adopt" | "relay", identity: LocalIdentity): Promise<Gateway> {
+async function gatewayWith({ upstream, pin, mode, identity, layers = [] }: GatewayOptions): Promise<Gateway> {
   const port = await freePort();
   const protocols = [...PROTOCOLS, acp];
   const bridged: Bridge = await bridge(upstream, {
@@ -51,6 +63,7 @@ async function gateway(upstream: string, pin: string, mode: "adopt" | "relay", i
         if (operation.kind === "send") seen.push(operation.envelope.content);
         return next(operation, call);
       },
+      ...layers,
     ],
     ...{ protocols, port, identity, store: world.store },
     settings: { sage: { ...SETTINGS.sage, passOn: true } },
@@ -65,7 +78,7 @@ async function gateway(upstream: string, pin: string, mode: "adopt" | "relay", i
 /** A client that calls the agent through the gateway. */
 async function through(front: Gateway, agentDid: string, ann: LocalIdentity, seal = false) {
   const settings = { sage: { ...SETTINGS.sage, peer: agentDid, gateway: front.identity.did, seal } };
-  return world.connect(front.url, ann, { pin: "sage", settings });
+  return world.connect(front.url, ann, { pin: "sage", resume: false, settings });
 }
 
 describe.each(["relay", "adopt"] as const)("through a gateway in %s mode", (mode) => {
@@ -116,5 +129,75 @@ describe.each(["relay", "adopt"] as const)("through a gateway in %s mode", (mode
     const settings = { sage: { ...SETTINGS.sage, gateway: middle.did, seal: false } };
     const peer = await world.connect(front.url, ann, { pin: "sage", settings });
     await expect(peer.ask("hello")).rejects.toMatchObject({ code: "downgrade_refused" });
+  });
+});
+
+describe("a gateway that leaves out the end of a stream", () => {
+  const counting = agent({
+    name: "desk",
+    description: "counts",
+    async *handle() {
+      for (const word of ["one", "two", "three"]) yield `${word} `;
+      return undefined;
+    },
+  });
+
+  /** Streams through a gateway that treats the events with content as `keeps` says, and passes on the rest. */
+  async function streamed(keeps: (place: number) => boolean, endsWith: (event: AgentEvent) => AgentEvent = (event) => event) {
+    const [ann, middle] = [await world.register(), await world.register()];
+    const desk = await world.serve(counting, { settings: { sage: { ...SETTINGS.sage, relays: middle.did } } });
+    const leaving: Layer = (next) => (operation, call) => {
+      const reply = next(operation, call);
+      return isPromise(reply) ? reply : left(reply);
+    };
+    const upstream = { upstream: desk.identity.did, pin: "sage", mode: "relay" } as const;
+    const front = await gatewayWith({ ...upstream, identity: middle, layers: [leaving] });
+    async function* left(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
+      let place = 0;
+      for await (const event of events) {
+        if (event.kind === "artifact" && !keeps(place++)) continue;
+        yield isClosing(event) ? endsWith(event) : event;
+      }
+    }
+    const peer = await through(front, desk.identity.did, ann, true);
+    let text = "";
+    let state = "";
+    for await (const event of peer.stream("count")) {
+      if (event.kind === "artifact") text += event.artifact.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+      if (event.kind === "status") {
+        state = event.status.state;
+        expect(event.status.message).toBeUndefined();
+      }
+    }
+    return { text, state };
+  }
+
+  const bare = (event: AgentEvent): AgentEvent => {
+    if (event.kind !== "status") return event;
+    const { message: _, ...status } = event.status;
+    return { ...event, status };
+  };
+
+  test("all of it arrives, and its end is not seen by the caller", async () => {
+    expect(await streamed(() => true)).toEqual({ text: "one two three ", state: "completed" });
+  });
+
+  test("the last record removed, and the end said to have come: reported as cut", async () => {
+    await expect(streamed(() => true, bare)).rejects.toMatchObject({
+      code: "interrupted",
+      facts: { detail: { reason: "stream.cut" } },
+    });
+  });
+
+  test("the last pieces removed with it: reported as cut", async () => {
+    await expect(streamed((place) => place === 0, bare)).rejects.toMatchObject({ facts: { detail: { reason: "stream.cut" } } });
+  });
+
+  test("everything removed but the end: reported as cut", async () => {
+    await expect(streamed(() => false, bare)).rejects.toMatchObject({ facts: { detail: { reason: "stream.cut" } } });
+  });
+
+  test("a piece in the middle removed: out of order", async () => {
+    await expect(streamed((place) => place !== 1)).rejects.toMatchObject({ facts: { detail: { reason: "stream.order" } } });
   });
 });

@@ -98,7 +98,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     }
     const opener = new EventOpener(session);
     const sealed = messages.sealed(operation, new EventSealer(session));
-    for await (const event of all(below.handler(sealed, call))) yield opener.open(event);
+    for await (const event of all(below.handler(sealed, call))) yield opener.next(event);
   }
 
   async function signedAnswer(operation: Operation, call: Call): Promise<AgentEvent> {

@@ -24,6 +24,31 @@ export async function changedContents(event: AgentEvent, change: ContentChange):
   }
 }
 
+/** How many messages and artifacts an event has. */
+export function contentsIn(event: AgentEvent): number {
+  switch (event.kind) {
+    case "message":
+    case "artifact":
+      return 1;
+    case "status":
+      return contentsOfStatus(event.status);
+    case "task":
+      return contentsOfTask(event.task);
+    case "tasks":
+      return event.tasks.reduce((sum, task) => sum + contentsOfTask(task), 0);
+    default:
+      return 0;
+  }
+}
+
+function contentsOfTask({ status, history, artifacts }: Task): number {
+  return contentsOfStatus(status) + history.length + artifacts.length;
+}
+
+function contentsOfStatus({ message }: Status): number {
+  return message === undefined ? 0 : 1;
+}
+
 async function inTask(task: Task, change: ContentChange): Promise<Task> {
   return {
     ...task,

@@ -1,16 +1,22 @@
-import type { AgentEvent, Artifact, Envelope, Maybe, Metadata } from "../../../envelope/index.js";
+import { type AgentEvent, type Artifact, type Envelope, isClosing, type Maybe, type Metadata } from "../../../envelope/index.js";
 import { readContent, sealContent, sealedIn } from "../codec.js";
 import { SageError } from "../errors.js";
-import { type ContentChange, changedContents } from "../message/changed-contents.js";
+import { type ContentChange, changedContents, contentsIn } from "../message/changed-contents.js";
 import { associatedOf, type Seal, type SealedFor } from "../message/sealed-content.js";
 import type { SageSession } from "./session.js";
 import { SessionError } from "./session-error.js";
 import type { StreamReader, StreamWriter } from "./stream.js";
+import { withEnd, withoutEnd } from "./stream-end.js";
 
-/** Seals the messages and artifacts of events. Those of a stream have keys and numbers of their own. */
+/**
+ * Seals the messages and artifacts of events. Those of a stream have keys and numbers of their own, and the last of them says that it is
+ * the last: whoever passes them on cannot leave out the end and say that it came.
+ */
 export class EventSealer {
   readonly #session: SageSession;
-  readonly #stream: Maybe<StreamWriter>;
+  #stream: Maybe<StreamWriter>;
+  /** Contents of the closing event that are not sealed yet. */
+  #left: Maybe<number>;
 
   constructor(session: SageSession, stream?: Maybe<StreamWriter>) {
     this.#session = session;
@@ -18,7 +24,17 @@ export class EventSealer {
   }
 
   seal(event: AgentEvent): Promise<AgentEvent> {
-    return changedContents(event, this.#change);
+    if (this.#stream !== undefined && this.#left === 0) this.#continue();
+    if (this.#stream === undefined || !isClosing(event)) return changedContents(event, this.#change);
+    const ended = contentsIn(event) === 0 ? withEnd(event, this.#stream.id) : event;
+    this.#left = contentsIn(ended);
+    return changedContents(ended, this.#change);
+  }
+
+  /** A task that was closed may go on: in a stream of its own, because nothing follows the last record. */
+  #continue(): void {
+    this.#stream = this.#session.openStream();
+    this.#left = undefined;
   }
 
   message(message: Envelope): Envelope {
@@ -43,8 +59,12 @@ export class EventSealer {
 
   #sealed(content: { readonly parts: Artifact["parts"]; readonly metadata: Maybe<Metadata> }, belongs: SealedFor) {
     const [session, stream] = [this.#session, this.#stream];
-    const seal: Seal = (plaintext, associated) =>
-      stream === undefined ? session.encrypt(plaintext, associated) : stream.write(plaintext, associated);
+    if (this.#left !== undefined) this.#left--;
+    const isLast = this.#left === 0;
+    const seal: Seal = (plaintext, associated) => {
+      if (stream === undefined) return session.encrypt(plaintext, associated);
+      return isLast ? stream.end(plaintext, associated) : stream.write(plaintext, associated);
+    };
     return sealContent(content, belongs, { kid: session.keyId, stream: stream?.id }, seal);
   }
 
@@ -57,6 +77,8 @@ export class EventSealer {
 export class EventOpener {
   readonly #session: SageSession;
   readonly #streams = new Map<string, StreamReader>();
+  /** The last record of a stream was opened, or an answer that is no stream. */
+  #isWhole = false;
 
   constructor(session: SageSession) {
     this.#session = session;
@@ -64,6 +86,14 @@ export class EventOpener {
 
   open(event: AgentEvent): Promise<AgentEvent> {
     return changedContents(event, this.#change);
+  }
+
+  /** The next event of a stream. Throws `stream.cut` for one that closes it without the last record. */
+  async next(event: AgentEvent): Promise<AgentEvent> {
+    const opened = await this.open(event);
+    if (!isClosing(event)) return opened;
+    if (!this.#isWhole) throw new SessionError("stream.cut");
+    return withoutEnd(opened, [...this.#streams.keys()]);
   }
 
   message(message: Envelope): Envelope {
@@ -82,8 +112,12 @@ export class EventOpener {
     const { kid, stream, record } = sealed;
     if (kid !== this.#session.keyId) throw new SessionError("session.unknown");
     const associated = associatedOf(belongs, { kid, stream });
-    if (stream === undefined) return readContent(this.#session.decrypt(record, associated));
-    return readContent(this.#reader(stream).read(record, associated).event);
+    const { event, last } =
+      stream === undefined
+        ? { event: this.#session.decrypt(record, associated), last: true }
+        : this.#reader(stream).read(record, associated);
+    this.#isWhole ||= last;
+    return readContent(event);
   }
 
   #reader(id: string): StreamReader {
