@@ -12,7 +12,7 @@ import { PROTOCOLS, WHO } from "./world.js";
 
 /** The longest life of a record. Whatever is refused earlier is refused because of an event. */
 const RECORD_MS = 60_000;
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 15_000, interval: 100 };
 
 let chain: DevChain;
 let real: TestRegistry;
