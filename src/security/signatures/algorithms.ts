@@ -97,7 +97,7 @@ const SECP256K1_ORDER = 0xffffffff_ffffffff_ffffffff_fffffffe_baaedce6_af48a03b_
 const HALF_ORDER = SECP256K1_ORDER / 2n;
 const SCALAR_BYTES = 32;
 
-function hasLowS(signature: Uint8Array): boolean {
+export function hasLowS(signature: Uint8Array): boolean {
   return signature.length === 2 * SCALAR_BYTES && scalarOf(signature.subarray(SCALAR_BYTES)) <= HALF_ORDER;
 }
 

@@ -1,6 +1,6 @@
 /** HTTP message signatures (RFC 9421) and content digests (RFC 9530). */
 
-export { checkKey, type SignatureAlgorithm, signBase, verifyBase, verifyInPool } from "./algorithms.js";
+export { checkKey, hasLowS, type SignatureAlgorithm, signBase, verifyBase, verifyInPool } from "./algorithms.js";
 export type { SignedMessage, SignedRequest, SignedResponse } from "./components.js";
 export { checkContentDigest, contentDigest, type DigestAlgorithm } from "./content-digest.js";
 export { type DidSignatureOptions, didSignatures, identitySigner } from "./did-signatures.js";

@@ -1,6 +1,7 @@
 import { AgentError, type JsonObject, type Maybe, type Records } from "../../../envelope/index.js";
 import { verifySignature } from "../../../security/identity/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
+import { hasLowS } from "../../../security/signatures/index.js";
 import { readInteger, readObject, readText } from "../../../transport/fields.js";
 import { DidNotResolved } from "../errors.js";
 import { type Account, addressOf, keccak } from "../identity/account.js";
@@ -138,6 +139,8 @@ export class EmbeddedRegistry implements Registry {
       const { account, publicKey, operation, time, signature } = readEntry(value);
       const key = { id: "", kind: "secp256k1", bytes: publicKey, uses: ["assertion"] } as const;
       const signed = this.#signed(number, account, operation, time);
+      // A second signature of the same record would be another record to those who compare logs.
+      if (!hasLowS(signature)) throw new Error("its signature is the twin with the larger s");
       if ((await addressOf(publicKey)) !== account || !verifySignature(key, "assertion", signed, signature))
         throw new Error("it is not signed by its account");
       return await this.#checked(operation, this.#moment(account, number, time));
