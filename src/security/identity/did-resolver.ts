@@ -117,7 +117,7 @@ export class DidResolver implements Resolver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#methods.values()].map((method) => method.close?.()));
+    await Promise.all([...this.#methods.values()].map(async (method) => method.close?.()));
   }
 
   async #resolve(did: string, cancel: Cancel, caller: Maybe<string>): Promise<ResolvedDid> {

@@ -128,7 +128,7 @@ export class DidCache {
   /** Ends what outlives a question: watches, and connections to registries. */
   async close(): Promise<void> {
     for (const watch of this.#watches.values()) watch.stop();
-    await Promise.all([...this.#registries.values()].map((registry) => registry.close?.()));
+    await Promise.all([...this.#registries.values()].map(async (registry) => registry.close?.()));
   }
 
   #watchOf(registry: RegistryReader, events: Pick<WatchEvents, "isNeeded" | "began">): RegistryWatch {

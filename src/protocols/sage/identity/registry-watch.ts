@@ -91,7 +91,7 @@ export class RegistryWatch {
     }
     const { watchMs, watchRetryMs } = this.#limits;
     const delay = Math.min(watchMs * 2 ** this.#failures, Math.max(watchMs, watchRetryMs));
-    this.#timer = setTimeout(() => this.#ask().catch(() => undefined), delay);
+    this.#timer = setTimeout(() => void this.#ask().catch(() => undefined), delay);
     this.#timer.unref?.();
   }
 }
