@@ -17,8 +17,10 @@ export interface Watched {
 
 const running = new Set<ChildProcess>();
 
-export async function startWatched(program: "agent" | "gateway" | "caller", facts: object): Promise<Watched> {
-  const child = spawn(process.execPath, [compiled(`test/watermark/processes/${program}.ts`)], {
+/** Starts a program of this folder, or that of a path. */
+export async function startWatched(program: "agent" | "gateway" | "caller" | `test/${string}`, facts: object): Promise<Watched> {
+  const path = program.startsWith("test/") ? program : `test/watermark/processes/${program}.ts`;
+  const child = spawn(process.execPath, [compiled(path)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   running.add(child);
