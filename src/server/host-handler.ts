@@ -124,7 +124,9 @@ export function hostedAgents(
   for (const agent of agents) {
     if (byName.has(agent.name)) throw new AgentError("conflict", `duplicate agent name ${agent.name}`);
     const own = agent.card.capabilities;
-    const all = extensions.length === 0 ? own.extensions : [...own.extensions, ...extensions];
+    // The card of a bridged agent has those of its own server.
+    const others = own.extensions.filter(({ uri }) => !extensions.some((each) => each.uri === uri));
+    const all = extensions.length === 0 ? own.extensions : [...others, ...extensions];
     const card: Card = { ...agent.card, security, capabilities: { ...own, ...offered, extensions: all } };
     byName.set(agent.name, { agent, card });
   }

@@ -103,6 +103,16 @@ describe.each(["relay", "adopt"] as const)("through a gateway in %s mode", (mode
     expect(JSON.stringify(front.seen)).not.toContain("secret");
   });
 
+  test("that is called itself, its card names it and not the agent behind it", async () => {
+    const [ann, middle] = [await world.register(), await world.register()];
+    const desk = await world.serve(echo);
+    const front = await gateway(desk.identity.did, "sage", mode, middle);
+    const peer = await world.connect(front.url, ann, { pin: "sage" });
+    const named = peer.card.capabilities.extensions.filter(({ uri }) => uri === "urn:koine:sage:1");
+    expect(named.map(({ params }) => params?.["did"])).toEqual([middle.did]);
+    expect(await peer.ask("hello")).toBe("hello");
+  });
+
   test("by other protocols behind it, the signature arrives and is verified", async () => {
     const [ann, middle] = [await world.register(), await world.register()];
     const desk = await world.serve(signer, { protocols: [a2a, acp, sage] });
