@@ -11,6 +11,7 @@ import {
   textOf,
 } from "../src/envelope/index.js";
 import type { DeclaredLoss, Protocol } from "../src/protocols/protocol.js";
+import { canonicalJson } from "../src/security/json-canonical.js";
 import { linkRequirements } from "./contract-link.js";
 import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
 import { sessionRequirements } from "./contract-session.js";
@@ -235,6 +236,7 @@ function firstText(parts: readonly { readonly kind: string; readonly text?: stri
   return parts[0]?.text;
 }
 
+/** The order of members means nothing. */
 function contentOf(part: {
   readonly kind: string;
   readonly text?: string;
@@ -242,7 +244,7 @@ function contentOf(part: {
   readonly url?: string;
   readonly bytes?: Uint8Array;
 }): string {
-  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join("."))}`;
+  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? canonicalJson(part.data) : [...part.bytes].join("."))}`;
 }
 
 /** The members that must be equal on both sides. */
