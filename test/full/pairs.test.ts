@@ -1,6 +1,6 @@
 import { protocols } from "../../src/public/protocols.js";
-import { allPairs, hostIdentity, interfacesOf } from "../gateway/pairs/interfaces.js";
+import { allPairs, provenInterfacesOf } from "../gateway/pairs/interfaces.js";
 import { describePairs } from "../gateway/pairs/suite.js";
 
 /** Every interface as listener of every interface. */
-describePairs(allPairs(await interfacesOf(protocols, hostIdentity(protocols))));
+describePairs(allPairs(await provenInterfacesOf(protocols)));

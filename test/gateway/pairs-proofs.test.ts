@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isPromise, newEnvelope, type Proof, SEALED_TYPE, systemIds } from "../../src/envelope/index.js";
 import { AgentError, type AgentEvent, agent, type Envelope, type Part, type RemoteAgent } from "../../src/index.js";
-import { type Protocol, protocols, startCall } from "../../src/public/protocols.js";
+import { type Protocol, startCall } from "../../src/public/protocols.js";
 import { type AgentFunction, RelayedMessage } from "../../src/tasks/index.js";
+import { openProtocols } from "../helpers/open-protocols.js";
 import { securedToy } from "../secured-toy/index.js";
 import { sessionToy } from "../session-toy/index.js";
 import { toy } from "../toy/index.js";
@@ -71,7 +72,7 @@ const CASES: readonly (Pick<Envelope, "content" | "proofs"> & { readonly what: s
 ];
 
 const scripted = new Scripted();
-const carrying: readonly Protocol[] = [...protocols, securedToy];
+const carrying: readonly Protocol[] = [...openProtocols, securedToy];
 
 describe.each(["adopt", "relay"] as const)("a gateway that is to %s", async (mode) => {
   let bridges: Bridges;
@@ -95,7 +96,7 @@ describe.each(["adopt", "relay"] as const)("a gateway that is to %s", async (mod
 const REFUSED = { code: "downgrade_refused" };
 
 describe.each([toy, sessionToy])("a protocol without a place for them ($id)", async (plain) => {
-  const registry: readonly Protocol[] = [...protocols, plain];
+  const registry: readonly Protocol[] = [...openProtocols, plain];
   let bridges: Bridges;
   beforeAll(async () => {
     bridges = await openBridges(scripted, { protocols: registry });

@@ -10,7 +10,8 @@ import {
 } from "../../../src/index.js";
 import { bearerTokens } from "../../../src/public/auth.js";
 import type { Protocol } from "../../../src/public/protocols.js";
-import { hostIdentity, type PinnedInterface } from "./interfaces.js";
+import { identitiesFor } from "../../helpers/test-identities.js";
+import type { PinnedInterface } from "./interfaces.js";
 import type { Worker } from "./worker.js";
 
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
@@ -32,6 +33,11 @@ export interface Bridges {
   close(): Promise<void>;
 }
 
+/** All on one machine: a caller that proved more than an upstream can prove is served anyway. */
+const OPENINGS = [
+  { lowers: ["identity", "signed", "encrypted", "end-to-end"], reason: "one machine", until: "2999-01-01" },
+] as const;
+
 export interface BridgesOptions {
   readonly protocols: readonly Protocol[];
   readonly strict?: boolean;
@@ -42,7 +48,7 @@ export interface BridgesOptions {
 /** Gateways and callers are opened on first use, and kept. */
 export async function openBridges(worker: Pick<Worker, "agent">, options: BridgesOptions): Promise<Bridges> {
   const { protocols } = options;
-  const upstream = await serve(worker.agent, { protocols, ...hostIdentity(protocols) });
+  const upstream = await serve(worker.agent, { protocols, ...(await identitiesFor(protocols).server()) });
   const opened = new Map<string, Promise<OpenInterface>>();
   return {
     url: upstream.url,
@@ -67,14 +73,17 @@ async function openInterface(
   iface: PinnedInterface,
   { protocols, strict = false, mode = "adopt" }: BridgesOptions,
 ): Promise<OpenInterface> {
+  const parties = identitiesFor(protocols);
   const bridged = await bridge(url, {
     protocols,
+    ...(await parties.caller(iface.protocol)),
+    openings: OPENINGS,
     pin: iface.pin,
     discoveryCache: new DiscoveryCache(),
     bridge: { name: "bridged", strict, mode },
   });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
-  const gateway: Server = await serve(bridged, { protocols, admission, ...hostIdentity(protocols) });
+  const gateway: Server = await serve(bridged, { protocols, admission, ...(await parties.server()) });
   const callers = new Map<string, Promise<RemoteAgent>>();
   let losses: Loss[] = [];
   let counted = new Map<string, number>();
@@ -84,14 +93,17 @@ async function openInterface(
       const key = `${who} ${listener.pin}`;
       const known =
         callers.get(key) ??
-        connect(gateway.url, {
-          protocols,
-          pin: listener.pin,
-          discoveryCache: new DiscoveryCache(),
-          credentials: { bearer: TOKENS[who] },
-          as: who,
-          onLoss: (loss) => void losses.push(loss),
-        });
+        parties.caller(listener.protocol).then((party) =>
+          connect(gateway.url, {
+            protocols,
+            ...party,
+            pin: listener.pin,
+            discoveryCache: new DiscoveryCache(),
+            credentials: { bearer: TOKENS[who] },
+            as: who,
+            onLoss: (loss) => void losses.push(loss),
+          }),
+        );
       callers.set(key, known);
       return known;
     },

@@ -1,13 +1,6 @@
 import { agent, serve } from "../../../src/index.js";
-import { createIdentity, type Identity } from "../../../src/public/identity.js";
 import type { Protocol, Traits } from "../../../src/public/protocols.js";
-
-const HOST_IDENTITY = createIdentity({ name: "host", did: "key" });
-
-/** The identity of the servers of pairs: some interfaces are offered only by a host that can prove who it is. */
-export function hostIdentity(protocols: readonly Protocol[]): { readonly identity?: Identity } {
-  return protocols.some(({ usesIdentity }) => usesIdentity === true) ? { identity: HOST_IDENTITY } : {};
-}
+import { identitiesFor, type TestParty } from "../../helpers/test-identities.js";
 
 /** One interface of an agent: what a pin names. */
 export interface PinnedInterface {
@@ -19,10 +12,7 @@ export interface PinnedInterface {
 }
 
 /** Every interface of a host with these protocols, read from a running one so that no list has to be maintained. */
-export async function interfacesOf(
-  protocols: readonly Protocol[],
-  host: { readonly identity?: Identity } = {},
-): Promise<readonly PinnedInterface[]> {
+export async function interfacesOf(protocols: readonly Protocol[], host: TestParty = {}): Promise<readonly PinnedInterface[]> {
   const server = await serve(agent({ name: "listed", description: "only serves its interfaces", handle: () => "" }), {
     protocols,
     ...host,
@@ -36,6 +26,11 @@ export async function interfacesOf(
   } finally {
     await server.close();
   }
+}
+
+/** Every interface of a host that can prove who it is: some are offered only by such a host. */
+export async function provenInterfacesOf(protocols: readonly Protocol[]): Promise<readonly PinnedInterface[]> {
+  return interfacesOf(protocols, await identitiesFor(protocols).server());
 }
 
 /** The interface callers use and the interface the gateway calls. */
@@ -52,7 +47,7 @@ export function allPairs(interfaces: readonly PinnedInterface[]): readonly Pair[
 
 /** One protocol as listener of every interface of a registry and as their upstream, itself included. */
 export async function pairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
-  const pairs = allPairs(await interfacesOf(registry, hostIdentity(registry))).filter(isWith(protocol));
+  const pairs = allPairs(await provenInterfacesOf(registry)).filter(isWith(protocol));
   const interfaces = new Set(pairs.flatMap(({ listener, upstream }) => [listener.pin, upstream.pin]));
   if (pairs.length !== 2 * interfaces.size - 1) throw new Error(`${protocol.id} is not in a pair with every interface`);
   return pairs;

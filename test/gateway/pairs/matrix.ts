@@ -2,7 +2,7 @@ import { conformanceAgent } from "../../../conformance/index.js";
 import type { Loss } from "../../../src/index.js";
 import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { openBridges } from "./bridges.js";
-import { allPairs, hostIdentity, interfacesOf, type Pair, type PinnedInterface } from "./interfaces.js";
+import { allPairs, type Pair, type PinnedInterface, provenInterfacesOf } from "./interfaces.js";
 import { ASPECTS, type Aspect, type Mark, marksOf } from "./marks.js";
 import { measure, ScriptedAgent } from "./rich.js";
 import { createWorker } from "./worker.js";
@@ -26,7 +26,7 @@ export interface Matrix {
 export async function runMatrix(among: readonly Protocol[] = protocols): Promise<Matrix> {
   const script = new ScriptedAgent();
   const worker = createWorker(script.over(conformanceAgent));
-  const interfaces = await interfacesOf(among, hostIdentity(among));
+  const interfaces = await provenInterfacesOf(among);
   const bridges = await openBridges(worker, { protocols: among });
   try {
     const cells: Cell[] = [];

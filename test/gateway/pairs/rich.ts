@@ -33,6 +33,8 @@ const OF_EACH_HOP = new Set([
   "message.ts",
   "message.src",
   "message.dst",
+  // Where the upstream knows the gateway by its DID.
+  "message.meta.claimedSrc",
   "message.role",
   "message.context.sessionId",
   "message.context.idempotencyKey",

@@ -11,13 +11,14 @@ import { createWorker } from "./worker.js";
 /** What a gateway emulates for a caller when the upstream protocol lacks it, written out per pair of protocols. */
 const NO_TASKS = ["streaming", "tasks"];
 const EMULATED: { readonly [listener: string]: { readonly [upstream: string]: readonly string[] } } = {
-  a2a: { a2a: [], acp: [], agora: NO_TASKS, anp: [], "session-toy": [], "secured-toy": [] },
-  acp: { a2a: [], acp: [], agora: NO_TASKS, anp: [], "session-toy": [], "secured-toy": [] },
+  a2a: { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "session-toy": [], "secured-toy": [] },
+  acp: { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "session-toy": [], "secured-toy": [] },
   // Agora has neither streams nor tasks: its callers are answered by one message, and nothing has to be emulated.
-  agora: { a2a: [], acp: [], agora: [], anp: [], "session-toy": [], "secured-toy": [] },
-  anp: { a2a: [], acp: [], agora: NO_TASKS, anp: [], "session-toy": [], "secured-toy": [] },
-  "session-toy": { a2a: [], acp: [], agora: NO_TASKS, anp: [], "session-toy": [] },
-  "secured-toy": { a2a: [], acp: [], agora: NO_TASKS, anp: [], "secured-toy": [] },
+  agora: { a2a: [], acp: [], agora: [], anp: [], sage: [], "session-toy": [], "secured-toy": [] },
+  anp: { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "session-toy": [], "secured-toy": [] },
+  sage: { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "session-toy": [], "secured-toy": [] },
+  "session-toy": { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "session-toy": [] },
+  "secured-toy": { a2a: [], acp: [], agora: NO_TASKS, anp: [], sage: [], "secured-toy": [] },
 };
 /** Wires on which bytes do not arrive, not even between Koine peers. */
 const WITHOUT_BYTES: ReadonlySet<string> = new Set(["session-toy"]);
