@@ -30,7 +30,7 @@ async function registered(name: string, registry: readonly string[], endpoint?: 
 }
 
 async function servedBy(file: string, port: number, more: readonly string[]): Promise<Serving> {
-  const served = await serving([agent, "--identity", file, "--require", "signed", ...more], {}, port);
+  const served = await serving([agent, "--identity", file, "--require", "signed,end-to-end", ...more], {}, port);
   closing.push(() => served.stop());
   return served;
 }
@@ -46,7 +46,7 @@ describe("an agent in the embedded registry", () => {
     await servedBy(desk.file, port, ["--data", state()]);
     const sent = await koine(["send", desk.did, "hello", "--identity", ann.file, "--store", state(), "-v"]);
     expect([sent.stdout.trim(), sent.code]).toEqual([`did:${ann.did}: hello`, 0]);
-    expect(sent.stderr).toContain("sage@1 JSONRPC, verified by a live answer");
+    expect(sent.stderr).toContain("sage@1 JSONRPC");
     const plain = await koine(["send", url, "hello", "--protocol", "a2a"]);
     expect([plain.code, plain.stderr]).toEqual([expect.any(Number), expect.stringContaining("signed")]);
     expect(plain.code).not.toBe(0);
