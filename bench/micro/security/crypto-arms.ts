@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type RedisServer, redisAvailable, startRedis } from "../../../test/redis-server.js";
 import { type Cores, startWorker } from "../../harness/processes.js";
 import { again, CRYPTO_CASES, type CryptoOrder, type CryptoWork } from "./crypto-cases.js";
+import { pairedArms } from "./paired-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 
 export interface CryptoStage {
@@ -21,21 +22,14 @@ export async function cryptoArms(
   const redisUrl = work === "replays" ? await ownRedis() : undefined;
   const placed: PlacedArm[] = [];
   for (const each of CRYPTO_CASES.filter((one) => one.work === work)) {
-    const { key, floor, arms } = each;
-    for (const arm of [floor, again(floor), ...arms]) {
-      if (arm === "redis" && redisUrl === undefined) continue;
-      const run = (sliceMs: number) => {
-        const order: CryptoOrder = {
-          case: each,
-          arm: arm === again(floor) ? floor : arm,
-          sliceMs,
-          ...(redisUrl && { redisUrl }),
-        };
-        return worker.ask<number>("run", order);
-      };
-      await run(warmUpMs);
-      placed.push({ section: key, arm, measure: async () => ({ cpuUs: await run(window.windowMs) }) });
-    }
+    const { key, floor } = each;
+    const arms = each.arms.filter((arm) => arm !== "redis" || redisUrl !== undefined);
+    const run = (sliceMs: number) => {
+      const order: CryptoOrder = { case: each, arms: [floor, floor, ...arms], sliceMs, ...(redisUrl && { redisUrl }) };
+      return worker.ask<readonly number[]>("run", order);
+    };
+    await run(warmUpMs);
+    placed.push(...pairedArms(key, [floor, again(floor), ...arms], () => run(window.windowMs)));
   }
   return placed;
 }

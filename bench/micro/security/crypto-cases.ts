@@ -16,10 +16,11 @@ export interface CryptoCase {
   readonly arms: readonly string[];
 }
 
-/** One slice of one arm. */
+/** One slice of a case, which its arms share in turns. */
 export interface CryptoOrder {
   readonly case: CryptoCase;
-  readonly arm: string;
+  readonly arms: readonly string[];
+  /** For each arm. */
   readonly sliceMs: number;
   readonly redisUrl?: string;
 }

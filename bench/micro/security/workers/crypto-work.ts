@@ -14,58 +14,62 @@ import { join } from "node:path";
 import { openRedisStore, openSqliteStore } from "../../../../src/index.js";
 import { DEFAULT_LIMITS, MessageSigner, SEALED_RECORDS, SealedChannel, SignatureVerifier } from "../../../../src/internal.js";
 import { createReplayGuard, newCardKey, PLAIN_SIGNATURES, type ReplayGuard } from "../../../../src/public/auth.js";
+import { orderOfRound } from "../../../harness/rounds.js";
 import { answerCommands } from "../../../harness/worker.js";
-import type { CryptoOrder } from "../crypto-cases.js";
+import type { CryptoCase, CryptoOrder } from "../crypto-cases.js";
 
-/** Every arm without a socket. Answers with the CPU time of one operation in microseconds; for a guard, with its wall time. */
+/** Every arm without a socket. Answers with the CPU time of one operation of each arm in microseconds; for a guard, with its wall time. */
 
 answerCommands({ run });
 
 type Once = () => unknown;
 
 const TAG = { authTagLength: 16 } as const;
-const PER_CHECK = 16;
+const PER_TURN = 16;
 const IN_FLIGHT = 32;
 const BODY = randomBytes(1_024);
 const ASSOCIATED = Buffer.from('{"id":"m-1"}');
 const BOUND_BYTES = SEALED_RECORDS.labels.record.length + 32 + 1 + 8 + 4 + ASSOCIATED.length;
 const made = new Map<string, Once | Promise<Once>>();
 
-async function run(order: CryptoOrder): Promise<number> {
-  const name = `${order.case.key} ${order.arm}`;
-  const known = made.get(name) ?? (made.set(name, make(order)).get(name) as Once | Promise<Once>);
-  const once = await known;
-  return order.case.work === "replays" ? wallUs(once, order.sliceMs) : cpuUs(once, order.sliceMs);
+/** The arms in turns of a few calls, each time in another order. */
+async function run({ case: measured, arms, sliceMs, redisUrl = "" }: CryptoOrder): Promise<readonly number[]> {
+  const once = await Promise.all(arms.map((arm) => onceOf(measured, arm, redisUrl)));
+  const spent = arms.map((_, index) => ({ once: once[index] as Once, us: 0, calls: 0 })); // as many
+  const until = performance.now() + sliceMs * arms.length;
+  for (let turn = 0; turn === 0 || performance.now() < until; turn++)
+    for (const arm of orderOfRound(spent, turn)) {
+      arm.us += measured.work === "replays" ? await wallUs(arm.once) : cpuUs(arm.once);
+      arm.calls += measured.work === "replays" ? IN_FLIGHT : PER_TURN;
+    }
+  return spent.map(({ us, calls }) => us / calls);
 }
 
-function make(order: CryptoOrder): Once | Promise<Once> {
-  const { work, cipher = "aes-256-gcm", bytes = 0 } = order.case;
-  if (work === "records") return order.arm === "bare" ? bareRecord(cipher, bytes) : sealedRecord(cipher, bytes);
-  if (work === "signatures") return order.arm === "bare" ? bareSignature() : httpSignature();
-  return addNonce(order);
+function onceOf(measured: CryptoCase, arm: string, redisUrl: string): Once | Promise<Once> {
+  const name = `${measured.key} ${arm}`;
+  const known = made.get(name) ?? make(measured, arm, redisUrl);
+  made.set(name, known);
+  return known;
 }
 
-function cpuUs(once: Once, sliceMs: number): number {
-  let calls = 0;
+function make({ work, cipher = "aes-256-gcm", bytes = 0 }: CryptoCase, arm: string, redisUrl: string): Once | Promise<Once> {
+  if (work === "records") return arm === "bare" ? bareRecord(cipher, bytes) : sealedRecord(cipher, bytes);
+  if (work === "signatures") return arm === "bare" ? bareSignature() : httpSignature();
+  return addNonce(arm, redisUrl);
+}
+
+function cpuUs(once: Once): number {
   const from = process.cpuUsage();
-  const until = performance.now() + sliceMs;
-  while (performance.now() < until) {
-    for (let call = 0; call < PER_CHECK; call++) once();
-    calls += PER_CHECK;
-  }
+  for (let call = 0; call < PER_TURN; call++) once();
   const { user, system } = process.cpuUsage(from);
-  return (user + system) / calls;
+  return user + system;
 }
 
 /** Waiting for a disk or another process is the cost of a guard, so its wall time counts. */
-async function wallUs(once: Once, sliceMs: number): Promise<number> {
-  let calls = 0;
+async function wallUs(once: Once): Promise<number> {
   const from = performance.now();
-  while (performance.now() - from < sliceMs) {
-    await Promise.all(Array.from({ length: IN_FLIGHT }, once));
-    calls += IN_FLIGHT;
-  }
-  return ((performance.now() - from) * 1_000) / calls;
+  await Promise.all(Array.from({ length: IN_FLIGHT }, once));
+  return (performance.now() - from) * 1_000;
 }
 
 /** The cipher and nothing else: a fixed key, a counted nonce, ciphertext and tag in one piece, opened again. */
@@ -150,7 +154,7 @@ function httpSignature(): Once {
   };
 }
 
-async function addNonce({ arm, redisUrl = "" }: CryptoOrder): Promise<Once> {
+async function addNonce(arm: string, redisUrl: string): Promise<Once> {
   const guard = await guardOf(arm, redisUrl);
   let number = 0;
   return () => guard.add(`signer ${number % 64}`, `nonce ${number++}`, Date.now() + 1_000, Date.now());
