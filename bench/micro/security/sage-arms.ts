@@ -22,11 +22,11 @@ export async function sageEchoArms({ dist, cores, window, warmUpMs, quick }: Ech
     started.push({ arm, server, kind, port: await server.ask<number>("start", kind) });
   }
   const arms: PlacedArm[] = [];
-  for (const { key, bytes, warmUpMessages } of ECHO_CASES) {
+  for (const { key, bytes, warmUpMessages, minAnswers } of ECHO_CASES) {
     for (const each of started) {
       const run = (during: Window) => measure(each, load, { bytes, inFlight: 1, window: during });
       await run({ rampMs: 0, windowMs: warmUpMs, minAnswers: warmUpMessages });
-      arms.push({ section: key, arm: each.arm, measure: () => run(window) });
+      arms.push({ section: key, arm: each.arm, measure: () => run({ ...window, minAnswers }) });
     }
   }
   return arms;
@@ -40,7 +40,6 @@ interface Started {
 }
 
 async function measure({ server, kind, port }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
-  await server.ask("restart");
   await load.ask("open", { port, kind });
   return measureEcho(server, load, order);
 }

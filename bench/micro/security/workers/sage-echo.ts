@@ -5,19 +5,10 @@ import { protectionOf, type SageKind } from "../sage-cases.js";
 
 /** A bare HTTP server that reads every message as its kind says and sends it back the same way. */
 
-answerCommands({ start, restart });
-
-let kindNow: SageKind = "plain";
-let protection = protectionOf("plain", "responder");
-
-/** With each new client: sessions begin again. */
-function restart(): void {
-  protection = protectionOf(kindNow, "responder");
-}
+answerCommands({ start });
 
 function start(kind: SageKind): Promise<number> {
-  kindNow = kind;
-  restart();
+  const protection = protectionOf(kind, "responder");
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -18,9 +18,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 answerCommands({ open, run, close });
 
+/** The client's side of each server, by its port. A session goes on in the next slice: its keys and nonces are made once for many messages. */
+const protections = new Map<number, Protection>();
+
 function open(to: Target): void {
   target = to;
-  protection = protectionOf(to.kind, "initiator");
+  protection = protections.get(to.port) ?? protectionOf(to.kind, "initiator");
+  protections.set(to.port, protection);
 }
 
 async function run({ bytes, window }: EchoOrder): Promise<Slice> {
