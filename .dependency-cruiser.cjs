@@ -68,16 +68,25 @@ const MAY_IMPORT = {
   ],
 };
 
+/** A protocol's own door for users: programs of the library, made of client and server. The registry does not see it. */
+const PROTOCOL_DOOR = "^src/protocols/[^/]+/api/";
+
 const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   name: `layer ${folder}`,
   severity: "error",
-  from: { path: `^${folder}/` },
+  from: { path: `^${folder}/`, pathNot: PROTOCOL_DOOR },
   to: { path: "^(src|apps|bench|conformance)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
 }));
 
 module.exports = {
   forbidden: [
     ...layers,
+    {
+      name: "nothing is built on the door of a protocol",
+      severity: "error",
+      from: { path: "^(src|apps|bench|conformance)/", pathNot: PROTOCOL_DOOR },
+      to: { path: PROTOCOL_DOOR },
+    },
     { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "protocols do not know each other",

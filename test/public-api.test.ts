@@ -12,7 +12,9 @@ function entryPoints(): readonly (readonly [name: string, file: string])[] {
     const file = types.replace("./dist/", "").replace(/\.d\.ts$/, ".ts");
     const name = path.replace(/^\./, "koine");
     if (!name.endsWith("/*")) return [[name, file] as const];
-    const folders = readdirSync(file.slice(0, file.indexOf("*"))).filter((each) => existsSync(file.replace("*", each)));
+    const folders = readdirSync(file.slice(0, file.indexOf("*"))).filter(
+      (each) => existsSync(file.replace("*", each)) && !(path.replace("*", each) in exports),
+    );
     return folders.map((each) => [name.replace("*", each), file.replace("*", each)] as const);
   });
 }

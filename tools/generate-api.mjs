@@ -23,7 +23,8 @@ function entryPoints() {
     if (types === undefined) return [];
     if (!name.endsWith("/*")) return [{ name, file: types }];
     const folder = types.slice(0, types.indexOf("*"));
-    const protocols = readdirSync(folder).filter((each) => existsSync(types.replace("*", each)));
+    const hasOwn = (each) => path.replace("*", each) in exports;
+    const protocols = readdirSync(folder).filter((each) => existsSync(types.replace("*", each)) && !hasOwn(each));
     return protocols.map((each) => ({ name: name.replace("*", each), file: types.replace("*", each) }));
   });
 }

@@ -76,6 +76,11 @@ export class SageWorld {
     return peer;
   }
 
+  /** Ends something with the test, before what was made earlier. */
+  closing(close: () => Promise<unknown>): void {
+    this.#closing.push(close);
+  }
+
   async close(): Promise<void> {
     for (const close of this.#closing.splice(0).reverse()) await close();
   }
