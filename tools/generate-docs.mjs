@@ -9,6 +9,7 @@ import { peerTable } from "./peer-table.mjs";
 const check = process.argv.includes("--check");
 const { ERRORS } = await import("../src/index.ts");
 const { protocols } = await import("../src/public/protocols.ts");
+const { comparison } = await import("../src/protocols/sage/comparison.ts");
 const { errorRows } = await import("../src/protocols/a2a/error-tables.ts");
 const { CAPABILITIES, FACETS } = await import("../src/protocols/features.ts");
 const { defaultCandidates } = await import("../src/protocols/candidates.ts");
@@ -123,6 +124,9 @@ const blocks = {
         value.toLocaleString("en"),
       ]),
     ),
+  },
+  "docs/sage.md": {
+    comparison: tableOf(["", "A2A", "SAGE"], comparison(["a2a", "sage"].map((id) => protocols.find((each) => each.id === id)))),
   },
   "docs/protocols.md": {
     traits: tableOf(

@@ -1,0 +1,55 @@
+import type { Protocol } from "../protocol.js";
+import { NETWORKS } from "./identity/did-sage.js";
+import { RECORDS, SESSION_LIMITS } from "./session/profile.js";
+import { SIGNATURES } from "./signatures/profile.js";
+import { TIMES } from "./wire.js";
+
+/** One row of the comparison: a feature, and what it is in a protocol. */
+type Row = readonly [feature: string, describe: (protocol: Protocol) => string];
+
+/** The rows of the SAGE design, each from what the protocol declares and from its limits. */
+const ROWS: readonly Row[] = [
+  [
+    "Identity",
+    ({ needsIdentity }) => (needsIdentity === true ? "DID in a registry" : "name on a card; a DID if the user has one"),
+  ],
+  [
+    "Authentication",
+    ({ needsIdentity }) =>
+      needsIdentity === true ? "every request signed" : "what the server asks for: none, keys, tokens, certificates",
+  ],
+  [
+    "Message integrity",
+    ({ traits }) =>
+      traits.signed === "end-to-end"
+        ? `RFC 9421 over ${SIGNATURES.request.sign.length} components, and the author's signature`
+        : "TLS",
+  ],
+  ["Encryption", ({ traits }) => (traits.sealed === "end-to-end" ? "TLS, and sealed from agent to agent; not at rest" : "TLS")],
+  [
+    "Replay protection",
+    ({ traits }) =>
+      traits.signed === "end-to-end"
+        ? `each nonce once, for ${(TIMES.lifetimeMs + TIMES.skewMs) / 1_000} s`
+        : "idempotency keys only",
+  ],
+  ["Key management", ({ didMethods }) => (didMethods === undefined ? "none" : "registry: rotation, revocation, deactivation")],
+  [
+    "Round trips",
+    ({ requestsPerCall = 1, traits }) =>
+      traits.sealed === "end-to-end"
+        ? `1 for each message, ${requestsPerCall} at the first of a server that has just started; 1 more for each session (${SESSION_LIMITS.messages.toLocaleString("en")} messages or ${RECORDS.lifetimeMs / 3_600_000} h)`
+        : `${requestsPerCall} for each message`,
+  ],
+  [
+    "Chain",
+    ({ didMethods }) =>
+      didMethods === undefined ? "none" : `a registry on ${Object.keys(NETWORKS).join(", ")}; or embedded, without one`,
+  ],
+  ["Use case", ({ features }) => features?.madeFor ?? ""],
+];
+
+/** The comparison of protocols, one column for each. */
+export function comparison(protocols: readonly Protocol[]): readonly (readonly string[])[] {
+  return ROWS.map(([feature, describe]) => [feature, ...protocols.map(describe)]);
+}
