@@ -55,7 +55,7 @@ export async function pairsWith(protocol: Protocol, registry: readonly Protocol[
 
 /** Of `coveringPairs`, those with one protocol: as listener of every protocol of a registry and as their upstream. */
 export async function coveringPairsWith(protocol: Protocol, registry: readonly Protocol[]): Promise<readonly Pair[]> {
-  return coveringPairs(await interfacesOf(registry, hostIdentity(registry))).filter(isWith(protocol));
+  return coveringPairs(await provenInterfacesOf(registry)).filter(isWith(protocol));
 }
 
 function isWith(protocol: Protocol): (pair: Pair) => boolean {
