@@ -4,6 +4,7 @@ import {
   type BenchProgress,
   type BenchResult,
   edgeTo,
+  type IdentityUse,
   inputOf,
   type ModelSettings,
   makePlan,
@@ -151,7 +152,7 @@ function planOf(scenario: Scenario, options: ScenarioOptions): Plan {
   };
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
   const arms = planArms(
-    { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features },
+    { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features, identitiesOf },
     scenario,
   );
   const conditions = planConditions({
@@ -171,15 +172,17 @@ function limited(option: string, value: number, most: number): number {
 }
 
 function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
-  // The agents of a run have no identities.
-  const measured = protocols.filter(({ needsIdentity }) => needsIdentity !== true).map(({ id }) => id);
+  const measured = protocols.map(({ id }) => id);
   const unknown = wanted?.find((id) => !measured.includes(id));
   if (unknown === undefined) return wanted ?? measured;
-  const exists = protocols.some(({ id }) => id === unknown);
-  const problem = exists
-    ? `${unknown} is spoken between identities, which the benchmark has not`
-    : `there is no protocol ${unknown}`;
-  throw usageError(problem, `Choose from ${measured.join(", ")}.`);
+  throw usageError(`there is no protocol ${unknown}`, `Choose from ${measured.join(", ")}.`);
+}
+
+/** One that is spoken between identities has them; one that can do without is measured both ways. */
+function identitiesOf(protocol: string): IdentityUse {
+  const found = protocols.find(({ id }) => id === protocol);
+  if (found?.needsIdentity === true) return "always";
+  return found?.usesIdentity === true ? "also" : "never";
 }
 
 function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {

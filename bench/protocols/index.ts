@@ -8,7 +8,7 @@ export { inputOf } from "./folder/manifest.js";
 export { runBench } from "./folder/report-files.js";
 export { type Verification, verifyFolder } from "./folder/verify.js";
 export type { BenchOptions, BenchProgress } from "./harness/bench.js";
-export { makePlan, planArms, planConditions } from "./harness/make-plan.js";
+export { type IdentityUse, makePlan, planArms, planConditions } from "./harness/make-plan.js";
 export { PROGRAMS } from "./harness/programs.js";
 export { readRecording } from "./models/recording.js";
 export type { ModelSettings } from "./models/settings.js";

@@ -1,6 +1,6 @@
 import { renderTable, short } from "../harness/table.js";
 import type { ArmChange } from "./folder/compare.js";
-import type { ArmSummary, BenchResult, Estimate } from "./result/index.js";
+import { type ArmSummary, type BenchResult, type Estimate, protectionText } from "./result/index.js";
 
 const US_PER_MS = 1_000;
 
@@ -29,8 +29,9 @@ function renderArms(arms: readonly ArmSummary[]): string {
     "success",
     "bytes/req",
     "cpu µs/req",
+    "protection",
   ];
-  const rows = arms.map(({ arm, validRuns, runs, metrics, success }) => [
+  const rows = arms.map(({ arm, validRuns, runs, metrics, success, protection }) => [
     arm,
     validRuns === runs ? String(runs) : `${validRuns} of ${runs}`,
     ms(metrics.overheadP50Us.mean),
@@ -42,6 +43,7 @@ function renderArms(arms: readonly ArmSummary[]): string {
     `${success.answered}/${success.sent}`,
     short(metrics.wireBytesPerRequest.mean ?? undefined),
     short(metrics.cpuUsPerRequest.mean ?? undefined),
+    protectionText(protection),
   ]);
   return renderTable(header, rows);
 }

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readManifest } from "../../bench/protocols/folder/folder.js";
 import { readEvents, runBench, verifyFolder } from "../../bench/protocols/index.js";
-import { openProtocols } from "../helpers/open-protocols.js";
+import { protocols } from "../../src/public/protocols.js";
 import { options, SETTINGS, testPlan, withFolder } from "./stage.js";
 
 const LONG = 300_000;
@@ -21,10 +22,20 @@ function expectStampsInOrder(events: BenchEvents): void {
   expect(whole).toEqual([...whole].sort((a, b) => (a ?? 0) - (b ?? 0)));
 }
 
+function usesOf(needs: boolean | undefined, uses: boolean | undefined): "always" | "also" | "never" {
+  if (needs === true) return "always";
+  return uses === true ? "also" : "never";
+}
+
 describe("a benchmark", { timeout: LONG }, () => {
-  it("measures every protocol that anybody may call over the wire, with the same work in each", () =>
+  it("measures every protocol over the wire, with the same work in each, and with identities where it uses them", () =>
     withFolder(async (folder) => {
-      const plan = testPlan({ protocols: openProtocols.map(({ id }) => id), features: ["envelope", "full"] });
+      const use = new Map(protocols.map(({ id, needsIdentity, usesIdentity }) => [id, usesOf(needsIdentity, usesIdentity)]));
+      const plan = testPlan({
+        protocols: [...use.keys()],
+        features: ["envelope", "full"],
+        identitiesOf: (id) => use.get(id) ?? "never",
+      });
       const result = await runBench(options(folder, plan));
       expect(result.runs.map(({ status, reason, invalid }) => ({ status, reason, invalid }))).toEqual(
         plan.runs.map(() => ({ status: "complete", reason: null, invalid: [] })),
@@ -41,6 +52,17 @@ describe("a benchmark", { timeout: LONG }, () => {
         expect(bytes.payload).toBe(128);
         expect(bytes.transport).toBeGreaterThan(0);
       }
+      // Those with identities prove, sign and seal; the others do nothing of it.
+      const protections = new Map(result.arms.map(({ arm, protection }) => [arm, protection]));
+      for (const { id, identities } of plan.arms)
+        expect(protections.get(id)).toMatchObject(
+          identities === true
+            ? { callers: "did", signed: expect.not.stringMatching("none"), sealed: expect.not.stringMatching("none") }
+            : { callers: "anonymous", signed: "none", sealed: "none" },
+        );
+      expect(plan.arms.filter(({ identities, features }) => identities && features === "envelope")).toHaveLength(2);
+      expect(readManifest(join(folder, "result")).protection).toEqual(Object.fromEntries(protections));
+      expect(readdirSync(join(folder, "result"))).not.toContain("identities");
       // The manifest and the events agree, and every number follows from the events.
       expect((await verifyFolder(join(folder, "result"))).differences).toEqual([]);
     }));

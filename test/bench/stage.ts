@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type BenchOptions,
+  type IdentityUse,
   makePlan,
   type Plan,
   planArms,
@@ -38,16 +39,18 @@ export interface TestPlan {
   readonly faults?: Parameters<typeof planConditions>[0]["faults"];
   readonly features?: readonly ("envelope" | "full")[];
   readonly rates?: readonly number[];
+  readonly identitiesOf?: (protocol: string) => IdentityUse;
 }
 
-export function testPlan({ protocols: ids, settings, faults = [], features = ["envelope"], rates = [] }: TestPlan = {}): Plan {
+export function testPlan(choice: TestPlan = {}): Plan {
+  const { protocols: ids, settings, faults = [], features = ["envelope"], rates = [], identitiesOf } = choice;
   const scenario = scenarios.echo;
   const wanted = ids ?? protocols.map(({ id }) => id).slice(0, 1);
   return makePlan({
     scenario,
     mode: "custom",
     settings: { ...SETTINGS, ...settings },
-    arms: planArms({ protocols: wanted, implementations: ["koine"], features }, scenario),
+    arms: planArms({ protocols: wanted, implementations: ["koine"], features, ...(identitiesOf && { identitiesOf }) }, scenario),
     conditions: planConditions({ clients: 1, rates, arrivals: "constant", inFlight: 64, faults }),
   });
 }

@@ -156,6 +156,7 @@ export function inventedManifest({ plan }: BenchResult): Manifest {
     scenario: plan.scenario,
     settings: plan.settings,
     blockOrder: [plan.arms.map(({ id }) => id)],
+    protection: null,
     inputs: [],
     decoding: null,
     events: { lines: 1_000, bytes: 100_000, sha256 },

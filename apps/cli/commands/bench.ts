@@ -11,7 +11,7 @@ const SCENARIOS = { echo: "one request, one answer of the same text: what a prot
 
 const EXAMPLES = `
 Examples:
-  koine bench echo --quick                            all open protocols, under a minute
+  koine bench echo --quick                            all protocols, about two minutes
   koine bench echo --protocols a2a,acp --out results  ten runs of each, kept in a folder
   koine bench echo --rate 50,100,200 --out results    offered loads instead of a closed loop
   koine bench echo --faults kill,partition --agents 3
@@ -48,7 +48,7 @@ function addScenario(bench: Command, name: string, about: string): void {
   const command = bench
     .command(name)
     .description(about)
-    .addOption(listOption("--protocols <list>", "protocols by id (default: all that anybody may call)"))
+    .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
     .addOption(choiceList("--impl <list>", "whose implementation", IMPLEMENTATIONS).default(["koine"], "koine"))
     .addOption(
       choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),

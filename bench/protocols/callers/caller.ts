@@ -2,7 +2,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type RunClock, runClock } from "../clock.js";
 import { hashOf, payloadOf } from "../payload.js";
 import type { NoteSender } from "../processes/notes.js";
-import { type CallerTask, type Configuration, type PhaseDone, type PhaseTask, sharedConfiguration } from "../processes/tasks.js";
+import {
+  type CallerTask,
+  type Configuration,
+  type PhaseDone,
+  type PhaseTask,
+  protectionValues,
+  sharedConfiguration,
+} from "../processes/tasks.js";
 import type { RequestEvent } from "../result/index.js";
 import type { Attempt, BenchClient } from "./client.js";
 import { openKoineClient } from "./koine-client.js";
@@ -39,6 +46,7 @@ export class Caller {
     return {
       ...sharedConfiguration(this.#task),
       ...this.#client.limits,
+      ...protectionValues(this.#client.protection),
       "plug-in.protocol": arm.protocol,
       "plug-in.implementation": arm.implementation,
       "plug-in.features": arm.features,

@@ -1,3 +1,4 @@
+import type { Protection } from "../processes/tasks.js";
 import type { RequestEvent } from "../result/index.js";
 
 /** One try of one request. */
@@ -20,6 +21,8 @@ export interface SentRequest {
 
 /** The client side of one implementation, connected to all agents of a run. It never retries. */
 export interface BenchClient {
+  /** What its calls insist on. */
+  readonly protection: Protection;
   /** The limits that it was really opened with. */
   readonly limits: { readonly connectTimeoutMs: number; readonly messageTimeoutMs: number };
   send(request: SentRequest): Promise<Attempt>;

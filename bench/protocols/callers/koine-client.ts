@@ -1,9 +1,10 @@
 import { AgentError, artifactText, connect, ERRORS, type EventOf, type RemoteAgent } from "../../../src/index.js";
-import { textOfAnswer } from "../../../src/internal.js";
-import { protocols } from "../../../src/public/protocols.js";
+import { textOfAnswer, traitsOf } from "../../../src/internal.js";
+import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { createTelemetry, type Hooks } from "../../../src/public/telemetry.js";
 import type { RunClock } from "../clock.js";
-import type { CallerTask } from "../processes/tasks.js";
+import { type OwnIdentity, openOwnIdentity } from "../processes/own-identity.js";
+import type { CallerTask, Protection } from "../processes/tasks.js";
 import type { Attempt, BenchClient, SentRequest } from "./client.js";
 
 type Stamps = { -readonly [Key in keyof Attempt["stamps"]]: Attempt["stamps"][Key] };
@@ -21,8 +22,11 @@ export async function openKoineClient(task: CallerTask, now: RunClock): Promise<
   const { arm, settings, targets } = task;
   const seen = new Map<string, Seen>();
   const telemetry = createTelemetry({ hooks: stampingHooks(seen, now) });
+  const protocol = protocols.find(({ id }) => id === arm.protocol);
+  if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
   const options = {
-    protocols: protocols.filter(({ id }) => id === arm.protocol),
+    protocols: [protocol],
+    ...(await identityOptions(task, protocol)),
     timeoutMs: settings.messageTimeoutMs,
     discoverMs: settings.connectTimeoutMs,
     // The caller owns all retries.
@@ -30,7 +34,9 @@ export async function openKoineClient(task: CallerTask, now: RunClock): Promise<
     telemetry,
   };
   const peers = new Map(await Promise.all(targets.map(async ({ agent, url }) => [agent, await connect(url, options)] as const)));
+  const [first] = peers.values();
   return {
+    protection: protectionOf(protocol, first, "identity" in options),
     limits: { connectTimeoutMs: options.discoverMs, messageTimeoutMs: options.timeoutMs },
     async send(request) {
       const peer = peers.get(request.agent);
@@ -46,6 +52,22 @@ export async function openKoineClient(task: CallerTask, now: RunClock): Promise<
     },
     close: async () => void (await Promise.all([...peers.values()].map((peer) => peer.close()))),
   };
+}
+
+/** A call that its identity does not sign is refused before anything is sent. */
+async function identityOptions(
+  { identities }: CallerTask,
+  protocol: Protocol,
+): Promise<(OwnIdentity & { readonly require: readonly ["signed"] }) | Record<never, never>> {
+  if (identities === undefined) return {};
+  return { ...(await openOwnIdentity(identities.own, identities, protocol)), require: ["signed"] };
+}
+
+/** What the interface in use does with identities. Without them it neither signs nor seals. */
+function protectionOf(protocol: Protocol, peer: RemoteAgent | undefined, identified: boolean): Protection {
+  if (peer === undefined || !identified) return { signed: "none", sealed: "none", callers: "anonymous" };
+  const { signed, sealed } = traitsOf(protocol, peer.version, peer.binding);
+  return { signed, sealed, callers: "did" };
 }
 
 interface AttemptContext {

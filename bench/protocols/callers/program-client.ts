@@ -36,6 +36,7 @@ export async function openProgramClient(task: CallerTask, program: Program): Pro
   const { connectTimeoutMs, messageTimeoutMs } = settings;
   await lines.request({ connect: targets.map(({ url }) => url), timeoutMs: messageTimeoutMs }, connectTimeoutMs);
   return {
+    protection: program.protection,
     limits: { connectTimeoutMs, messageTimeoutMs },
     send: ({ seq, agent, payload }) =>
       new Promise<Attempt>((resolve) => {

@@ -14,6 +14,14 @@ export const FILES = {
   tables: "report.md",
 } as const;
 
+/** Where private keys are while runs with identities last. */
+export const IDENTITIES = "identities";
+
+/** Removes the private keys of runs; a killed benchmark leaves those of its last one. */
+export function removeIdentities(folder: string): void {
+  rmSync(join(folder, IDENTITIES), { recursive: true, force: true });
+}
+
 /** An error that the user can mend: a wrong folder, a damaged file. */
 export class FolderError extends Error {}
 
@@ -28,6 +36,7 @@ export function prepareFolder(folder: string, force: boolean): void {
   }
   if (names.length > 0 && !force) throw new FolderError(`${folder} is not empty; choose another folder, --force or --resume`);
   for (const file of Object.values(FILES)) rmSync(join(folder, file), { force: true });
+  removeIdentities(folder);
 }
 
 export function writeJson(folder: string, file: (typeof FILES)["manifest" | "result" | "schema"], value: object): void {

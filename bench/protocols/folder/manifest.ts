@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PACKAGE_ROOT } from "../../../src/transport/node/package-file.js";
 import { DECODING, type ModelSettings } from "../models/settings.js";
-import { type Manifest, type ManifestInput, type Plan, SCHEMA_VERSION } from "../result/index.js";
+import { type BenchResult, type Manifest, type ManifestInput, type Plan, SCHEMA_VERSION } from "../result/index.js";
 
 const GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
@@ -45,6 +45,7 @@ export function beginManifest({ koine, plan, model, versions, inputs }: Manifest
     scenario: plan.scenario,
     settings: plan.settings,
     blockOrder: blockOrder(plan),
+    protection: null,
     inputs: [...inputs],
     decoding:
       model.kind === "live" ? { model: model.model, ...DECODING, requestsPerSecond: model.requestsPerSecond ?? null } : null,
@@ -53,8 +54,17 @@ export function beginManifest({ koine, plan, model, versions, inputs }: Manifest
 }
 
 /** The same when it has ended. */
-export function endManifest(manifest: Manifest, events: NonNullable<Manifest["events"]>): Manifest {
-  return { ...manifest, loadAfter: loadavg()[0] ?? 0, endedAt: new Date().toISOString(), events };
+export function endManifest(
+  manifest: Manifest,
+  { arms }: Pick<BenchResult, "arms">,
+  events: NonNullable<Manifest["events"]>,
+): Manifest {
+  return { ...manifest, loadAfter: loadavg()[0] ?? 0, endedAt: new Date().toISOString(), protection: protectionIn(arms), events };
+}
+
+/** What protected each arm. */
+export function protectionIn(arms: BenchResult["arms"]): NonNullable<Manifest["protection"]> {
+  return Object.fromEntries(arms.map(({ arm, protection }) => [arm, protection]));
 }
 
 function blockOrder({ runs, settings }: Plan): string[][] {

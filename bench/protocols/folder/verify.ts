@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type BenchEvent, summarise } from "../result/index.js";
 import { readEvents } from "./events-file.js";
 import { digestEvents, FILES, FolderError, readManifest, readResult } from "./folder.js";
+import { protectionIn } from "./manifest.js";
 
 /** A number of the result that its events do not give. */
 export interface Difference {
@@ -28,11 +29,17 @@ export async function verifyFolder(folder: string): Promise<Verification> {
   // Null: the benchmark was killed before it could say. Its result was written after its last whole run.
   const counted = manifest.events === null ? wholeRuns(events) : events;
   // Through JSON, as the file was: a number that it cannot carry would differ otherwise.
-  const computed: unknown = JSON.parse(JSON.stringify(summarise(counted)));
+  const result = summarise(counted);
+  const computed: unknown = JSON.parse(JSON.stringify(result));
+  const protection = manifest.protection === null ? null : protectionIn(result.arms);
   const digest = manifest.events === null ? null : digestEvents(folder, events.length);
   return {
     events: events.length,
-    differences: [...differencesOf(stated, computed, ""), ...differencesOf(manifest.events, digest, "manifest.events")],
+    differences: [
+      ...differencesOf(stated, computed, ""),
+      ...differencesOf(manifest.events, digest, "manifest.events"),
+      ...differencesOf(manifest.protection, protection, "manifest.protection"),
+    ],
     status: stated.status,
   };
 }

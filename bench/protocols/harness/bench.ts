@@ -4,8 +4,10 @@ import {
   digestEvents,
   FILES,
   FolderError,
+  IDENTITIES,
   prepareFolder,
   readManifest,
+  removeIdentities,
   writeJson,
   writeResult,
   writeSchema,
@@ -76,6 +78,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   recorder.emit({ type: "plan", plan });
   recorder.save();
   await executeRuns(plan, { ...options, signal: AbortSignal.any([options.signal, recorder.signal]) }, recorder);
+  removeIdentities(folder);
   recorder.finish(manifest);
   if (recorder.error !== undefined) throw recorder.error;
   return summarise(recorder.events);
@@ -106,6 +109,7 @@ async function reopen({ folder, model }: BenchOptions): Promise<Begun> {
   const answers = first.plan.settings.model;
   if (answers !== model.kind) throw new FolderError(`${folder} was measured with --answers ${answers}, not ${model.kind}`);
   dropCutLine(path, read);
+  removeIdentities(folder);
   // Not final again, until it has ended.
   writeJson(folder, FILES.manifest, { ...manifest, events: null });
   return { plan: first.plan, events: [...read.events], manifest };
@@ -159,7 +163,7 @@ class Recorder {
     this.#guard(() => {
       this.#file.close();
       const result = summarise(this.events);
-      const ended = endManifest(manifest, digestEvents(this.#folder, this.events.length));
+      const ended = endManifest(manifest, result, digestEvents(this.#folder, this.events.length));
       writeResult(this.#folder, result);
       writeJson(this.#folder, FILES.manifest, ended);
       writeText(this.#folder, FILES.report, reportHtml(result, ended));
@@ -218,6 +222,7 @@ function executeOne(
       files: options.files,
       programs: arm.implementation === "official" ? options.programsOf?.(arm) : undefined,
       basePort: options.basePort,
+      identityFolder: join(options.folder, IDENTITIES, planned.run),
       startMs: options.startMs ?? START_MS,
       emit: (event) => recorder.emit(event),
     },

@@ -6,17 +6,38 @@ export interface ArmChoice {
   readonly protocols: readonly string[];
   readonly implementations: readonly Arm["implementation"][];
   readonly features: readonly Arm["features"][];
+  /** Whether a protocol is measured with identities, without, or both. Default: without. */
+  identitiesOf?(protocol: string): IdentityUse;
 }
 
+/** How a protocol is used: `also` is measured both ways. */
+export type IdentityUse = "never" | "also" | "always";
+
+const WITH_IDENTITIES: Readonly<Record<IdentityUse, readonly boolean[]>> = {
+  never: [false],
+  also: [false, true],
+  always: [true],
+};
+
 /** Every protocol in every implementation with every profile, and the two controls of the first arm. */
-export function planArms({ protocols, implementations, features }: ArmChoice, { doseMs }: Pick<Scenario, "doseMs">): Arm[] {
+export function planArms(choice: ArmChoice, { doseMs }: Pick<Scenario, "doseMs">): Arm[] {
+  const { protocols, implementations, features, identitiesOf = () => "never" } = choice;
   const arms = protocols.flatMap((protocol) =>
-    implementations.flatMap((implementation) =>
-      features.map((profile): Arm => {
-        const words = [protocol, ...(implementation === "official" ? ["official"] : []), ...(profile === "full" ? ["full"] : [])];
-        return { id: words.join(" "), protocol, implementation, features: profile };
-      }),
-    ),
+    implementations.flatMap((implementation) => {
+      const use = implementation === "official" ? "never" : identitiesOf(protocol);
+      return WITH_IDENTITIES[use].flatMap((identified) =>
+        features.map((profile): Arm => {
+          const words = [
+            protocol,
+            ...(identified && use === "also" ? ["signed"] : []),
+            ...(implementation === "official" ? ["official"] : []),
+            ...(profile === "full" ? ["full"] : []),
+          ];
+          const arm = { id: words.join(" "), protocol, implementation, features: profile };
+          return identified ? { ...arm, identities: true } : arm;
+        }),
+      );
+    }),
   );
   const [first] = arms;
   if (first === undefined) throw new Error("there is no protocol to measure");

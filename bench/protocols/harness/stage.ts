@@ -7,6 +7,7 @@ import type { OpenEdges } from "../processes/wire.js";
 import { type Arm, BENCH_EVENT, type BenchEvent, type Condition, type PlannedRun, type Settings } from "../result/index.js";
 import { edgeTo } from "../result/witness.js";
 import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
+import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
 import type { ProgramFiles } from "./programs.js";
 
@@ -22,10 +23,15 @@ export interface StageParts {
   readonly programs?: { readonly agent: Program; readonly caller: Program } | undefined;
   /** The ports of the proxies begin here. Default: any free ones. */
   readonly basePort?: number | undefined;
+  /** Where private keys are while the run lasts. */
+  readonly identityFolder: string;
   /** How long a process may take to start. */
   readonly startMs: number;
   emit(event: BenchEvent): void;
 }
+
+/** The name of the calling process. */
+const CALLER = "caller";
 
 /** An agent process and how to start it again. */
 interface AgentProcess {
@@ -50,6 +56,7 @@ export class Stage {
   /** The first thing a process sent that is no event. */
   #nonsense: Error | undefined;
   #closing = false;
+  #identities: RunIdentities | undefined;
 
   /** Starts the caller and the proxies; `open` starts the agents. */
   constructor(parts: StageParts) {
@@ -121,6 +128,7 @@ export class Stage {
     const workers = [this.#caller, ...this.#agents.map(({ worker }) => worker), this.#wire];
     for (const worker of workers) worker.stop();
     await Promise.all(workers.map(({ ended }) => ended));
+    this.#identities?.remove();
   }
 
   #start(name: string, file: string): Worker {
@@ -139,9 +147,13 @@ export class Stage {
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
       .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
     const urlOf = (agent: string): string => `http://127.0.0.1:${ports[edgeTo(agent)]}`;
+    await this.#identify(names.map((agent) => ({ name: agent, endpoint: urlOf(agent) })));
     for (const [index, agents] of placed.entries()) {
       const name = `agents-${index + 1}`;
-      const task = this.#agentTask(agents.map((agent) => ({ name: agent, publicUrl: urlOf(agent), port: 0 })));
+      const identityOf = (agent: string) => this.#identities?.files.get(agent);
+      const task = this.#agentTask(
+        agents.map((agent) => ({ name: agent, publicUrl: urlOf(agent), port: 0, identity: identityOf(agent) })),
+      );
       this.#agents.push({ name, agents, worker: this.#start(name, files.agent), task, restarts: 0 });
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
@@ -149,9 +161,19 @@ export class Stage {
     await this.#connect(names.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) })));
   }
 
+  async #identify(agents: readonly { readonly name: string; readonly endpoint: string }[]): Promise<void> {
+    const { arm, identityFolder } = this.#parts;
+    if (arm.identities !== true) return;
+    this.#identities = await createIdentities(arm.protocol, identityFolder, [...agents, { name: CALLER, endpoint: "" }]);
+    // Ended meanwhile: nobody would remove them.
+    if (this.#closing) this.#identities.remove();
+  }
+
   #agentTask(agents: AgentTask["agents"]): AgentTask {
     const { model, programs } = this.#parts;
-    return { ...this.#runTask(), agents, model, program: programs?.agent };
+    const known = this.#identities;
+    const identities = known && { records: known.records, callers: [known.dids.get(CALLER) ?? ""] };
+    return { ...this.#runTask(), agents, model, identities, program: programs?.agent };
   }
 
   #runTask() {
@@ -185,7 +207,9 @@ export class Stage {
 
   async #connect(targets: CallerTask["targets"]): Promise<void> {
     const { condition, programs, startMs, planned, settings, emit } = this.#parts;
-    const task: CallerTask = { ...this.#runTask(), targets, load: condition.load, program: programs?.caller };
+    const known = this.#identities;
+    const identities = known && { records: known.records, own: known.files.get(CALLER) ?? "" };
+    const task: CallerTask = { ...this.#runTask(), targets, load: condition.load, identities, program: programs?.caller };
     const configuration = await this.#caller.ask<Configuration>("connect", task, startMs + settings.connectTimeoutMs);
     const { pid } = this.#caller;
     emit({ type: "process-started", run: planned.run, process: "caller", agents: [], pid, ns: this.now(), restart: 0 });

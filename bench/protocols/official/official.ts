@@ -2,18 +2,28 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PACKAGE_ROOT } from "../../../src/transport/node/package-file.js";
 import { environmentFolder, interpreterIn } from "../../../tools/python-cache.mjs";
-import type { Program } from "../processes/tasks.js";
+import type { Program, Protection } from "../processes/tasks.js";
 import type { Arm } from "../result/index.js";
 
 /** The SDKs of the paper, by protocol: the environment that `npm run peers` installs, and the package in it. */
 const IMPLEMENTATIONS: Readonly<
-  Record<string, { readonly environment: string; readonly package: string; readonly version: string }>
+  Record<
+    string,
+    { readonly environment: string; readonly package: string; readonly version: string; readonly protection?: Protection }
+  >
 > = {
   a2a: { environment: "a2a-0.3.3", package: "a2a-sdk", version: "0.3.3" },
   acp: { environment: "acp-1.0.3", package: "acp-sdk", version: "1.0.3" },
   agora: { environment: "agora-0.2.0", package: "agora-protocol", version: "0.2.0" },
-  anp: { environment: "agent-connect-0.3.5", package: "agent-connect", version: "0.3.5" },
+  anp: {
+    environment: "agent-connect-0.3.5",
+    package: "agent-connect",
+    version: "0.3.5",
+    // Its session is sealed between the two DIDs; messages are not signed.
+    protection: { signed: "none", sealed: "hop", callers: "did" },
+  },
 };
+const UNPROTECTED: Protection = { signed: "none", sealed: "none", callers: "anonymous" };
 
 /** The two programs of an official implementation. Undefined: there is none, or it is not installed. */
 export function officialPrograms({ protocol, features }: Pick<Arm, "protocol" | "features">) {
@@ -26,6 +36,7 @@ export function officialPrograms({ protocol, features }: Pick<Arm, "protocol" | 
   if (!existsSync(command)) return undefined;
   const program = (role: string): Program => ({
     command,
+    protection: found.protection ?? UNPROTECTED,
     args: ["-B", "-u", fileURLToPath(new URL(`bench/protocols/official/python/${protocol}_${role}.py`, PACKAGE_ROOT))],
   });
   return { agent: program("server"), caller: program("client") };

@@ -1,10 +1,12 @@
 import { agent, type Server, serve } from "../../../src/index.js";
-import { protocols } from "../../../src/public/protocols.js";
+import { provedDids } from "../../../src/internal.js";
+import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { runClock } from "../clock.js";
 import { openModel } from "../models/open-model.js";
 import type { BenchModel } from "../models/settings.js";
 import type { ServiceEvent } from "../result/index.js";
 import type { NoteSender } from "./notes.js";
+import { openOwnIdentity } from "./own-identity.js";
 import { openProgram } from "./program-agent.js";
 import { ServiceLog } from "./service-log.js";
 import { type AgentAddress, type AgentHost, type AgentTask, sharedConfiguration } from "./tasks.js";
@@ -38,24 +40,26 @@ interface Work {
   readonly model: BenchModel;
 }
 
-function openAgent({ name, publicUrl, port }: AgentAddress, { arm, settings }: AgentTask, { log, model }: Work): Promise<Server> {
-  const served = protocols.filter(({ id }) => id === arm.protocol);
-  if (served.length === 0) throw new Error(`there is no protocol ${arm.protocol}`);
+async function openAgent(address: AgentAddress, task: AgentTask, { log, model }: Work): Promise<Server> {
+  const { name, publicUrl, port } = address;
+  const { arm, settings } = task;
+  const protocol = protocols.find(({ id }) => id === arm.protocol);
+  if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
   const answer = async (payload: string, signal: AbortSignal): Promise<string> => model.answer(payload, signal);
   const echo = agent({
     name,
     description: "An agent of the benchmark",
     handle:
       arm.features === "full"
-        ? async function* (message, task) {
-            const service = log.begin(name, message.text, task.call);
-            const text = await answer(message.text, task.signal);
+        ? async function* (message, { call, signal }) {
+            const service = log.begin(name, message.text, call);
+            const text = await answer(message.text, signal);
             yield* piecesOf(text);
             service?.end(text);
           }
-        : async (message, task) => {
-            const service = log.begin(name, message.text, task.call);
-            const text = await answer(message.text, task.signal);
+        : async (message, { call, signal }) => {
+            const service = log.begin(name, message.text, call);
+            const text = await answer(message.text, signal);
             service?.end(text);
             return text;
           },
@@ -63,11 +67,20 @@ function openAgent({ name, publicUrl, port }: AgentAddress, { arm, settings }: A
   return serve(echo, {
     port,
     publicUrl,
-    protocols: served,
+    // One that needs identities may lie over another, whose card it is found by. Calls of that one are refused: they prove nothing.
+    protocols: protocol.needsIdentity === true ? protocols : [protocol],
+    ...(await identityOptions(address, task, protocol)),
     telemetry: log.telemetry,
     limits: { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs },
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });
+}
+
+/** An agent with an identity is called by those of its run alone. */
+async function identityOptions({ name, identity: file }: AgentAddress, { identities }: AgentTask, protocol: Protocol) {
+  if (file === undefined || identities === undefined) return {};
+  const admission = provedDids(identities.callers, `only the caller of this run may call ${name}`);
+  return { ...(await openOwnIdentity(file, identities, protocol)), admission };
 }
 
 function piecesOf(text: string): readonly string[] {

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../src/index.js";
+import type { Traits } from "../../../src/public/protocols.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { Arm, Load, Settings } from "../result/index.js";
 
@@ -20,11 +22,26 @@ export interface AgentAddress {
   readonly publicUrl: string;
   /** Where it listens. 0: any free port. */
   readonly port: number;
+  /** The file of its identity. Undefined: it has none. */
+  readonly identity?: string | undefined;
+}
+
+/** One record of the registry that the processes of a run share. */
+export interface KnownRecord {
+  readonly key: string;
+  readonly value: JsonObject;
+}
+
+/** What processes with identities know about each other. */
+export interface IdentityTask {
+  readonly records: readonly KnownRecord[];
 }
 
 export interface AgentTask extends RunTask {
   readonly agents: readonly AgentAddress[];
   readonly model: ModelSettings;
+  /** Set in an arm with identities: who may call. */
+  readonly identities?: (IdentityTask & { readonly callers: readonly string[] }) | undefined;
   /** The interpreter and the script of an implementation in another language. */
   readonly program?: Program | undefined;
 }
@@ -32,6 +49,8 @@ export interface AgentTask extends RunTask {
 export interface CallerTask extends RunTask {
   readonly targets: readonly { readonly agent: string; readonly url: string }[];
   readonly load: Load;
+  /** Set in an arm with identities: the file of the caller's own. */
+  readonly identities?: (IdentityTask & { readonly own: string }) | undefined;
   readonly program?: Program | undefined;
 }
 
@@ -39,6 +58,20 @@ export interface CallerTask extends RunTask {
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
+  /** What it does about security by itself. */
+  readonly protection: Protection;
+}
+
+/** What protects the messages of an arm, and how its callers are known. */
+export interface Protection {
+  readonly signed: Traits["signed"];
+  readonly sealed: Traits["sealed"];
+  readonly callers: "anonymous" | "did";
+}
+
+/** As members of a configuration. They may differ between arms. */
+export function protectionValues({ signed, sealed, callers }: Protection): Configuration {
+  return { "plug-in.signed": signed, "plug-in.sealed": sealed, "plug-in.callers": callers };
 }
 
 export type Configuration = Readonly<Record<string, string | number | boolean | null>>;

@@ -1,6 +1,15 @@
 import type { Table } from "../../harness/table.js";
 import { short } from "../../harness/table.js";
-import { type BenchResult, type Comparison, type Manifest, type Metric, type RunSummary, SEGMENTS } from "../result/index.js";
+import {
+  type BenchResult,
+  type Comparison,
+  equalProtection,
+  type Manifest,
+  type Metric,
+  protectionText,
+  type RunSummary,
+  SEGMENTS,
+} from "../result/index.js";
 import { conclusionOf, deltaLabel } from "../statistics/index.js";
 import { BYTE_PARTS, BYTE_WORDS, type LoadCurve } from "./breakdown-charts.js";
 import type { ConditionView } from "./view.js";
@@ -11,13 +20,24 @@ const MS_PER_US = 1 / 1_000;
 export function estimateTable({ arms, primary }: ConditionView): Table {
   return {
     title: `${METRIC_WORDS[primary].title}, mean over runs`,
-    head: ["arm", heading(primary), "95 % interval", "runs", "run-to-run variation", "variation in a run"],
+    head: ["arm", heading(primary), "95 % interval", "protection", "runs", "run-to-run variation", "variation in a run"],
     rows: arms.map(({ arm, summary }) => {
       const { mean, low, high, cv, values } = summary.metrics[primary];
       const inRun = summary.metrics.cv.mean;
-      return [arm.id, figure(primary, mean), range(primary, low, high), String(values.length), percent(cv), percent(inRun)];
+      const protection = protectionText(summary.protection);
+      return [
+        arm.id,
+        figure(primary, mean),
+        range(primary, low, high),
+        protection,
+        String(values.length),
+        percent(cv),
+        percent(inRun),
+      ];
     }),
-    note: "Intervals are BCa bootstrap intervals over runs (10,000 resamples), and absent below five runs.",
+    note:
+      "Intervals are BCa bootstrap intervals over runs (10,000 resamples), and absent below five runs. " +
+      "Protection: how callers are known, and what is signed and sealed. An arm with more of it does more work.",
   };
 }
 
@@ -45,13 +65,19 @@ export function pairTable(view: ConditionView, pairs: readonly Comparison[], mar
       pair.cliffsDelta === null ? "–" : `${pair.cliffsDelta.toFixed(2)} (${deltaLabel(pair.cliffsDelta)})`,
       pair.cohensD === null ? "–" : pair.cohensD.toFixed(2),
       figure(primary, pair.detectable),
-      conclusionOf(pair),
+      `${conclusionOf(pair)}${isUnequallyProtected(view, pair) ? ", not equally protected" : ""}`,
     ]),
     note:
       `Hodges–Lehmann shift with its interval. p (Holm): Welch's test, corrected over all ${pairs.length} pairs. ` +
       `p (equal): two one-sided tests against a margin of ${quantity("meanUs", marginUs)}. Detectable: the smallest difference that this ` +
       "many runs would find with 80 % power. Undecided means: too few runs to say either.",
   };
+}
+
+/** Such a pair is no comparison of like with like. */
+function isUnequallyProtected({ arms }: ConditionView, { a, b }: Comparison): boolean {
+  const of = (id: string) => arms.find(({ arm }) => arm.id === id)?.summary.protection ?? null;
+  return !equalProtection(of(a), of(b));
 }
 
 const PERCENTILES: readonly Metric[] = ["minUs", "p50Us", "p90Us", "p95Us", "p99Us", "p999Us", "maxUs"];
@@ -198,6 +224,7 @@ export function manifestTable(manifest: Manifest): Table {
     ...manifest.inputs.map(
       ({ role, name, sha256, bytes: size }) => [`${role} ${name}`, `${size} bytes, sha256 ${sha256}`] as const,
     ),
+    ...Object.entries(manifest.protection ?? {}).map(([arm, each]) => [`protection of ${arm}`, protectionText(each)] as const),
     ["decoding", manifest.decoding === null ? "no model" : JSON.stringify(manifest.decoding)],
     ["events", events === null ? "not finished" : `${events.lines} lines, ${events.bytes} bytes, sha256 ${events.sha256}`],
   ];

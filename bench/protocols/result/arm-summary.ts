@@ -3,20 +3,28 @@ import { median } from "../../harness/statistics.js";
 import { bcaInterval } from "../statistics/index.js";
 import { mean, standardDeviation } from "./means.js";
 import type { Plan } from "./plan.js";
+import { protectionOf } from "./protection.js";
 import { type ArmSummary, type Estimate, METRICS, type RunSummary, SEGMENTS } from "./result.js";
+import type { RunEvents } from "./run-events.js";
 
 /** The runs of each arm under each condition, put together. The run is the unit: requests of different runs are never pooled. */
-export function summariseArms({ arms, conditions, settings }: Plan, runs: readonly RunSummary[]): readonly ArmSummary[] {
+export function summariseArms(
+  { arms, conditions, settings }: Plan,
+  runs: readonly RunSummary[],
+  events: readonly RunEvents[],
+): readonly ArmSummary[] {
   return conditions.flatMap((condition) =>
     arms.map((arm) => {
       const own = runs.filter((run) => run.arm === arm.id && run.condition === condition.id);
-      return summariseArm({ arm: arm.id, condition: condition.id, seed: settings.seed }, own);
+      const seen = events.filter(({ planned }) => planned.arm === arm.id && planned.condition === condition.id);
+      const protection = protectionOf(seen);
+      return summariseArm({ arm: arm.id, condition: condition.id, protection, seed: settings.seed }, own);
     }),
   );
 }
 
 function summariseArm(
-  { arm, condition, seed }: { readonly arm: string; readonly condition: string; readonly seed: number },
+  { arm, condition, protection, seed }: Pick<ArmSummary, "arm" | "condition" | "protection"> & { readonly seed: number },
   runs: readonly RunSummary[],
 ): ArmSummary {
   const valid = runs.filter(isValid);
@@ -29,6 +37,7 @@ function summariseArm(
   return {
     arm,
     condition,
+    protection,
     runs: runs.length,
     validRuns: valid.length,
     metrics: Object.fromEntries(metrics) as ArmSummary["metrics"], // one entry per metric

@@ -11,6 +11,7 @@ export {
   SCHEMA_VERSION,
   type Settings,
 } from "./plan.js";
+export { equalProtection, protectionText } from "./protection.js";
 export {
   type ArmSummary,
   type BenchResult,
@@ -20,6 +21,7 @@ export {
   type Estimate,
   METRICS,
   type Metric,
+  type Protection,
   QUANTILES,
   RESULT,
   type RunSummary,

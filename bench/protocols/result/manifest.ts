@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SCHEMA_VERSION, SETTINGS } from "./plan.js";
+import { PROTECTION } from "./result.js";
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const text = z.string();
@@ -39,6 +40,8 @@ export const MANIFEST = z.strictObject({
   settings: SETTINGS,
   /** The arms of each block in the order in which they were measured. */
   blockOrder: z.array(z.array(text)),
+  /** What protected the messages of each arm; set at the end. */
+  protection: z.record(text, PROTECTION.nullable()).nullable(),
   inputs: z.array(INPUT),
   /** How the model was asked; null without one. */
   decoding: z

@@ -50,6 +50,8 @@ export const ARM = z.strictObject({
   protocol: name,
   implementation: z.enum(IMPLEMENTATIONS),
   features: z.enum(FEATURE_PROFILES),
+  /** Agents and caller have identities: the protocol proves, signs and seals with them. */
+  identities: z.literal(true).optional(),
   /** `same`: the second copy of an arm, which must come out equal. `dose`: with a known delay, which must be detected. */
   control: z.enum(["same", "dose"]).optional(),
   /** The arm that a control is compared with. */

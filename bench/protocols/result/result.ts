@@ -119,9 +119,17 @@ export const ESTIMATE = z.strictObject({
 });
 export type Estimate = z.infer<typeof ESTIMATE>;
 
+const reach = z.enum(["none", "hop", "end-to-end"]);
+
+/** What protects the messages of an arm, and how its callers are known. An arm that protects more does more work. */
+export const PROTECTION = z.strictObject({ signed: reach, sealed: reach, callers: z.enum(["anonymous", "did"]) });
+export type Protection = z.infer<typeof PROTECTION>;
+
 export const ARM_SUMMARY = z.strictObject({
   arm: name,
   condition: name,
+  /** As the callers reported it; null if they did not. */
+  protection: PROTECTION.nullable(),
   runs: count,
   validRuns: count,
   metrics: z.strictObject(Object.fromEntries(METRICS.map((each) => [each, ESTIMATE])) as Record<Metric, typeof ESTIMATE>),

@@ -14,7 +14,7 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
   const { plan } = measured;
   const runs = measured.runs.map((run) => summariseRun(run, plan));
   const checks = checksOf(plan, measured.runs, runs);
-  const arms = summariseArms(plan, runs);
+  const arms = summariseArms(plan, runs, measured.runs);
   const controls = controlsOf(plan, measured.runs);
   const failed = [...Object.values(checks), ...controls].filter(({ passed }) => !passed);
   const partial = plan.runs.length > runs.filter(({ status }) => status === "complete").length;
@@ -33,11 +33,15 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
 }
 
 function marksOf({ plan, resumed }: Measured, runs: readonly RunSummary[]): readonly string[] {
+  const identified = plan.arms.filter(({ identities, control }) => identities === true && control === undefined);
   const valid = runs.filter(isValid).length;
   return [
     ...(plan.mode === "quick" ? ["Quick run: few and short runs. The numbers show that it works, not how fast it is."] : []),
     ...(valid < plan.runs.length ? [`Partial: ${valid} of ${plan.runs.length} runs are complete and valid.`] : []),
     ...(resumed > 0 ? [`Resumed ${resumed} times: the runs were not measured in one go.`] : []),
     ...(plan.sharedProcesses ? ["More than 32 agents: several of them share a process."] : []),
+    ...(identified.length > 0 && identified.length < plan.arms.length
+      ? [`Callers prove who they are only in ${identified.map(({ id }) => id).join(", ")}, which do more work for it.`]
+      : []),
   ];
 }
