@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import {
+  type BenchOptions,
   type BenchProgress,
   type BenchResult,
   edgeTo,
@@ -24,6 +25,8 @@ import {
   scheduleFaults,
 } from "../../bench/protocols/index.js";
 import { protocols } from "../../src/public/protocols.js";
+import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
+import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -44,9 +47,11 @@ interface ScenarioOptions extends ModelOptions {
   readonly requests?: number;
   readonly seed?: number;
   readonly clients?: number;
-  readonly rate?: readonly number[];
+  readonly rate?: readonly Rate[];
   readonly arrivals: "poisson" | "constant";
   readonly agents?: number;
+  readonly workers?: readonly number[];
+  readonly data?: string;
   readonly payload?: number;
   readonly faults: readonly PlannedFault["kind"][];
   readonly faultEvery?: number;
@@ -81,7 +86,8 @@ export function benchScenario(name: string) {
     if (scenario === undefined) throw usageError(`there is no scenario ${name}`);
     const output = createOutput(options.output);
     const folder = options.out ?? FOLDER;
-    const plan = planOf(scenario, options);
+    const entries = scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined;
+    const plan = planOf(scenario, options, { entries });
     const model = modelOf(options);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
@@ -89,23 +95,28 @@ export function benchScenario(name: string) {
     const progress = startProgress({ stream: output.stderr });
     let result: BenchResult;
     try {
-      result = await aboutFolder(() =>
-        runBench({
-          folder,
-          plan,
-          model,
-          files: PROGRAMS,
-          koine: command.parent?.parent?.version() ?? "",
-          signal: interrupt.signal,
-          force: options.force === true,
-          resume: options.resume === true,
-          basePort: options.basePort,
-          inputs: model.kind === "recorded" ? [inputOf("recording", model.file)] : [],
-          versions: officialVersions(official),
-          programsOf: officialPrograms,
-          onProgress: (now) => progress.show(now.current.arm, progressText(now)),
-        }),
-      );
+      const bench: BenchOptions = {
+        folder,
+        plan,
+        model,
+        entries: entries?.source,
+        files: PROGRAMS,
+        koine: command.parent?.parent?.version() ?? "",
+        signal: interrupt.signal,
+        force: options.force === true,
+        resume: options.resume === true,
+        basePort: options.basePort,
+        inputs: model.kind === "recorded" ? [inputOf("recording", model.file)] : [],
+        versions: officialVersions(official),
+        programsOf: officialPrograms,
+        onProgress: (now) => progress.show(now.current.arm, progressText(now)),
+      };
+      result = await aboutFolder(async () => {
+        // A folder that is gone on with has its loads in its plan.
+        if (bench.resume === true || !needsCapacity(options.rate ?? [])) return runBench(bench);
+        const capacityPerS = await measureCapacity(scenario, bench);
+        return runBench({ ...bench, plan: planOf(scenario, options, { entries, capacityPerS }) });
+      });
     } finally {
       progress.stop();
       interrupt.stop();
@@ -135,16 +146,25 @@ function progressText({ done, runs, remainingMs }: BenchProgress): string {
   return `run ${done + 1} of ${runs}${remainingMs === undefined ? "" : `, about ${formatElapsed(remainingMs)} left`}`;
 }
 
-function planOf(scenario: Scenario, options: ScenarioOptions): Plan {
+interface PlanFacts {
+  readonly entries: QueueEntries | undefined;
+  /** Before it is measured, any number will do: the plan is made again afterwards. */
+  readonly capacityPerS?: number;
+}
+
+function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacityPerS = 1 }: PlanFacts): Plan {
   const sizes = options.quick === true ? scenario.quick : scenario.full;
+  const [workers = scenario.agents, ...sizesToCompare] = options.workers ?? [];
+  const agents = limited(options.workers === undefined ? "--agents" : "--workers", options.agents ?? workers, MAX_AGENTS);
   const settings: Settings = {
     runs: options.runs ?? sizes.runs,
     warmUpMs: options.warmUp === undefined ? sizes.warmUpMs : options.warmUp * 1_000,
     measureMs: options.measure === undefined ? sizes.measureMs : options.measure * 1_000,
-    requests: options.requests ?? sizes.requests,
+    requests: entries?.count ?? options.requests ?? sizes.requests,
     seed: options.seed ?? SEED,
-    agents: limited("--agents", options.agents ?? 1, MAX_AGENTS),
-    payloadBytes: limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD),
+    agents,
+    dispatch: scenario.dispatch,
+    payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
     ...LIMITS,
     // Nothing of this scenario could be held: it has neither a planner nor a topology to choose.
@@ -156,14 +176,21 @@ function planOf(scenario: Scenario, options: ScenarioOptions): Plan {
     scenario,
   );
   const conditions = planConditions({
-    clients: options.clients ?? 1,
-    rates: options.rate ?? [],
+    // One request for each worker. More workers are measured with the same traffic.
+    clients: options.clients ?? (scenario.dispatch === "queue" ? agents : 1),
+    agents: sizesToCompare.map((each) => limited("--workers", each, MAX_AGENTS)),
+    rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,
     faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
   return makePlan({ scenario, mode, settings, arms, conditions });
+}
+
+function entriesOf({ quick, full }: Scenario, options: ScenarioOptions): QueueEntries {
+  const { data, requests, seed = SEED } = options;
+  return queueEntries({ data, wanted: requests, fallback: (options.quick === true ? quick : full).requests, seed });
 }
 
 function limited(option: string, value: number, most: number): number {

@@ -3,11 +3,16 @@ import { chance } from "../harness/chance.js";
 
 /** The business payload of a request: its number, then text. The same for the same seed and number, whatever the protocol. */
 export function payloadOf(seed: number, seq: number, bytes: number): string {
-  const head = `#${seq} `;
+  const head = numbered(seq, "");
   const random = chance((seed ^ Math.imul(seq + 1, SPREAD)) >>> 0);
   let text = head;
   while (text.length < Math.max(bytes, head.length + 1)) text += ALPHABET[Math.floor(random() * ALPHABET.length)];
   return text;
+}
+
+/** Text with the number of its request in front. */
+export function numbered(seq: number, text: string): string {
+  return `#${seq} ${text}`;
 }
 
 /** An odd number near 2^32 / φ: neighbouring numbers get unrelated seeds. */

@@ -9,6 +9,7 @@ import {
   type Plan,
   planArms,
   planConditions,
+  type Scenario,
   type Settings,
   scenarios,
 } from "../../bench/protocols/index.js";
@@ -40,18 +41,34 @@ export interface TestPlan {
   readonly features?: readonly ("envelope" | "full")[];
   readonly rates?: readonly number[];
   readonly identitiesOf?: (protocol: string) => IdentityUse;
+  /** Default: echo. */
+  readonly scenario?: Scenario;
+  readonly clients?: number;
+  readonly agents?: readonly number[];
+  /** Default: true. */
+  readonly controls?: boolean;
 }
 
 export function testPlan(choice: TestPlan = {}): Plan {
   const { protocols: ids, settings, faults = [], features = ["envelope"], rates = [], identitiesOf } = choice;
-  const scenario = scenarios.echo;
+  const { scenario = scenarios.echo, clients = 1, agents = [], controls = true } = choice;
   const wanted = ids ?? protocols.map(({ id }) => id).slice(0, 1);
   return makePlan({
     scenario,
     mode: "custom",
     settings: { ...SETTINGS, ...settings },
-    arms: planArms({ protocols: wanted, implementations: ["koine"], features, ...(identitiesOf && { identitiesOf }) }, scenario),
-    conditions: planConditions({ clients: 1, rates, arrivals: "constant", inFlight: 64, faults }),
+    arms: planArms(
+      { protocols: wanted, implementations: ["koine"], features, ...(identitiesOf && { identitiesOf }) },
+      scenario,
+    ).filter(({ control }) => controls || control === undefined),
+    conditions: planConditions({
+      clients,
+      agents,
+      rates: rates.map((perSecond) => ({ perSecond })),
+      arrivals: "constant",
+      inFlight: 64,
+      faults,
+    }),
   });
 }
 

@@ -6,8 +6,41 @@ const IMPLEMENTATIONS = ["koine", "official"] as const;
 const FEATURES = ["envelope", "full"] as const;
 const ANSWERS = ["null", "scripted", "recorded", "live"] as const;
 const FAULTS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
-/** The scenarios of the benchmark, which is loaded only when it runs. */
-const SCENARIOS = { echo: "one request, one answer of the same text: what a protocol costs by itself" } as const;
+/** A scenario of the benchmark, which is loaded only when it runs. */
+interface ScenarioCommand {
+  readonly about: string;
+  readonly answers: (typeof ANSWERS)[number];
+  /** Options that only this scenario has. */
+  addLoad(command: Command): Command;
+}
+
+const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
+  echo: {
+    about: "one request, one answer of the same text: what a protocol costs by itself",
+    answers: "null",
+    addLoad: (command) =>
+      command
+        .option("--clients <number>", "clients of the closed loop (default: 1)", parseCount)
+        .option("--agents <number>", "agents that are called in turn, a process each (default: 1)", parseCount)
+        .option("--payload <bytes>", "text in each request (default: 256)", parseCount),
+  },
+  "streaming-queue": {
+    about: "a coordinator and workers that share one queue of questions: latency and balance under load",
+    answers: "scripted",
+    addLoad: (command) =>
+      command
+        .addOption(
+          countList(
+            "--workers <list>",
+            "workers, a process each; further numbers are measured with the same traffic (default: 4)",
+          ),
+        )
+        .option(
+          "--data <file>",
+          "take the questions from this file, one JSON object with id and q per line (default: made from the seed)",
+        ),
+  },
+};
 
 const EXAMPLES = `
 Examples:
@@ -15,6 +48,9 @@ Examples:
   koine bench echo --protocols a2a,acp --out results  ten runs of each, kept in a folder
   koine bench echo --rate 50,100,200 --out results    offered loads instead of a closed loop
   koine bench echo --faults kill,partition --agents 3
+  koine bench streaming-queue --quick --protocols a2a,acp
+  koine bench streaming-queue --rate 10%,50%,90%,120% --out load
+  koine bench streaming-queue --workers 4,8,16,32,256 --out scale
   koine bench verify results                          compute every number again from the events
   koine bench compare before after
   koine bench echo --resume --out results             go on after an interruption
@@ -28,7 +64,7 @@ export function addBench(program: Command): void {
     .command("bench")
     .description("measure protocols against each other, with results that can be verified")
     .addHelpText("after", EXAMPLES);
-  for (const [name, about] of Object.entries(SCENARIOS)) addScenario(bench, name, about);
+  for (const [name, scenario] of Object.entries(SCENARIOS)) addScenario(bench, name, scenario);
   bench
     .command("verify")
     .description("compute every number of a result again from its events")
@@ -44,28 +80,27 @@ export function addBench(program: Command): void {
     .action(lazyAction(async () => (await import("../bench-folders.js")).compare));
 }
 
-function addScenario(bench: Command, name: string, about: string): void {
-  const command = bench
-    .command(name)
-    .description(about)
-    .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
-    .addOption(choiceList("--impl <list>", "whose implementation", IMPLEMENTATIONS).default(["koine"], "koine"))
-    .addOption(
-      choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),
-    )
-    .addOption(new Option("--quick", "three short runs; the result is marked as such").conflicts("full"))
-    .option("--full", "ten runs (default)")
-    .option("--runs <number>", "runs of each arm, one per block (R)", parseCount)
-    .option("--warm-up <seconds>", "before the measured window (W)", parseSeconds)
-    .option("--measure <seconds>", "the limit of the measured window (T_meas)", parseSeconds)
-    .option("--requests <number>", "the window also ends after so many requests", parseCount)
-    .option("--seed <number>", "of orders, payloads, arrivals and faults", parseCount)
-    .optionsGroup("Load:")
-    .option("--clients <number>", "clients of the closed loop (default: 1)", parseCount)
-    .addOption(numberList("--rate <list>", "offered loads in requests per second, instead of a closed loop"))
+function addScenario(bench: Command, name: string, { about, answers, addLoad }: ScenarioCommand): void {
+  const command = addLoad(
+    bench
+      .command(name)
+      .description(about)
+      .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
+      .addOption(choiceList("--impl <list>", "whose implementation", IMPLEMENTATIONS).default(["koine"], "koine"))
+      .addOption(
+        choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),
+      )
+      .addOption(new Option("--quick", "three short runs; the result is marked as such").conflicts("full"))
+      .option("--full", "ten runs (default)")
+      .option("--runs <number>", "runs of each arm, one per block (R)", parseCount)
+      .option("--warm-up <seconds>", "before the measured window (W)", parseSeconds)
+      .option("--measure <seconds>", "the limit of the measured window (T_meas)", parseSeconds)
+      .option("--requests <number>", "the window also ends after so many requests", parseCount)
+      .option("--seed <number>", "of orders, payloads, arrivals and faults", parseCount)
+      .optionsGroup("Load:"),
+  )
+    .addOption(rateList("--rate <list>", "offered loads in requests per second or, as in 50%, of the measured capacity"))
     .addOption(new Option("--arrivals <kind>", "of an offered load").choices(["poisson", "constant"]).default("poisson"))
-    .option("--agents <number>", "agents that are called in turn, a process each (default: 1)", parseCount)
-    .option("--payload <bytes>", "text in each request (default: 256)", parseCount)
     .addOption(choiceList("--faults <list>", "one more condition with each of these", FAULTS).default([], "none"))
     .option("--fault-every <seconds>", "between faults (default: a quarter of the window)", parseSeconds)
     .option("--down-for <seconds>", "how long a fault lasts (default: half of that)", parseSeconds)
@@ -76,7 +111,7 @@ function addScenario(bench: Command, name: string, about: string): void {
     .option("--base-port <number>", "the first port that callers use (default: any free ones)", parsePort)
     .addOption(outputOption());
   addModelOptions(command)
-    .addOption(new Option("--answers <mode>", "where agents take their answers from").choices(ANSWERS).default("null"))
+    .addOption(new Option("--answers <mode>", "where agents take their answers from").choices(ANSWERS).default(answers))
     .option("--service-ms <number>", "the mean service time of scripted answers (default: 20)", parseCount)
     .option("--recording <file>", "the answers of the mode `recorded`")
     .option("--record <file>", "keep the answers of the mode `live` in this file")
@@ -97,14 +132,20 @@ function choiceList(flags: string, description: string, known: readonly string[]
   );
 }
 
-function numberList(flags: string, description: string): Option {
+function rateList(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) =>
     wordsOf(text).map((word) => {
-      const value = Number(word);
-      if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It is a list of numbers above 0.");
-      return value;
+      const isShare = word.endsWith("%");
+      const value = Number(isShare ? word.slice(0, -1) : word);
+      if (!(value > 0) || !Number.isFinite(value))
+        throw new InvalidArgumentError("It is a list of numbers above 0, or of such with %.");
+      return isShare ? { ofCapacity: value / 100 } : { perSecond: value };
     }),
   );
+}
+
+function countList(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => wordsOf(text).map(parseCount));
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type RunClock, runClock } from "../clock.js";
-import { hashOf, payloadOf } from "../payload.js";
+import { readEntries } from "../entries/read-entries.js";
+import { hashOf, numbered, payloadOf } from "../payload.js";
 import type { NoteSender } from "../processes/notes.js";
 import {
   type CallerTask,
@@ -10,15 +11,19 @@ import {
   protectionValues,
   sharedConfiguration,
 } from "../processes/tasks.js";
-import type { RequestEvent } from "../result/index.js";
+import type { Dispatch, RequestEvent } from "../result/index.js";
 import type { Attempt, BenchClient } from "./client.js";
+import { type Dispatcher, inTurn, sharedQueue } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
-import { drive } from "./load.js";
+import { drive, WARM_UP_FROM } from "./load.js";
 import { openProgramClient } from "./program-client.js";
 
 /** The longest text of an error that is kept. */
 const ERROR_CHARS = 300;
 const BACKOFF_FACTOR = 2;
+const NS_PER_MS = 1_000_000;
+/** Each decides by itself which agent gets a request. */
+const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[]) => Dispatcher>> = { turns: inTurn, queue: sharedQueue };
 
 /** The caller of a run: generates requests, owns the retries, records what it sees. */
 export class Caller {
@@ -26,12 +31,16 @@ export class Caller {
   readonly #client: BenchClient;
   readonly #now: RunClock;
   readonly #notes: NoteSender<RequestEvent>;
+  readonly #dispatcher: Dispatcher;
+  readonly #payload: (seq: number) => string;
 
   private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent>) {
     this.#task = task;
     this.#client = client;
     this.#now = runClock(task.origin);
     this.#notes = notes;
+    this.#dispatcher = DISPATCHERS[task.settings.dispatch ?? "turns"](task.targets.map(({ agent }) => agent));
+    this.#payload = payloadsOf(task);
   }
 
   static async open(task: CallerTask, notes: NoteSender<RequestEvent>): Promise<Caller> {
@@ -42,7 +51,7 @@ export class Caller {
   }
 
   get configuration(): Configuration {
-    const { load, arm } = this.#task;
+    const { load, arm, settings } = this.#task;
     return {
       ...sharedConfiguration(this.#task),
       ...this.#client.limits,
@@ -50,6 +59,7 @@ export class Caller {
       "plug-in.protocol": arm.protocol,
       "plug-in.implementation": arm.implementation,
       "plug-in.features": arm.features,
+      dispatch: settings.dispatch ?? "turns",
       loop: load.loop,
       concurrency: load.loop === "closed" ? load.clients : load.inFlight,
     };
@@ -61,7 +71,7 @@ export class Caller {
       now: this.#now,
       seed,
       send: (seq, intended) => this.#send(seq, intended, phase.phase),
-      drop: (seq, intended) => this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped", attempts: 0 }),
+      drop: (seq, intended) => this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped" }),
     });
   }
 
@@ -70,47 +80,52 @@ export class Caller {
   }
 
   async #send(seq: number, intended: number | undefined, phase: PhaseTask["phase"]): Promise<void> {
-    const { settings, seed } = this.#task;
-    const payload = payloadOf(seed, seq, settings.payloadBytes);
-    const sent = this.#now();
-    const agent = this.#agentOf(seq);
-    let attempts = 0;
-    let last: Attempt;
-    for (;;) {
-      last = await this.#client.send({ seq, agent, payload });
-      attempts++;
-      if (last.error?.kind !== "transient" || attempts > settings.retries) break;
-      await pause(settings.backoffMs * BACKOFF_FACTOR ** (attempts - 1));
+    const agent = await this.#dispatcher.take(seq);
+    try {
+      const sent = this.#now();
+      const times = { seq, intended: intended ?? sent, sent, phase, agent };
+      // It waited so long that its caller would have given up: nobody would read the answer.
+      if (sent - times.intended >= this.#task.settings.messageTimeoutMs * NS_PER_MS)
+        return this.#record(times, { outcome: "timeout", error: "waited in the queue until its timeout" });
+      this.#record(times, await this.#try(seq, agent));
+    } finally {
+      this.#dispatcher.release(agent);
     }
-    const outcome = last.error === undefined ? "answered" : last.error.kind === "timeout" ? "timeout" : "failed";
-    this.#record({ seq, intended: intended ?? sent, sent, phase }, { outcome, attempts, last });
   }
 
-  #agentOf(seq: number): string {
-    const { targets } = this.#task;
-    return targets[seq % targets.length]?.agent ?? "";
+  /** Sends a request, again after errors that may pass. */
+  async #try(seq: number, agent: string): Promise<Tried> {
+    const { retries, backoffMs } = this.#task.settings;
+    const payload = this.#payload(seq);
+    let networkErrors = 0;
+    for (let attempts = 1; ; attempts++) {
+      const last = await this.#client.send({ seq, agent, payload });
+      const { error } = last;
+      if (error?.isNetwork === true) networkErrors++;
+      const tried = { attempts, networkErrors, last };
+      if (error === undefined) return { outcome: "answered", ...tried };
+      if (error.kind !== "transient" || attempts > retries)
+        return { outcome: error.kind === "timeout" ? "timeout" : "failed", error: error.text, ...tried };
+      await pause(backoffMs * BACKOFF_FACTOR ** (attempts - 1));
+    }
   }
 
   #record(
-    { seq, intended, sent = intended, phase }: RequestTimes,
-    {
-      outcome,
-      attempts,
-      last,
-    }: { readonly outcome: RequestEvent["outcome"]; readonly attempts: number; readonly last?: Attempt },
+    { seq, intended, sent = intended, phase, agent = NOBODY }: RequestTimes,
+    { outcome, error, attempts = 0, networkErrors = 0, last }: Tried,
   ): void {
-    const { run, seed, settings } = this.#task;
-    const payload = payloadOf(seed, seq, settings.payloadBytes);
+    const payload = this.#payload(seq);
     const { answer = "" } = last ?? {};
     this.#notes.add({
       type: "request",
-      run,
+      run: this.#task.run,
       seq,
       phase,
-      to: this.#agentOf(seq),
+      to: agent,
       outcome,
-      ...(last?.error === undefined ? {} : { error: last.error.text.slice(0, ERROR_CHARS) }),
+      ...(error === undefined ? {} : { error: error.slice(0, ERROR_CHARS) }),
       attempts,
+      ...(networkErrors === 0 ? {} : { networkErrors }),
       stamps: { intended, send: sent, ...last?.stamps, done: last?.done ?? this.#now() },
       payloadBytes: Buffer.byteLength(payload),
       answerBytes: Buffer.byteLength(answer),
@@ -122,9 +137,29 @@ export class Caller {
   }
 }
 
+/** The addressee of a request that was never sent. */
+const NOBODY = "nobody";
+
+/** The payload of each request: an entry of the queue, or text of a given length. */
+function payloadsOf({ entries: source, seed, settings }: CallerTask): (seq: number) => string {
+  if (source === undefined) return (seq) => payloadOf(seed, seq, settings.payloadBytes);
+  const entries = readEntries(source);
+  return (seq) => numbered(seq, entries[(seq % WARM_UP_FROM) % entries.length]?.text ?? "");
+}
+
+/** How a request ended. */
+interface Tried {
+  readonly outcome: RequestEvent["outcome"];
+  readonly error?: string;
+  readonly attempts?: number;
+  readonly networkErrors?: number;
+  readonly last?: Attempt;
+}
+
 interface RequestTimes {
   readonly seq: number;
   readonly intended: number;
   readonly sent?: number;
   readonly phase: PhaseTask["phase"];
+  readonly agent?: string;
 }

@@ -5,7 +5,9 @@ import type { RequestEvent } from "../result/index.js";
 export interface Attempt {
   readonly answer?: string | undefined;
   /** Set if there is no answer. */
-  readonly error?: { readonly text: string; readonly kind: "timeout" | "transient" | "final" } | undefined;
+  readonly error?:
+    | { readonly text: string; readonly kind: "timeout" | "transient" | "final"; readonly isNetwork: boolean }
+    | undefined;
   readonly stamps: Pick<RequestEvent["stamps"], "encodeStart" | "write" | "replyEnd" | "firstToken">;
   /** When the answer was delivered; undefined: now. */
   readonly done?: number | undefined;

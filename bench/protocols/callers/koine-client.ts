@@ -102,7 +102,8 @@ async function attempt(peer: RemoteAgent, { seq, payload }: SentRequest, context
   } catch (thrown) {
     const error = AgentError.from(thrown);
     const kind = error.code === "deadline" ? "timeout" : ERRORS[error.code].again === "never" ? "final" : "transient";
-    return { error: { text: `${error.code}: ${error.message}`, kind }, streamEvents: 0, ...facts() };
+    const isNetwork = ERRORS[error.code].face === "E_CONN";
+    return { error: { text: `${error.code}: ${error.message}`, kind, isNetwork }, streamEvents: 0, ...facts() };
   }
 }
 

@@ -21,7 +21,8 @@ export async function openProgramClient(task: CallerTask, program: Program): Pro
       "answer" in reply
         ? { answer: reply.answer, stamps: { encodeStart: ns(reply.started) }, done: ns(reply.done), streamEvents: 0 }
         : {
-            error: { text: reply.error, kind: reply.timeout ? "timeout" : "transient" },
+            // It prints no kinds of errors: what is no timeout counts as one of the network.
+            error: { text: reply.error, kind: reply.timeout ? "timeout" : "transient", isNetwork: !reply.timeout },
             stamps: { encodeStart: ns(reply.started) },
             done: ns(reply.done),
             streamEvents: 0,
@@ -29,7 +30,7 @@ export async function openProgramClient(task: CallerTask, program: Program): Pro
     );
   });
   const ended = lines.ended.then(({ printed }) => {
-    const error = { text: `the client program ended: ${printed}`, kind: "final" as const };
+    const error = { text: `the client program ended: ${printed}`, kind: "final" as const, isNetwork: false };
     for (const settle of waiting.values()) settle({ error, stamps: {}, streamEvents: 0 });
   });
   const urls = new Map(targets.map(({ agent, url }) => [agent, url]));

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { EntrySource } from "../entries/entry.js";
+import { entriesInput } from "../entries/read-entries.js";
 import { dropCutLine, EventsFile, readEvents, WriteError } from "../folder/events-file.js";
 import {
   digestEvents,
@@ -44,6 +46,8 @@ export interface BenchOptions {
   readonly folder: string;
   readonly plan: Plan;
   readonly model: ModelSettings;
+  /** What requests carry, in scenarios with a queue. */
+  readonly entries?: EntrySource | undefined;
   readonly files: ProgramFiles;
   readonly koine: string;
   readonly signal: AbortSignal;
@@ -90,15 +94,16 @@ interface Begun {
   readonly manifest: Manifest;
 }
 
-function begin({ folder, force = false, plan, koine, model, versions = {}, inputs = [] }: BenchOptions): Begun {
+function begin({ folder, force = false, plan, koine, model, entries, versions = {}, inputs = [] }: BenchOptions): Begun {
   prepareFolder(folder, force);
-  const manifest = beginManifest({ koine, plan, model, versions, inputs });
+  const data = entries === undefined ? [] : [entriesInput(entries)];
+  const manifest = beginManifest({ koine, plan, model, versions, inputs: [...data, ...inputs] });
   writeJson(folder, FILES.manifest, manifest);
   writeSchema(folder);
   return { plan, events: [], manifest };
 }
 
-async function reopen({ folder, model }: BenchOptions): Promise<Begun> {
+async function reopen({ folder, model, entries }: BenchOptions): Promise<Begun> {
   const manifest = readManifest(folder);
   const path = join(folder, FILES.events);
   const read = await readEvents(path).catch((thrown: unknown) => {
@@ -108,6 +113,9 @@ async function reopen({ folder, model }: BenchOptions): Promise<Begun> {
   if (first?.type !== "plan") throw new FolderError(`${path} does not begin with a plan`);
   const answers = first.plan.settings.model;
   if (answers !== model.kind) throw new FolderError(`${folder} was measured with --answers ${answers}, not ${model.kind}`);
+  const data = manifest.inputs.find(({ role }) => role === "data")?.sha256;
+  if (entries !== undefined && entriesInput(entries).sha256 !== data)
+    throw new FolderError(`${folder} was measured with other entries; name the same --data, --requests and --seed`);
   dropCutLine(path, read);
   removeIdentities(folder);
   // Not final again, until it has ended.
@@ -217,8 +225,9 @@ function executeOne(
       planned,
       arm,
       condition,
-      settings: { ...plan.settings, requests },
+      settings: { ...plan.settings, requests, agents: condition.agents ?? plan.settings.agents },
       model: seeded(options.model, planned.seed),
+      entries: options.entries,
       files: options.files,
       programs: arm.implementation === "official" ? options.programsOf?.(arm) : undefined,
       basePort: options.basePort,

@@ -48,29 +48,43 @@ export function planArms(choice: ArmChoice, { doseMs }: Pick<Scenario, "doseMs">
   ];
 }
 
+export interface OfferedLoad {
+  readonly perSecond: number;
+  /** Where it was chosen as a share of the measured capacity. */
+  readonly ofCapacity?: number;
+}
+
 export interface ConditionChoice {
   readonly clients: number;
-  /** Offered loads in requests per second; none: a closed loop. */
-  readonly rates: readonly number[];
+  /** None: a closed loop. */
+  readonly rates: readonly OfferedLoad[];
   readonly arrivals: "poisson" | "constant";
   readonly inFlight: number;
+  /** Numbers of agents, each a condition of its own under the first load; none: that of the settings. */
+  readonly agents?: readonly number[];
   /** One more condition for each list. */
   readonly faults: readonly { readonly name: string; readonly planned: readonly PlannedFault[] }[];
 }
 
 /** Each load without faults, then the first load with each set of faults. */
-export function planConditions({ clients, rates, arrivals, inFlight, faults }: ConditionChoice): Condition[] {
+export function planConditions({ clients, rates, arrivals, inFlight, agents = [], faults }: ConditionChoice): Condition[] {
   const loads: Condition[] =
     rates.length === 0
       ? [{ id: `closed-${clients}`, load: { loop: "closed", clients }, faults: [] }]
-      : rates.map((perSecond) => ({
-          id: `${arrivals}-${perSecond}`,
+      : rates.map(({ perSecond, ofCapacity }) => ({
+          id: `${arrivals}-${ofCapacity === undefined ? perSecond : `${Math.round(ofCapacity * 100)}%`}`,
           load: { loop: "open", perSecond, arrivals, inFlight },
           faults: [],
+          ...(ofCapacity === undefined ? {} : { ofCapacity }),
         }));
   const [first] = loads;
   if (first === undefined) return loads;
-  return [...loads, ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] }))];
+  const sizes = agents.map((count) => ({ ...first, id: `${first.id} of ${count} agents`, agents: count }));
+  return [
+    ...loads,
+    ...sizes,
+    ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
+  ];
 }
 
 export function makePlan({ scenario, mode, settings, arms, conditions }: PlanParts): Plan {
@@ -84,6 +98,6 @@ export function makePlan({ scenario, mode, settings, arms, conditions }: PlanPar
     runs: planRuns(settings, arms, conditions),
     primary: scenario.primary,
     marginUs: scenario.marginUs,
-    sharedProcesses: settings.agents > MAX_AGENT_PROCESSES,
+    sharedProcesses: [settings, ...conditions].some(({ agents = 0 }) => agents > MAX_AGENT_PROCESSES),
   };
 }

@@ -43,14 +43,17 @@ describe("a plan", () => {
     const planned = [{ kind: "kill", target: "agent-1", atMs: 1, forMs: 1 }] as const;
     const under = planConditions({
       clients: 1,
-      rates: [10, 20],
+      rates: [{ perSecond: 10 }, { perSecond: 20 }, { perSecond: 90, ofCapacity: 1.2 }],
       arrivals: "poisson",
       inFlight: 8,
+      agents: [40],
       faults: [{ name: "kill", planned }],
     });
     expect(under.map(({ id, faults }) => [id, faults.length])).toEqual([
       ["poisson-10", 0],
       ["poisson-20", 0],
+      ["poisson-120%", 0],
+      ["poisson-10 of 40 agents", 0],
       ["poisson-10 kill", 1],
     ]);
   });

@@ -1,6 +1,7 @@
 import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
+import type { EntrySource } from "../entries/entry.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
@@ -18,6 +19,7 @@ export interface StageParts {
   readonly condition: Condition;
   readonly settings: Settings;
   readonly model: ModelSettings;
+  readonly entries?: EntrySource | undefined;
   readonly files: ProgramFiles;
   /** The two programs of an implementation in another language. */
   readonly programs?: { readonly agent: Program; readonly caller: Program } | undefined;
@@ -206,10 +208,17 @@ export class Stage {
   }
 
   async #connect(targets: CallerTask["targets"]): Promise<void> {
-    const { condition, programs, startMs, planned, settings, emit } = this.#parts;
+    const { condition, entries, programs, startMs, planned, settings, emit } = this.#parts;
     const known = this.#identities;
     const identities = known && { records: known.records, own: known.files.get(CALLER) ?? "" };
-    const task: CallerTask = { ...this.#runTask(), targets, load: condition.load, identities, program: programs?.caller };
+    const task: CallerTask = {
+      ...this.#runTask(),
+      targets,
+      load: condition.load,
+      identities,
+      entries,
+      program: programs?.caller,
+    };
     const configuration = await this.#caller.ask<Configuration>("connect", task, startMs + settings.connectTimeoutMs);
     const { pid } = this.#caller;
     emit({ type: "process-started", run: planned.run, process: "caller", agents: [], pid, ns: this.now(), restart: 0 });

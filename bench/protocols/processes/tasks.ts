@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/index.js";
 import type { Traits } from "../../../src/public/protocols.js";
+import type { EntrySource } from "../entries/entry.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { Arm, Load, Settings } from "../result/index.js";
 
@@ -51,6 +52,8 @@ export interface CallerTask extends RunTask {
   readonly load: Load;
   /** Set in an arm with identities: the file of the caller's own. */
   readonly identities?: (IdentityTask & { readonly own: string }) | undefined;
+  /** What requests carry; undefined: text of the length in the settings. */
+  readonly entries?: EntrySource | undefined;
   readonly program?: Program | undefined;
 }
 

@@ -3,6 +3,7 @@ import type { BenchResult, Comparison, Manifest } from "../result/index.js";
 import { conclusionOf } from "../statistics/index.js";
 import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
 import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
+import { queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import * as tables from "./tables.js";
 import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
 import { METRIC_WORDS, quantity, range } from "./words.js";
@@ -37,10 +38,13 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
   const sections = views.map((view, index) => ({
     id: `condition-${index + 1}`,
     title: conditionTitle(view.condition),
-    panels: panelsOf(view, index + 1, result.plan.marginUs),
+    panels: [
+      ...panelsOf(view, index + 1, result.plan.marginUs),
+      ...(result.plan.settings.dispatch === "queue" ? queuePanels(view, index + 1) : []),
+    ],
     folded: index > 0,
   }));
-  return [...loadSection(views), ...sections];
+  return [...loadSection(views), ...scaleSection(views, result.plan.settings.agents), ...sections];
 }
 
 function panelsOf(view: ConditionView, number: number, marginUs: number): readonly Panel[] {
@@ -101,6 +105,28 @@ function panelsOf(view: ConditionView, number: number, marginUs: number): readon
       table: tables.outcomeTable(view),
     }),
   ];
+}
+
+function queuePanels(view: ConditionView, number: number): readonly Panel[] {
+  const workers = workerTable(view);
+  return [
+    {
+      id: `queue-${number}`,
+      title: "The queue",
+      sentence: "How long the whole queue took, how long its entries took, and how evenly the workers shared them.",
+      table: queueTable(view),
+    },
+    ...(workers === undefined
+      ? []
+      : [{ id: `workers-${number}`, title: "The workers", sentence: "What each worker answered.", table: workers }]),
+  ];
+}
+
+function scaleSection(views: readonly ConditionView[], agents: number): readonly ReportSection[] {
+  const table = scaleTable(views, agents);
+  if (table === undefined) return [];
+  const sentence = "What encoding and decoding of one message costs when the same traffic is shared by more workers.";
+  return [{ id: "scale", title: "Scale", panels: [{ id: "scale-up", title: "More workers", sentence, table }], folded: false }];
 }
 
 const FOREST: readonly Legend[] = [

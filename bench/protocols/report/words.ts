@@ -3,7 +3,7 @@ import type { Metric, Segment } from "../result/index.js";
 
 interface MetricWords {
   readonly title: string;
-  readonly unit: "ms" | "per s" | "%" | "bytes" | "MB" | "µs" | "";
+  readonly unit: "ms" | "s" | "per s" | "%" | "bytes" | "MB" | "µs" | "";
   /** From the number in the result to the unit. */
   readonly scale: number;
 }
@@ -25,10 +25,14 @@ export const METRIC_WORDS: Readonly<Record<Metric, MetricWords>> = {
   overheadMeanUs: ms("mean overhead"),
   overheadP50Us: ms("median overhead"),
   overheadP95Us: ms("P95 overhead"),
+  adapterMeanUs: ms("mean adapter time per message"),
   firstTokenP50Us: ms("median time to the first token"),
   throughputPerS: { title: "throughput", unit: "per s", scale: 1 },
   offeredPerS: { title: "offered load", unit: "per s", scale: 1 },
+  durationS: { title: "duration", unit: "s", scale: 1 },
   successRate: { title: "answered", unit: "%", scale: 100 },
+  dropRate: { title: "dropped", unit: "%", scale: 100 },
+  balanceVariance: { title: "load-balance variance", unit: "", scale: 1 },
   wireBytesPerRequest: { title: "bytes on the wire per request", unit: "bytes", scale: 1 },
   cpuUsPerRequest: { title: "CPU time per request", unit: "µs", scale: 1 },
   rssBytes: { title: "memory of all agents", unit: "MB", scale: 1e-6 },

@@ -39,14 +39,16 @@ function fairnessOf(events: readonly RunEvents[]): Check {
         .map(([key]) => key)
         .sort()
         .join(", ");
-      const known = expected.get(process) ?? { keys, arm: planned.arm };
-      expected.set(process, known);
+      // Conditions may differ in load and number of agents; the arms under one may not.
+      const under = `${planned.condition} ${process}`;
+      const known = expected.get(under) ?? { keys, arm: planned.arm };
+      expected.set(under, known);
       if (known.keys !== keys) differences.add(`${process} of ${planned.arm} reports ${keys}, of ${known.arm} ${known.keys}`);
       for (const [key, value] of shared) {
         const member = `${process} ${key}`;
         members.add(member);
-        const before = first.get(member) ?? { value, arm: planned.arm };
-        first.set(member, before);
+        const before = first.get(`${planned.condition} ${member}`) ?? { value, arm: planned.arm };
+        first.set(`${planned.condition} ${member}`, before);
         if (before.value !== value)
           differences.add(`${member} is ${String(value)} for ${planned.arm}, and ${String(before.value)} for ${before.arm}`);
       }

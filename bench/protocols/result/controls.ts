@@ -5,6 +5,8 @@ import type { Control } from "./result.js";
 import type { RunEvents } from "./run-events.js";
 
 const US_PER_MS = 1_000;
+/** Nearer to the capacity the queue grows with every small delay: two copies of one arm then differ by chance. */
+const MOST_OF_CAPACITY = 0.8;
 
 /** Each control arm against its arm, under every condition. */
 export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly Control[] {
@@ -12,7 +14,7 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter(({ faults }) => faults.length === 0)
+          .filter(({ faults, ofCapacity = 0 }) => faults.length === 0 && ofCapacity <= MOST_OF_CAPACITY)
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
 }

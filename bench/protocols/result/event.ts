@@ -77,6 +77,8 @@ export const EVENTS = {
     outcome: z.enum(["answered", "failed", "timeout", "dropped"]),
     error: z.string().max(500).optional(),
     attempts: count,
+    /** Attempts that ended because the agent could not be reached or the connection broke. Absent: none. */
+    networkErrors: count.min(1).optional(),
     stamps: z.strictObject(CALLER_STAMPS),
     /** Bytes of the business payload, without any envelope. */
     payloadBytes: count,

@@ -4,6 +4,7 @@ export { MANIFEST, type Manifest, type ManifestInput } from "./manifest.js";
 export {
   type Arm,
   type Condition,
+  type Dispatch,
   type Load,
   type Plan,
   type PlannedFault,

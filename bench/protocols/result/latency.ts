@@ -17,7 +17,7 @@ export function firstTokenUs({ stamps }: RequestEvent): number | undefined {
 
 /** The parts of one answered request. A stamp that is missing leaves its part null, and the time is in the next part. */
 export function segmentsOf(
-  { stamps }: RequestEvent,
+  { stamps }: Pick<RequestEvent, "stamps">,
   service: ServiceEvent | undefined,
 ): Readonly<Record<Segment, number | null>> {
   const at = service?.stamps;
@@ -43,6 +43,17 @@ export function segmentsOf(
     return [segment, part];
   });
   return Object.fromEntries(parts) as Record<Segment, number | null>; // one entry per segment
+}
+
+const ADAPTER: readonly Segment[] = ["encode", "requestDecode", "replyEncode", "replyDecode"];
+
+/** Encoding and decoding on both sides. Undefined where an implementation does not show them. */
+export function adapterUs({ stamps }: RequestEvent, service: ServiceEvent | undefined): number | undefined {
+  // Without the stamp, the time before is in it too.
+  if (stamps.encodeStart === undefined) return undefined;
+  const parts = segmentsOf({ stamps: { ...stamps, send: stamps.encodeStart } }, service);
+  const shown = ADAPTER.flatMap((segment) => parts[segment] ?? []);
+  return shown.length === ADAPTER.length ? shown.reduce((sum, part) => sum + part, 0) : undefined;
 }
 
 /** End to end, without the handler and without the two queues. Undefined where the handler is not seen. */

@@ -38,7 +38,15 @@ export const PLANNED_FAULT = z.strictObject({
 export type PlannedFault = z.infer<typeof PLANNED_FAULT>;
 
 /** One set of circumstances that every arm is measured under. */
-export const CONDITION = z.strictObject({ id: name, load: LOAD, faults: z.array(PLANNED_FAULT) });
+export const CONDITION = z.strictObject({
+  id: name,
+  load: LOAD,
+  faults: z.array(PLANNED_FAULT),
+  /** The number of agents, where it is not that of the settings. */
+  agents: count.min(1).optional(),
+  /** The offered load as a share of the measured capacity, where it was chosen so. */
+  ofCapacity: z.number().positive().optional(),
+});
 export type Condition = z.infer<typeof CONDITION>;
 
 export const FEATURE_PROFILES = ["envelope", "full"] as const;
@@ -72,6 +80,10 @@ export const PLANNED_RUN = z.strictObject({
 });
 export type PlannedRun = z.infer<typeof PLANNED_RUN>;
 
+/** How requests find agents: each in turn, or all from one queue as soon as they are free. */
+export const DISPATCHES = ["turns", "queue"] as const;
+export type Dispatch = (typeof DISPATCHES)[number];
+
 /** The settings of a benchmark, with the names of the paper where it has them. */
 export const SETTINGS = z.strictObject({
   /** R: runs of each arm, one per block. */
@@ -83,9 +95,11 @@ export const SETTINGS = z.strictObject({
   /** The window also ends after so many requests. */
   requests: count.min(1),
   seed: count,
-  /** Agents that are called in turn. */
+  /** Agents that are called. A condition may have another number. */
   agents: count.min(1),
-  /** Bytes of text in each request. */
+  /** Absent: `turns`. */
+  dispatch: z.enum(DISPATCHES).optional(),
+  /** Bytes of text in each request; 0: requests carry entries, of their own length. */
   payloadBytes: count,
   model: z.enum(["null", "scripted", "recorded", "live"]),
   connectTimeoutMs: z.number().positive(),

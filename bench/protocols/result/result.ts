@@ -39,10 +39,18 @@ export const METRICS = [
   "overheadMeanUs",
   "overheadP50Us",
   "overheadP95Us",
+  /** Encoding and decoding on both sides: what an adapter costs, without the network, the queues and the handler. */
+  "adapterMeanUs",
   "firstTokenP50Us",
   "throughputPerS",
   "offeredPerS",
+  /** From the first request of the window to the last answer. */
+  "durationS",
   "successRate",
+  /** Of the arrivals: how many were never sent, because too many were waiting. */
+  "dropRate",
+  /** Variance of the tasks per agent. */
+  "balanceVariance",
   "wireBytesPerRequest",
   "cpuUsPerRequest",
   "rssBytes",
@@ -87,6 +95,8 @@ export const RUN_SUMMARY = z.strictObject({
     dropped: count,
     /** Attempts beyond the first. */
     retries: count,
+    /** Attempts that could not reach the agent, or whose connection broke. */
+    networkErrors: count,
     /** Requests that reached an agent, and how often one did so again. */
     received: count,
     duplicates: count,
@@ -100,6 +110,8 @@ export const RUN_SUMMARY = z.strictObject({
   distribution: z.array(number),
   /** Counts of errors by their text. */
   errors: z.record(z.string(), count),
+  /** What each agent answered: its tasks, their latency, and the time it was busy with them. */
+  workers: z.array(z.strictObject({ agent: name, tasks: count, meanUs: maybe, sdUs: maybe, totalUs: number })),
   /** What the proxy counted, per edge. */
   edges: z.array(z.strictObject({ edge: name, connections: count, sent: count, received: count })),
 });

@@ -1,11 +1,12 @@
 import { percentile } from "../../harness/statistics.js";
 import type { BenchEventOf, RequestEvent, ServiceEvent } from "./event.js";
-import { firstTokenUs, latencyUs, overheadUs, segmentsOf } from "./latency.js";
+import { adapterUs, firstTokenUs, latencyUs, overheadUs, segmentsOf } from "./latency.js";
 import { mean, meanOf, standardDeviation } from "./means.js";
 import type { Condition, Plan } from "./plan.js";
 import { type Metric, QUANTILES, type RunSummary, SEGMENTS } from "./result.js";
 import type { RunEvents } from "./run-events.js";
 import { witnessProblems } from "./witness.js";
+import { balanceVariance, workersOf } from "./workers.js";
 
 const NS_PER_S = 1_000_000_000;
 /** Different error texts that are counted one by one in a run. */
@@ -34,6 +35,7 @@ export function summariseRun(events: RunEvents, plan: Plan): RunSummary {
     bytes: bytesOf(events, measured, answered),
     distribution: distributionOf(latenciesOf(measured, plan)),
     errors: errorsOf(measured),
+    workers: workersOf(events, measured, plan.settings.messageTimeoutMs),
     edges: lastWires(events, "end").map(({ edge, connections, sent, received }) => ({ edge, connections, sent, received })),
   };
 }
@@ -57,6 +59,7 @@ function countsOf(measured: readonly RequestEvent[], services: readonly ServiceE
     timeout: count("timeout"),
     dropped,
     retries: measured.reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0),
+    networkErrors: measured.reduce((sum, { networkErrors = 0 }) => sum + networkErrors, 0),
     received,
     duplicates: arrivals.length - received,
   };
@@ -94,10 +97,14 @@ function metricsOf(events: RunEvents, measured: readonly RequestEvent[], { plan,
     overheadMeanUs: mean(overheads),
     overheadP50Us: at(overheads, 0.5),
     overheadP95Us: at(overheads, 0.95),
+    adapterMeanUs: mean(present(answered.map((request) => adapterUs(request, services.get(request.seq))))),
     firstTokenP50Us: at(firsts, 0.5),
     throughputPerS: per(answered.length, seconds),
     offeredPerS: per(measured.length, seconds),
+    durationS: seconds,
     successRate: per(answered.length, sent),
+    dropRate: per(measured.length - sent, measured.length),
+    balanceVariance: balanceVariance(workersOf(events, measured, plan.settings.messageTimeoutMs)),
     wireBytesPerRequest: per(windowBytes(events), sent),
     cpuUsPerRequest: per(windowCpuUs(events), answered.length),
     rssBytes: rssOf(events),

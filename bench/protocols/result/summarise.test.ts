@@ -45,6 +45,7 @@ describe("summarise", () => {
       timeout: 0,
       dropped: 0,
       retries: 0,
+      networkErrors: 0,
       received: 10,
       duplicates: 0,
     });

@@ -7,6 +7,9 @@ export const echo: Scenario = {
   primary: "overheadP50Us",
   marginUs: 2_500,
   doseMs: 5,
+  agents: 1,
+  dispatch: "turns",
+  answers: "null",
   quick: { runs: 3, warmUpMs: 300, measureMs: 3_000, requests: 200 },
   full: { runs: 10, warmUpMs: 2_000, measureMs: 10_000, requests: 2_000 },
 };

@@ -1,2 +1,3 @@
 // One line per scenario, nothing else in this file.
 export { echo } from "./echo.js";
+export { streamingQueue } from "./streaming-queue.js";

@@ -1,4 +1,4 @@
-import type { Arm, Condition, Plan, Settings } from "../result/index.js";
+import type { Arm, Condition, Dispatch, Plan, Settings } from "../result/index.js";
 import type { Metric } from "../result/result.js";
 
 /** What is said, independent of how: neither a scenario nor a protocol names the other. */
@@ -11,6 +11,11 @@ export interface Scenario {
   readonly marginUs: number;
   /** The delay of the control arm that must be detected. */
   readonly doseMs: number;
+  /** Agents, unless the user says otherwise. */
+  readonly agents: number;
+  readonly dispatch: Dispatch;
+  /** Where agents take their answers from, unless the user says otherwise. */
+  readonly answers: Settings["model"];
   readonly quick: Sizes;
   readonly full: Sizes;
 }

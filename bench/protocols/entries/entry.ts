@@ -1,0 +1,10 @@
+/** One entry of a queue: a question that some worker answers. */
+export interface Entry {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Where the entries of a queue come from. Processes get this and read them by themselves. */
+export type EntrySource =
+  | { readonly kind: "generated"; readonly count: number; readonly seed: number }
+  | { readonly kind: "file"; readonly path: string };
