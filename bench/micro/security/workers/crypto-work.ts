@@ -34,7 +34,7 @@ const made = new Map<string, Once | Promise<Once>>();
 
 /** The arms in turns of a few calls, each time in another order. */
 async function run({ case: measured, arms, sliceMs, redisUrl = "" }: CryptoOrder): Promise<readonly number[]> {
-  const once = await Promise.all(arms.map((arm) => onceOf(measured, arm, redisUrl)));
+  const once = await Promise.all(arms.map(async (arm) => onceOf(measured, arm, redisUrl)));
   const spent = arms.map((_, index) => ({ once: once[index] as Once, us: 0, calls: 0 })); // as many
   const until = performance.now() + sliceMs * arms.length;
   for (let turn = 0; turn === 0 || performance.now() < until; turn++)
