@@ -63,11 +63,14 @@ async function identityOptions(
   return { ...(await openOwnIdentity(identities.own, identities, protocol)), require: ["signed"] };
 }
 
-/** What the interface in use does with identities. Without them it neither signs nor seals. */
+/**
+ * What the interface in use does with identities. Without them it neither signs nor seals. Agents are called by their address, so that a
+ * seal is for whoever proved to be there: it counts for the hop.
+ */
 function protectionOf(protocol: Protocol, peer: RemoteAgent | undefined, identified: boolean): Protection {
   if (peer === undefined || !identified) return { signed: "none", sealed: "none", callers: "anonymous" };
   const { signed, sealed } = traitsOf(protocol, peer.version, peer.binding);
-  return { signed, sealed, callers: "did" };
+  return { signed, sealed: sealed === "none" ? "none" : "hop", callers: "did" };
 }
 
 interface AttemptContext {
