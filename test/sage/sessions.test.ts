@@ -103,6 +103,16 @@ describe("a session", () => {
     expect(inSession).toHaveLength(4);
   });
 
+  test("needs no challenge, also right after the server started", async () => {
+    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now });
+    const { identity: server } = await world.serve(secretive, { replay });
+    const link = watchedLink();
+    const peer = await world.connect(server.did, ann, { link });
+    for (const text of ["a", "b", "c"]) expect(await peer.ask(text)).toBe(`got ${text}`);
+    const inSession = link.seen.filter(({ request }) => request.headers["x-sage-session"] !== undefined);
+    expect(inSession).toHaveLength(3);
+  });
+
   test("is required where the agent says so, and refused to whoever only signs", async () => {
     const { identity: server } = await world.serve(secretive, { require: ["signed", "end-to-end"] });
     const peer = await world.connect(server.did, ann, { require: ["signed", "end-to-end", "identity"] });

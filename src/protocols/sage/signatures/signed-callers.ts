@@ -96,8 +96,13 @@ export class SignedCallers {
       },
     });
     verifier.checkBody(verified, body);
-    if (verified.keyId === session?.keyId) session.confirm();
-    const { keyId, nonce, untilMs, fromMs } = verified;
+    const { keyId, nonce, untilMs } = verified;
+    let { fromMs } = verified;
+    if (keyId === session?.keyId) {
+      session.confirm();
+      // Sessions are of this process alone: what one signed is younger than the process, and needs no challenge after a start.
+      fromMs = Math.max(fromMs, session.createdAt);
+    }
     if (nonce === undefined) throw new SignatureError("missing_parameter", "the signature has no parameter nonce");
     await this.#useNonce({ did, nonce, untilMs, fromMs });
     return keyId;
