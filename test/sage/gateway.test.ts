@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AgentEvent, isClosing, isPromise, type Layer } from "../../src/envelope/index.js";
-import { agent, type Bridge, bridge, serve } from "../../src/index.js";
+import { type AgentEvent, type Envelope, isClosing, isPromise, type Layer, type Part } from "../../src/envelope/index.js";
+import { agent, type Bridge, bridge, type RemoteAgent, serve } from "../../src/index.js";
 import { a2a } from "../../src/protocols/a2a/index.js";
 import { acp } from "../../src/protocols/acp/index.js";
+import { type SealedBy, withSealedBy } from "../../src/protocols/sage/message/security.js";
 import type { LocalIdentity } from "../../src/security/identity/index.js";
 import { freePort } from "../anp/directory.js";
 import { PROTOCOLS, SageWorld, SETTINGS, sage } from "./world.js";
@@ -209,5 +210,125 @@ describe("a gateway that leaves out the end of a stream", () => {
 
   test("a piece in the middle removed: out of order", async () => {
     await expect(streamed((place) => place !== 1)).rejects.toMatchObject({ facts: { detail: { reason: "stream.order" } } });
+  });
+});
+
+const clerk = agent({
+  name: "desk",
+  description: "works on tasks",
+  async *handle(message, task) {
+    if (message.text === "unclear") return task.ask("which one?");
+    yield task.working("busy");
+    yield task.artifact(`copy of ${message.text}`);
+    return task.complete(`done ${message.text}`);
+  },
+});
+
+const partsIn = (parts: readonly Part[]): string =>
+  parts.map((part) => (part.kind === "text" ? part.text : (part.mediaType ?? ""))).join("");
+const messagesIn = (messages: readonly Envelope[]) => messages.map(({ role, content }) => [role, partsIn(content)]);
+const SEALED = "application/vnd.koine.sealed";
+
+describe.each(["direct", "relay", "adopt"] as const)("a sealed call that becomes a task (%s)", (way) => {
+  async function called(): Promise<{ readonly peer: RemoteAgent; readonly seen: readonly unknown[] }> {
+    const [ann, middle] = [await world.register(), await world.register()];
+    const desk = await world.serve(clerk, { settings: { sage: { ...SETTINGS.sage, relays: middle.did } } });
+    if (way === "direct") return { peer: await world.connect(desk.identity.did, ann), seen: [] };
+    const front = await gateway(desk.identity.did, "sage", way, middle);
+    return { peer: await through(front, desk.identity.did, ann, true), seen: front.seen };
+  }
+
+  test("is answered with the task, and the caller's own message is in it", async () => {
+    const { peer, seen } = await called();
+    const event = await peer.send("secret");
+    const task = event.kind === "task" ? event.task : undefined;
+    expect(task?.status.state).toBe("completed");
+    expect(partsIn(task?.status.message?.content ?? [])).toBe("done secret");
+    expect(task?.artifacts.map(({ parts }) => partsIn(parts))).toEqual(["copy of secret"]);
+    expect(messagesIn(task?.history ?? [])[0]).toEqual(["user", "secret"]);
+    expect(task?.history[0]?.metadata).toBeUndefined();
+    expect(JSON.stringify(seen)).not.toContain("secret");
+  });
+
+  test("is streamed to its end", async () => {
+    const { peer } = await called();
+    const events: string[] = [];
+    for await (const event of peer.stream("secret")) {
+      if (event.kind === "task") events.push(...messagesIn(event.task.history).map((message) => message.join(" ")));
+      if (event.kind === "artifact") events.push(partsIn(event.artifact.parts));
+      if (event.kind === "status") events.push(`${event.status.state} ${partsIn(event.status.message?.content ?? [])}`);
+    }
+    expect(events).toEqual(["user secret", "working busy", "copy of secret", "completed done secret"]);
+  });
+
+  test("goes on; of the earlier messages none is shown as opened that was not", async () => {
+    const { peer } = await called();
+    const first = await peer.send("unclear");
+    const task = first.kind === "task" ? first.task.id : "";
+    const second = await peer.send("unclear", { task });
+    const earlier = way === "adopt" ? [SEALED, SEALED] : ["unclear", "which one?"];
+    expect(second.kind === "task" && messagesIn(second.task.history)).toEqual([
+      ["user", earlier[0]],
+      ["agent", earlier[1]],
+      ["user", "unclear"],
+    ]);
+    expect(second.kind === "task" && partsIn(second.task.status.message?.content ?? [])).toBe("which one?");
+  });
+});
+
+describe("a gateway that changes the history of a task", () => {
+  /** Streams through a gateway that changes each event. */
+  async function streamed(change: (event: AgentEvent, own: SealedBy) => AgentEvent): Promise<void> {
+    const [ann, middle] = [await world.register(), await world.register()];
+    const desk = await world.serve(clerk, { settings: { sage: { ...SETTINGS.sage, relays: middle.did } } });
+    const changing: Layer = (next) => (operation, call) => {
+      const reply = next(operation, call);
+      return isPromise(reply) ? reply : changed(reply);
+    };
+    async function* changed(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
+      for await (const event of events) yield change(event, { did: ann.did, recipient: desk.identity.did });
+    }
+    const upstream = { upstream: desk.identity.did, pin: "sage", mode: "relay", identity: middle } as const;
+    const front = await gatewayWith({ ...upstream, layers: [changing] });
+    const peer = await through(front, desk.identity.did, ann, true);
+    for await (const event of peer.stream("secret")) expect(event.kind).not.toBe("message");
+  }
+
+  const withHistory = (change: (message: Envelope) => Envelope) => (event: AgentEvent) =>
+    event.kind === "task" ? { ...event, task: { ...event.task, history: event.task.history.map(change) } } : event;
+
+  test("one in clear: refused", async () => {
+    const clear = withHistory((message) => ({ ...message, content: [{ kind: "text", text: "other" }] }));
+    await expect(streamed(clear)).rejects.toMatchObject({ facts: { detail: { reason: "policy_denied" } } });
+  });
+
+  test("one in clear that is said to be the caller's own: refused", async () => {
+    const clear = (event: AgentEvent, by: SealedBy) =>
+      withHistory((message) => ({ ...message, content: [{ kind: "text", text: "other" }], metadata: withSealedBy(by) }))(event);
+    await expect(streamed(clear)).rejects.toMatchObject({ facts: { detail: { reason: "policy_denied" } } });
+  });
+
+  test("an altered record: refused", async () => {
+    const altered = withHistory((message) => ({
+      ...message,
+      content: message.content.map((part) =>
+        part.kind === "raw"
+          ? { ...part, bytes: part.bytes.map((byte, at) => (at === part.bytes.length - 1 ? byte ^ 1 : byte)) }
+          : part,
+      ),
+    }));
+    await expect(streamed(altered)).rejects.toMatchObject({ facts: { detail: { reason: "session.aead" } } });
+  });
+
+  test("a record of it in the place of the end: refused", async () => {
+    let taken: Envelope | undefined;
+    const moved = (event: AgentEvent): AgentEvent => {
+      if (event.kind === "task") {
+        taken = event.task.history[0];
+        return { ...event, task: { ...event.task, history: [] } };
+      }
+      return event.kind === "status" ? { ...event, status: { ...event.status, state: "completed", message: taken } } : event;
+    };
+    await expect(streamed(moved)).rejects.toMatchObject({ facts: { detail: { reason: "session.aead" } } });
   });
 });

@@ -85,8 +85,8 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   async function answer(operation: Operation, call: Call): Promise<AgentEvent> {
     const session = await sessionFor(operation, call);
     if (session === undefined) return signedAnswer(operation, call);
-    const event = await one(below.handler(messages.sealed(operation, new EventSealer(session)), call));
-    return new EventOpener(session).open(event);
+    const { sealed, own } = messages.sealed(operation, new EventSealer(session));
+    return new EventOpener(session, own).open(await one(below.handler(sealed, call)));
   }
 
   async function* stream(operation: Operation, call: Call): AsyncGenerator<AgentEvent, void, void> {
@@ -96,8 +96,8 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
       for await (const event of all(below.handler(signed, call))) yield messages.verified(event, proof, call);
       return;
     }
-    const opener = new EventOpener(session);
-    const sealed = messages.sealed(operation, new EventSealer(session));
+    const { sealed, own } = messages.sealed(operation, new EventSealer(session));
+    const opener = new EventOpener(session, own);
     for await (const event of all(below.handler(sealed, call))) yield opener.next(event);
   }
 

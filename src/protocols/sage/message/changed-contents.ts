@@ -3,6 +3,8 @@ import type { AgentEvent, Artifact, Awaitable, Envelope, Status, Task } from "..
 /** What is done with the messages and artifacts of an event. */
 export interface ContentChange {
   message(message: Envelope): Awaitable<Envelope>;
+  /** A message in the history of a task. It may be of either side, and of an earlier call. */
+  past(message: Envelope): Awaitable<Envelope>;
   artifact(artifact: Artifact): Awaitable<Artifact>;
 }
 
@@ -24,7 +26,7 @@ export async function changedContents(event: AgentEvent, change: ContentChange):
   }
 }
 
-/** How many messages and artifacts an event has. */
+/** How many messages and artifacts an event has, apart from the history of tasks. */
 export function contentsIn(event: AgentEvent): number {
   switch (event.kind) {
     case "message":
@@ -41,8 +43,8 @@ export function contentsIn(event: AgentEvent): number {
   }
 }
 
-function contentsOfTask({ status, history, artifacts }: Task): number {
-  return contentsOfStatus(status) + history.length + artifacts.length;
+function contentsOfTask({ status, artifacts }: Task): number {
+  return contentsOfStatus(status) + artifacts.length;
 }
 
 function contentsOfStatus({ message }: Status): number {
@@ -53,7 +55,7 @@ async function inTask(task: Task, change: ContentChange): Promise<Task> {
   return {
     ...task,
     status: await inStatus(task.status, change),
-    history: await each(task.history, (message) => change.message(message)),
+    history: await each(task.history, (message) => change.past(message)),
     artifacts: await each(task.artifacts, (artifact) => change.artifact(artifact)),
   };
 }

@@ -1,6 +1,6 @@
 import { isSealed, type JsonObject, type Maybe, type Metadata, type Part, SEALED_TYPE } from "../../../envelope/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
-import { optional, readArray, readObject, readText } from "../../../transport/fields.js";
+import { optional, readArray, readBoolean, readObject, readText } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { SageError } from "../errors.js";
@@ -25,6 +25,8 @@ export interface SealedFor {
 export interface SealedAt {
   readonly kid: string;
   readonly stream?: Maybe<string>;
+  /** It is good for the history of a task only: such records are outside of the order of a stream. */
+  readonly history?: Maybe<boolean>;
 }
 
 /** Seals bytes: a session, or a stream of it. */
@@ -55,8 +57,12 @@ export function sealedIn(parts: readonly Part[]): Maybe<SealedAt & { readonly re
   const end = part.bytes.indexOf(LINE_END);
   try {
     const head = readObject(readJson(part.bytes.subarray(0, Math.max(end, 0)), DEFAULT_LIMITS), "head");
-    const at = { kid: readText(head["kid"], "kid"), stream: optional(head["stream"], "stream", readText) };
-    return { ...at, record: part.bytes.subarray(end + 1) };
+    return {
+      kid: readText(head["kid"], "kid"),
+      stream: optional(head["stream"], "stream", readText),
+      history: optional(head["history"], "history", readBoolean),
+      record: part.bytes.subarray(end + 1),
+    };
   } catch (thrown) {
     throw malformed("the sealed part does not say where to open it", thrown);
   }
@@ -79,8 +85,8 @@ export function associatedOf({ what, id, from, to }: SealedFor, at: SealedAt): U
   return encoder.encode(`koine-sage-content|1\n${canonicalJson({ what, id, from, to })}\n${headOf(at)}`);
 }
 
-function headOf({ kid, stream }: SealedAt): string {
-  const head: JsonObject = { kid, ...(stream === undefined ? undefined : { stream }) };
+function headOf({ kid, stream, history }: SealedAt): string {
+  const head: JsonObject = { kid, ...(stream === undefined ? undefined : { stream }), ...(history === true && { history }) };
   return canonicalJson(head);
 }
 

@@ -22,8 +22,7 @@ export function securityOf({ signer, keyId, signature }: Proof, created: number)
 
 /** Undefined if the metadata has no such member. Throws SageError for one that cannot be read. */
 export function readSecurity(metadata: Maybe<Metadata>): Maybe<Security> {
-  const own = metadata?.[EXTENSION_URI];
-  const security = isObject(own) ? own["security"] : undefined;
+  const security = securityIn(metadata);
   if (security === undefined) return undefined;
   try {
     const object = readObject(security, "security");
@@ -51,12 +50,22 @@ export function withSealedBy({ did, recipient }: SealedBy): Metadata {
 
 /** Throws SageError if the metadata does not say it. */
 export function readSealedBy(metadata: Maybe<Metadata>): SealedBy {
-  const own = metadata?.[EXTENSION_URI];
-  const security = isObject(own) ? own["security"] : undefined;
+  const security = securityIn(metadata);
   try {
     const object = readObject(security, "security");
     return { did: readText(object["did"], "security.did"), recipient: readText(object["recipient"], "security.recipient") };
   } catch (thrown) {
     throw new SageError("message.malformed", "the sealed message does not say who sealed it", { cause: thrown });
   }
+}
+
+/** Whether the metadata says that these two have sealed it. As little is believed of that. */
+export function saysSealedBy(metadata: Maybe<Metadata>, { did, recipient }: SealedBy): boolean {
+  const security = securityIn(metadata);
+  return isObject(security) && security["mode"] === SEALED_MODE && security["did"] === did && security["recipient"] === recipient;
+}
+
+function securityIn(metadata: Maybe<Metadata>): unknown {
+  const own = metadata?.[EXTENSION_URI];
+  return isObject(own) ? own["security"] : undefined;
 }

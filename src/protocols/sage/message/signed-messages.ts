@@ -11,7 +11,7 @@ import {
 import type { Identity } from "../../../security/identity/index.js";
 import type { ClientContext } from "../../protocol.js";
 import { SageError, sageError } from "../errors.js";
-import type { EventSealer } from "../session/sealed-events.js";
+import type { EventSealer, OwnMessage } from "../session/sealed-events.js";
 import { proofIn, signMessage, verifyMessage } from "./message-proof.js";
 import { withSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
@@ -39,11 +39,11 @@ export class SignedMessages {
   }
 
   /** A record of a session proves its author, so that it needs no signature. */
-  sealed(operation: Operation, sealer: EventSealer): Operation {
-    if (operation.kind !== "send") return operation;
-    const sealed = sealer.message(operation.envelope);
+  sealed(operation: Operation, sealer: EventSealer): { readonly sealed: Operation; readonly own: Maybe<OwnMessage> } {
+    if (operation.kind !== "send") return { sealed: operation, own: undefined };
     const by = { did: this.#identity.did, recipient: this.#peerDid };
-    return { ...operation, envelope: { ...sealed, metadata: withSealedBy(by) } };
+    const envelope = { ...sealer.message(operation.envelope), metadata: withSealedBy(by) };
+    return { sealed: { ...operation, envelope }, own: { plain: operation.envelope, sealed: envelope } };
   }
 
   /** The messages in the answer to a message are signed for it. Other answers are signed as responses only. */

@@ -1,10 +1,20 @@
-import { type AgentEvent, type Artifact, type Envelope, isClosing, type Maybe, type Metadata } from "../../../envelope/index.js";
+import {
+  type AgentEvent,
+  type Artifact,
+  type Envelope,
+  isClosing,
+  isSealed,
+  type Maybe,
+  type Metadata,
+} from "../../../envelope/index.js";
 import { readContent, sealContent, sealedIn } from "../codec.js";
 import { SageError } from "../errors.js";
 import { type ContentChange, changedContents, contentsIn } from "../message/changed-contents.js";
 import { associatedOf, type Seal, type SealedFor } from "../message/sealed-content.js";
+import { saysSealedBy } from "../message/security.js";
+import { sameContent } from "../message/signed-message.js";
 import type { SageSession } from "./session.js";
-import { SessionError } from "./session-error.js";
+import { SessionError, type SessionReason } from "./session-error.js";
 import type { StreamReader, StreamWriter } from "./stream.js";
 import { withEnd, withoutEnd } from "./stream-end.js";
 
@@ -45,8 +55,18 @@ export class EventSealer {
 
   readonly #change: ContentChange = {
     message: (message) => this.message(message),
+    past: (message) => this.#past(message),
     artifact: (artifact) => this.#artifact(artifact),
   };
+
+  /** A gateway with tasks of its own leaves out the history of others: the order of a stream does not depend on it. */
+  #past(message: Envelope): Envelope {
+    const { content: parts, metadata } = message;
+    const at = { kid: this.#session.keyId, history: true };
+    const seal: Seal = (plaintext, associated) => this.#session.encrypt(plaintext, associated);
+    const part = sealContent({ parts, metadata }, this.#belongs("message", message.id), at, seal);
+    return { ...message, content: [part], metadata: undefined };
+  }
 
   #artifact(artifact: Artifact): Artifact {
     const { parts, metadata } = artifact;
@@ -73,15 +93,32 @@ export class EventSealer {
   }
 }
 
+/** The message of a call: as its author wrote it, and as it was sent. */
+export interface OwnMessage {
+  readonly plain: Envelope;
+  readonly sealed: Envelope;
+}
+
+/** Why a record cannot be opened any more, or not in this session. An altered one is refused for other reasons. */
+const PAST: ReadonlySet<SessionReason> = new Set([
+  "session.unknown",
+  "session.replay",
+  "session.window",
+  "stream.id",
+  "stream.order",
+]);
+
 /** Opens the messages and artifacts of events. What is not sealed is refused: somebody on the way put it there. */
 export class EventOpener {
   readonly #session: SageSession;
+  readonly #own: Maybe<OwnMessage>;
   readonly #streams = new Map<string, StreamReader>();
   /** The last record of a stream was opened, or an answer that is no stream. */
   #isWhole = false;
 
-  constructor(session: SageSession) {
+  constructor(session: SageSession, own?: Maybe<OwnMessage>) {
     this.#session = session;
+    this.#own = own;
   }
 
   open(event: AgentEvent): Promise<AgentEvent> {
@@ -97,24 +134,48 @@ export class EventOpener {
   }
 
   message(message: Envelope): Envelope {
-    const { parts, metadata } = this.#opened(message.content, this.#belongs("message", message.id));
+    return this.#message(message, false);
+  }
+
+  #message(message: Envelope, isPast: boolean): Envelope {
+    const { parts, metadata } = this.#opened(message.content, this.#belongs("message", message.id), isPast);
     return { ...message, content: parts, metadata };
+  }
+
+  /**
+   * A gateway with tasks of its own returns what passed it: messages of this side, which only the peer can open, and some of the peer that
+   * were opened before. The message of this call is replaced by what was sent. The others stay sealed: they are not shown as opened.
+   */
+  #past(message: Envelope): Envelope {
+    const [own, { ownDid: did, peerDid: recipient }] = [this.#own, this.#session];
+    if (own !== undefined && isSame(own.sealed, message))
+      return { ...message, content: own.plain.content, metadata: own.plain.metadata };
+    if (message.content.some(isSealed) && saysSealedBy(message.metadata, { did, recipient })) return message;
+    try {
+      return this.#message(message, true);
+    } catch (thrown) {
+      if (thrown instanceof SessionError && PAST.has(thrown.reason)) return message;
+      throw thrown;
+    }
   }
 
   readonly #change: ContentChange = {
     message: (message) => this.message(message),
-    artifact: (artifact) => ({ ...artifact, ...this.#opened(artifact.parts, this.#belongs("artifact", artifact.id)) }),
+    past: (message) => this.#past(message),
+    artifact: (artifact) => ({ ...artifact, ...this.#opened(artifact.parts, this.#belongs("artifact", artifact.id), false) }),
   };
 
-  #opened(parts: Artifact["parts"], belongs: SealedFor) {
+  #opened(parts: Artifact["parts"], belongs: SealedFor, isPast: boolean) {
     const sealed = sealedIn(parts);
     if (sealed === undefined) throw new SageError("policy_denied", "the peer has a session here, and its message is not sealed");
-    const { kid, stream, record } = sealed;
+    const { kid, stream, history, record } = sealed;
     if (kid !== this.#session.keyId) throw new SessionError("session.unknown");
-    const associated = associatedOf(belongs, { kid, stream });
+    // A record of a history in the place of an answer: it would end a stream that goes on.
+    if (history === true && !isPast) throw new SessionError("session.aead");
+    const associated = associatedOf(belongs, { kid, stream, history });
     const { event, last } =
       stream === undefined
-        ? { event: this.#session.decrypt(record, associated), last: true }
+        ? { event: this.#session.decrypt(record, associated), last: !isPast }
         : this.#reader(stream).read(record, associated);
     this.#isWhole ||= last;
     return readContent(event);
@@ -131,4 +192,8 @@ export class EventOpener {
   #belongs(what: SealedFor["what"], id: string): SealedFor {
     return { what, id, from: this.#session.peerDid, to: this.#session.ownDid };
   }
+}
+
+function isSame(sealed: Envelope, message: Envelope): boolean {
+  return sealed.id === message.id && sealed.role === message.role && sameContent(sealed.content, message.content);
 }
