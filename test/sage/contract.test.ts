@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { contractRequirements } from "../../conformance/index.js";
 import type { Card } from "../../src/envelope/index.js";
@@ -23,6 +24,8 @@ const declared = (card: Card): Card => ({
 const hostOf = (host: Host): Host => ({
   ...host,
   ...server,
+  // One identity has the sessions of all hosts here, and the contract gives each host the same ids.
+  newId: () => randomUUID(),
   replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: () => host.now(), knownSinceMs: 0 }),
   cards: () => host.cards().map(declared),
 });

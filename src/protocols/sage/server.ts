@@ -8,6 +8,7 @@ import {
   isPromise,
   isSealed,
   type Maybe,
+  type Operation,
   type OperationOf,
   type Reply,
 } from "../../envelope/index.js";
@@ -170,7 +171,7 @@ class SignedSide {
   #handle: Handler = (operation, call) => {
     if (operation.kind !== "send" && this.#calls.get(call)?.isHandshake === true)
       return Promise.reject(new SageError("policy_denied", "the request was begun as a handshake, and is none"));
-    if (operation.kind !== "send") return this.#sealed(this.#host.handler(operation, call), call);
+    if (operation.kind !== "send") return this.#sealed(operation, this.#host.handler(operation, call), call);
     if (operation.delivery === "stream") return this.#stream(operation, call);
     return this.#answer(operation, call);
   };
@@ -194,10 +195,13 @@ class SignedSide {
   }
 
   /** What a session asked for is sealed in it. The answer to a message is sealed by the host, for whoever sealed the message. */
-  #sealed(reply: Reply, call: Call): Reply {
+  #sealed({ kind }: Operation, reply: Reply, call: Call): Reply {
     const session = this.#calls.get(call)?.session;
     if (session === undefined) return reply;
-    return isPromise(reply) ? reply.then((event) => new EventSealer(session).seal(event)) : sealedStream(reply, session);
+    if (!isPromise(reply)) return sealedStream(reply, session);
+    // The caller reads a stream, also where a handler has one event for it.
+    const stream = kind === "task.subscribe" ? session.openStream() : undefined;
+    return reply.then((event) => new EventSealer(session, stream).seal(event));
   }
 
   /** The session of a request that is signed with its key, while it can sign. */

@@ -27,7 +27,8 @@ export class MarkTable {
   constructor(marks: readonly string[]) {
     this.#one = new Int32Array(2 * marks.length).fill(UNKNOWN);
     this.#first = new Int32Array(2 * marks.length).fill(UNKNOWN);
-    this.#mask = 2 ** Math.ceil(Math.log2(Math.max(1, marks.length) / LOAD)) - 1;
+    // All ones, as wide as the largest place: no logarithm, which is inexact.
+    this.#mask = 2 ** (32 - Math.clz32(Math.ceil(Math.max(1, marks.length) / LOAD) - 1)) - 1;
     this.#slots = new Int32Array(3 * (this.#mask + 1));
     for (const [place, mark] of marks.entries()) this.#put(mark, place);
   }
