@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type AgentEvent, answerText, textOf } from "../../../src/index.js";
-import type { Protocol } from "../../../src/public/protocols.js";
+import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { openProtocols } from "../../../test/helpers/open-protocols.js";
 import { toy } from "../../../test/toy/index.js";
-import { plug } from "./plugged.js";
-import { prose, SIZES } from "./workload.js";
+import { plug, plugCodec } from "./plugged.js";
+import { prose, type Scene, SIZES } from "./workload.js";
 
 const AGENTS = 3;
 
@@ -36,10 +36,11 @@ describe.each([...openProtocols, toy].map((protocol): [string, Protocol] => [pro
   },
 );
 
-test.each(openProtocols.filter(({ codec }) => codec !== undefined))(
+test.each(protocols.filter(({ codec }) => codec !== undefined))(
   "the codec of $id alone round-trips the message, for each agent",
   async (protocol) => {
-    const { work } = await plug(protocol, { protocol: protocol.id, size: "medium", agents: AGENTS });
+    const scene: Scene = { protocol: protocol.id, size: "large", agents: AGENTS };
+    const { work } = protocol.needsIdentity === true ? plugCodec(protocol, scene) : await plug(protocol, scene);
     for (let call = 0; call < AGENTS; call++) {
       const words = { text: expect.stringContaining("Please translate") };
       expect(work.codec?.()).toMatchObject({ kind: "send", delivery: "answer", envelope: { role: "user", content: [words] } });
@@ -54,3 +55,15 @@ function wordsOf(answer: unknown): string {
   expect(words).not.toBe("");
   return words;
 }
+
+describe.each(protocols.filter(({ codec, needsIdentity }) => codec !== undefined && needsIdentity === true))(
+  "plugCodec() for $id",
+  (protocol) => {
+    test("has a text of the measured length, whatever becomes of the message in it, and no halves", () => {
+      const { work } = plugCodec(protocol, { protocol: protocol.id, size: "large", agents: 1 });
+      const { length } = String(work.json?.());
+      expect([SIZES.large - length < 8, SIZES.large - length > -8]).toEqual([true, true]);
+      expect(Object.keys(work)).toEqual(["json", "codec"]);
+    });
+  },
+);

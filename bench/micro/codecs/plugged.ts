@@ -22,12 +22,14 @@ type Exchange = Link["exchange"];
 type Request = Parameters<Exchange>[0];
 type Response = Awaited<ReturnType<Exchange>>;
 
-/** Any protocol, its client half plugged into its server half without a socket, and each half for itself. */
-export interface Plugged {
+type Calls = { readonly [work in Work]?: () => unknown };
+
+/** A protocol without a socket. */
+export interface Plugged<All extends Calls = Calls> {
   /** Unmeasured preparation for a number of calls: a server half reads each request once. */
   prepare(work: Work, calls: number): Promise<void>;
   /** One call per kind of work; its result is awaited. A protocol without its own codec has no such work. */
-  readonly work: Readonly<Record<Exclude<Work, "codec">, () => unknown>> & { readonly codec?: () => unknown };
+  readonly work: All;
   /** Messages that have reached the handler behind the server half. */
   arrived(): number;
 }
@@ -52,8 +54,23 @@ interface Known {
   readonly roundTrip: Handler;
 }
 
-export async function plug(protocol: Protocol, { size, agents }: Scene): Promise<Plugged> {
-  const cards = Array.from({ length: agents }, (_, index) => cardOf(`agent-${String(index).padStart(4, "0")}`));
+/** The codec alone, of a protocol whose halves need identities. */
+export function plugCodec(protocol: Protocol, { size, agents }: Scene): Plugged {
+  const made = codecWork(protocol, cardsOf(agents), SIZES[size]);
+  if (made === undefined) throw new Error(`${protocol.id} has no codec of its own`);
+  const { text, codec } = made;
+  return {
+    arrived: () => 0,
+    prepare: async () => undefined,
+    work: { json: () => JSON.stringify(JSON.parse(text)), codec },
+  };
+}
+
+type BothHalves = Readonly<Record<Exclude<Work, "codec">, () => unknown>> & Pick<Calls, "codec">;
+
+/** Any protocol, its client half plugged into its server half, and each half for itself. */
+export async function plug(protocol: Protocol, { size, agents }: Scene): Promise<Plugged<BothHalves>> {
+  const cards = cardsOf(agents);
   const frame = await say(protocol, cards.slice(0, 1), 1);
   const length = Math.max(1, SIZES[size] - frame.requestBytes.length + 1);
   const { known, written, requestBytes, answerBytes, operation, answering, arrived } = await say(protocol, cards, length);
@@ -81,6 +98,10 @@ export async function plug(protocol: Protocol, { size, agents }: Scene): Promise
   };
 }
 
+function cardsOf(agents: number): readonly Card[] {
+  return Array.from({ length: agents }, (_, index) => cardOf(`agent-${String(index).padStart(4, "0")}`));
+}
+
 /** One after the other, and again from the first. */
 function inTurn<T>(all: readonly T[]): () => T {
   let turn = 0;
@@ -102,7 +123,9 @@ function codecWork({ codec }: Protocol, cards: readonly Card[], size: number) {
   });
   // Never empty.
   const first = cards[0] as Card;
-  const length = Math.max(1, size - codec.write(sending(1, first)).length + 1);
+  // A text may be on the wire more than once, and in base64.
+  const [frame, filled] = [1, 1 + size].map((length) => codec.write(sending(length, first)).length) as [number, number];
+  const length = Math.max(1, Math.floor((size - frame) / ((filled - frame) / size)) + 1);
   const next = inTurn(cards.map((card) => sending(length, card)));
   return { text: codec.write(sending(length, first)), codec: () => codec.read(codec.write(next())) };
 }

@@ -1,7 +1,7 @@
 import { type Conclusion, conclude, type RatioDefinition, valuesOf, withFigure } from "../../harness/conclude.js";
 import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
-import { CROWDS, SIZES, type Size } from "./workload.js";
+import { CROWDS, type Registered, SIZES, type Size } from "./workload.js";
 
 /** The numbers of this bench by their published names, for whatever protocols there are. */
 
@@ -26,12 +26,24 @@ interface TimeDefinition {
   readonly atMost?: number;
 }
 
-export function ratiosFor(protocol: string): readonly RatioDefinition[] {
+/**
+ * A message between identities contains what its author signs, in canonical JSON and base64: what it costs is published, and
+ * has no target beside the others. It must not take longer for more agents.
+ */
+type Published = Pick<Registered, "id" | "hasHalves">;
+
+export function ratiosFor({ id: protocol, hasHalves }: Published): readonly RatioDefinition[] {
   const inSize = (size: Size) => ({ section: sizeSection(protocol, size), metric: "codecUs" }) as const;
   const small = inSize("small");
   return [
     { key: `${protocol}_floor_vs_floor`, of: "json again", over: "json", ...small },
-    { key: `${protocol}_encode_decode_vs_json`, of: "codec", over: "json", ...small, target: { atMost: MOST_VS_JSON } },
+    {
+      key: `${protocol}_encode_decode_vs_json`,
+      of: "codec",
+      over: "json",
+      ...small,
+      ...(hasHalves && { target: { atMost: MOST_VS_JSON } }),
+    },
     { key: `${protocol}_encode_decode_vs_json_at_1kb`, of: "codec", over: "json", ...inSize("medium") },
     { key: `${protocol}_encode_decode_vs_json_at_100kb`, of: "codec", over: "json", ...inSize("large") },
     { key: `${protocol}_halves_vs_json`, of: "one way", over: "json bytes", ...small },
@@ -47,21 +59,26 @@ export function ratiosFor(protocol: string): readonly RatioDefinition[] {
   ];
 }
 
-function timesFor(protocol: string): readonly TimeDefinition[] {
+function timesFor({ id: protocol, hasHalves }: Published): readonly TimeDefinition[] {
   const section = crowdSection(protocol);
   return CROWDS.flatMap((agents) => [
-    { key: `${protocol}_us_at_${agents}`, section, of: crowdArm(agents), ...(JUDGED.includes(agents) && { atMost: MOST_US }) },
+    {
+      key: `${protocol}_us_at_${agents}`,
+      section,
+      of: crowdArm(agents),
+      ...(hasHalves && JUDGED.includes(agents) && { atMost: MOST_US }),
+    },
     { key: `${protocol}_halves_us_at_${agents}`, section, of: halvesArm(agents) },
   ]);
 }
 
 /** Ratios and times of all protocols. The floor that differs most from itself speaks for all. */
-export function concludeCodecs(ids: readonly string[], rows: readonly Row[]): Conclusion {
-  const conclusion = conclude(ids.flatMap(ratiosFor), rows);
-  const all = ids.flatMap(timesFor).reduce((sofar, time) => withTime(sofar, time, rows), conclusion);
-  const floors = ids.flatMap((id) => all.ratios[`${id}_floor_vs_floor`] ?? []);
+export function concludeCodecs(all: readonly Published[], rows: readonly Row[]): Conclusion {
+  const conclusion = conclude(all.flatMap(ratiosFor), rows);
+  const timed = all.flatMap(timesFor).reduce((sofar, time) => withTime(sofar, time, rows), conclusion);
+  const floors = all.flatMap(({ id }) => timed.ratios[`${id}_floor_vs_floor`] ?? []);
   const [worst = Number.NaN] = floors.toSorted((a, b) => Math.abs(Math.log(b)) - Math.abs(Math.log(a)));
-  return { ...all, ratios: { floor_vs_floor: worst, ...all.ratios } };
+  return { ...timed, ratios: { floor_vs_floor: worst, ...timed.ratios } };
 }
 
 function withTime(sofar: Conclusion, { key, section, of, atMost }: TimeDefinition, rows: readonly Row[]): Conclusion {
@@ -71,10 +88,10 @@ function withTime(sofar: Conclusion, { key, section, of, atMost }: TimeDefinitio
 }
 
 /** The keys that every run must decide, for protocols that have a codec of their own. */
-export function judgedKeys(ids: readonly string[]): readonly string[] {
-  return ids.flatMap((id) => [
-    ...ratiosFor(id).flatMap(({ key, target }) => (target === undefined ? [] : [key])),
-    ...timesFor(id).flatMap(({ key, atMost }) => (atMost === undefined ? [] : [key])),
+export function judgedKeys(all: readonly Published[]): readonly string[] {
+  return all.flatMap((each) => [
+    ...ratiosFor(each).flatMap(({ key, target }) => (target === undefined ? [] : [key])),
+    ...timesFor(each).flatMap(({ key, atMost }) => (atMost === undefined ? [] : [key])),
   ]);
 }
 

@@ -33,22 +33,21 @@ export async function runCodecs(
   const found = await protocolsOf(bench);
   const rows: Row[] = [];
   for (const [place, protocol] of found.entries()) {
-    const { id } = protocol;
     const worker = startCodecs(bench);
     const sections = sectionsOf(bench, worker, protocol);
     for (const [index, { name, arms }] of sections.entries()) {
       const left = sections.length - index + (found.length - place - 1) * sections.length;
       const endAtMs = Date.now() + (bench.endAtMs - Date.now()) / left;
-      rows.push(...(await runArms({ ...bench, endAtMs }, name, arms, (sofar) => floorsAgree(id, sofar))));
+      rows.push(...(await runArms({ ...bench, endAtMs }, name, arms, (sofar) => floorsAgree(protocol, sofar))));
     }
     worker.stop();
   }
   return { found, rows };
 }
 
-function sectionsOf(bench: CodecsBench, worker: Worker, { id: protocol, hasCodec }: Registered) {
+function sectionsOf(bench: CodecsBench, worker: Worker, { id: protocol, hasCodec, hasHalves }: Registered) {
   const arm = (name: string, scene: Scene, work: Work) => armOf(bench, worker, name, { scene, work });
-  const all: readonly Work[] = ["json", ...(hasCodec ? (["codec"] as const) : []), ...HALVES];
+  const all: readonly Work[] = ["json", ...(hasCodec ? (["codec"] as const) : []), ...(hasHalves ? HALVES : [])];
   const sizes = bench.sizes.map((size) => {
     const scene: Scene = { protocol, size, agents: CROWDS[0] };
     const arms = [arm("json again", scene, "json"), ...all.map((work) => arm(work, scene, work))];
@@ -56,8 +55,10 @@ function sectionsOf(bench: CodecsBench, worker: Worker, { id: protocol, hasCodec
   });
   const crowds = CROWDS.flatMap((agents) => {
     const scene: Scene = { protocol, size: "small", agents };
-    const halves = arm(halvesArm(agents), scene, "round trip");
-    return hasCodec ? [arm(crowdArm(agents), scene, "codec"), halves] : [halves];
+    return [
+      ...(hasCodec ? [arm(crowdArm(agents), scene, "codec")] : []),
+      ...(hasHalves ? [arm(halvesArm(agents), scene, "round trip")] : []),
+    ];
   });
   return [...sizes, { name: crowdSection(protocol), arms: crowds }];
 }
@@ -100,8 +101,8 @@ async function runArms(
 }
 
 /** Sections without the floor that is judged need no more rounds. */
-function floorsAgree(id: string, rows: readonly Row[]): boolean {
-  const [floors] = ratiosFor(id);
+function floorsAgree(protocol: Registered, rows: readonly Row[]): boolean {
+  const [floors] = ratiosFor(protocol);
   const perRound = floors && ratiosOf(floors, rows);
   return perRound === undefined || isConclusive(median(perRound));
 }

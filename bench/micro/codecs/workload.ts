@@ -40,6 +40,8 @@ export interface Scene {
 export interface Registered {
   readonly id: string;
   readonly hasCodec: boolean;
+  /** Whether its halves can be called without an identity. Otherwise only its codec is measured. */
+  readonly hasHalves: boolean;
 }
 
 export interface Order {

@@ -8,6 +8,7 @@ import { didMethods } from "./identity/did-methods.js";
 import { sageIdentity } from "./identity/signing-key.js";
 import { guardMessages } from "./message/guard-messages.js";
 import { primitives } from "./primitives.js";
+import { sendCodecOver } from "./send-codec.js";
 import { routesOver, serveOver } from "./server.js";
 import { SETTINGS } from "./settings.js";
 import { EXTENSION_URI, PROTOCOL, VERSION } from "./wire.js";
@@ -41,6 +42,7 @@ export function sageOver(inner: Protocol): Protocol {
     createIdentity: async (file, registration) => (await import("./node/create-identity.js")).createIdentity(file, registration),
     // A server that has just started answers the first signature with a challenge.
     requestsPerCall: 2,
+    codec: inner.codec && sendCodecOver(inner.codec),
     settings: SETTINGS,
     commands,
     requirements: async () => (await import("./requirements.js")).requirements,

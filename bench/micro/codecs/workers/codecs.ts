@@ -1,6 +1,6 @@
 import { protocols } from "../../../../src/public/protocols.js";
 import { answerCommands } from "../../../harness/worker.js";
-import { nextTurn, type Plugged, plug, until } from "../plugged.js";
+import { nextTurn, type Plugged, plug, plugCodec, until } from "../plugged.js";
 import type { Order, Registered, Scene, Work } from "../workload.js";
 
 /** Measures the halves of one protocol, in one process, on the CPU time of that process. */
@@ -8,14 +8,14 @@ import type { Order, Registered, Scene, Work } from "../workload.js";
 /** Calls between two turns of the event loop, the same in every arm. */
 const CALLS_PER_TURN = 50;
 
-/** Both halves are without identities. */
-const open = protocols.filter(({ needsIdentity }) => needsIdentity !== true);
-
 const scenes = new Map<string, Promise<Plugged>>();
 const warm = new Set<string>();
 
 answerCommands({
-  protocols: (): readonly Registered[] => open.map(({ id, codec }) => ({ id, hasCodec: codec !== undefined })),
+  protocols: (): readonly Registered[] =>
+    protocols
+      .map(({ id, codec, needsIdentity }) => ({ id, hasCodec: codec !== undefined, hasHalves: needsIdentity !== true }))
+      .filter(({ hasCodec, hasHalves }) => hasCodec || hasHalves),
   measure,
 });
 
@@ -29,10 +29,10 @@ async function measure({ scene, work, ms, warmUpMs }: Order): Promise<number> {
   return run(plugged, work, ms);
 }
 
-function plugScene(scene: Scene): Promise<Plugged> {
+async function plugScene(scene: Scene): Promise<Plugged> {
   const protocol = protocols.find(({ id }) => id === scene.protocol);
   if (protocol === undefined) throw new Error(`no protocol ${scene.protocol}`);
-  return plug(protocol, scene);
+  return protocol.needsIdentity === true ? plugCodec(protocol, scene) : plug(protocol, scene);
 }
 
 /** CPU time per call in microseconds: less sensitive to other load than wall-clock time. */

@@ -165,7 +165,7 @@ export async function acceptOnce({ did, nonce }: SignedMessage, proof: Proof, { 
 }
 
 /** The member has served its purpose: the proof itself stays in the message. */
-function withoutSecurity(metadata: Envelope["metadata"]): Envelope["metadata"] {
+export function withoutSecurity(metadata: Envelope["metadata"]): Envelope["metadata"] {
   const { [EXTENSION_URI]: _, ...others } = metadata ?? {};
   return Object.keys(others).length === 0 ? undefined : others;
 }
