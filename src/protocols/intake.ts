@@ -44,7 +44,7 @@ export function frontIntake({ host, table, answer, observer }: FrontIntakeParts)
     // Without a body there is nothing to protect: the protocol authenticates where it needs to know the caller.
     if (!request.hasBody) return taken.of(found, "bodyBytes");
     if (found.length === 0) return refuseUnrouted(request);
-    const isAlone = found.every(({ route }) => route.provesAlone?.(request) === true);
+    const isAlone = admission.identifies && found.every(({ route }) => route.provesAlone?.(request) === true);
     if (found.every(({ route }) => route.proves === true) && (isAlone || !admission.decidesByHead(request)))
       return {
         bodyBytes: limits.unprovenBytes,

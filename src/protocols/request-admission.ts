@@ -32,6 +32,11 @@ export class RequestAdmission {
     return this.#admission.open === true || (this.#admission.claims?.(head) ?? true);
   }
 
+  /** Whether peers that a protocol proved can be admitted by their DID. */
+  get identifies(): boolean {
+    return this.#admission.identify !== undefined;
+  }
+
   /**
    * Decides by the head. Returns what needs the body, if the head does not decide. Throws the refusal. `signatures`: how the protocol
    * signs.

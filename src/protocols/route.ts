@@ -18,7 +18,10 @@ export interface Route {
    * credentials are authenticated first all the same; of others at most `unprovenBytes` are read.
    */
   readonly proves?: Maybe<boolean>;
-  /** Which requests of a route with `proves` only the protocol can authenticate, whatever credentials they seem to present. */
+  /**
+   * Which requests of a route with `proves` only the protocol can authenticate, whatever credentials they seem to present. Where peers are
+   * not admitted by their DID, their credentials decide all the same.
+   */
   provesAlone?(head: RequestHead): boolean;
   /** The exchange runs before the body has arrived and reads `request.arriving`, at most this many bytes. */
   readonly streamedBytes?: Maybe<number>;
