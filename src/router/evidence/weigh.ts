@@ -25,7 +25,7 @@ const FIRST = 3;
 /** Features of a usual text; a longer one makes room for itself. */
 const ROOM = 512;
 
-/** The features of a text that the model knows, in the order of the visit. */
+/** The features of a text that the model knows, word by word. */
 export interface Found {
   /** Where each is in the model. */
   readonly places: readonly number[];
@@ -126,13 +126,14 @@ export class Scales {
     let count = 0;
     for (const { places, positions } of found) {
       this.#makeRoom(count + places.length);
-      for (let index = 0; index < places.length; index++) {
+      for (let index = firstAt(positions, from); index < places.length; index++) {
         const place = places[index] ?? 0;
         const position = positions[index] ?? 0;
         const at = Math.floor(position / KINDS);
+        if (at >= to) break;
         const kind = position % KINDS;
         const isPhrase = kind === 1 || kind === 2;
-        if (at < from || (isPhrase ? !phrases || at + kind >= to : at >= to) || (kind === FIRST && at !== from)) continue;
+        if ((isPhrase && (!phrases || at + kind >= to)) || (kind === FIRST && at !== from)) continue;
         if (counted[place] === text) continue;
         counted[place] = text;
         this.#places[count] = place;
@@ -203,4 +204,15 @@ export class Scales {
     this.#means[place] = sum / classes;
     return sum / classes;
   }
+}
+
+/** The first feature at this word or after it: a text has many ranges, and each reads its own features only. */
+function firstAt(positions: readonly number[], word: number): number {
+  let [low, high] = [0, positions.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((positions[middle] ?? 0) < KINDS * word) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
