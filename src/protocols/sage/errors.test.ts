@@ -2,10 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { AgentError } from "../../envelope/index.js";
 import { SignatureError } from "../../security/signatures/index.js";
+import { isSageError } from "./api/errors.js";
 import {
   DidNotResolved,
+  isNamed,
   isRefusal,
   isSageErrorName,
+  loggedRefusal,
   namedByPeer,
   RegistryRefusal,
   refusalFor,
@@ -94,4 +97,23 @@ test("an error that a peer named has the code that it has here", () => {
   ])
     expect(namedByPeer(error)).toBe(error);
   expect([isSageErrorName("toString"), isSageErrorName(1)]).toEqual([false, false]);
+});
+
+test("the log has the reason of a refusal, or its code if it has none", () => {
+  const refused = loggedRefusal(new SageError("sig.binding", "signed for somebody else"));
+  expect([refused.message, refused.facts.detail]).toEqual([
+    "request refused (sig.binding): signed for somebody else",
+    { reason: "sig.binding" },
+  ]);
+  expect(loggedRefusal(new AgentError("overloaded", "too many")).facts.detail).toEqual({ reason: "overloaded" });
+});
+
+test("an error is one of SAGE by its own name, or by the one that a peer gave", () => {
+  const own = new SageError("policy_denied", "no");
+  const told = new AgentError("unauthenticated", "no", { detail: { error: "ErrReplayAttack" } });
+  const plain = new AgentError("internal", "no");
+  expect([own, told, plain, new Error("no")].map(isNamed)).toEqual([true, true, false, false]);
+  expect(isSageError(own, "ErrDowngradeRefused")).toBe(true);
+  expect(isSageError(told, "ErrReplayAttack")).toBe(true);
+  expect([own, plain, new Error("no")].map((each) => isSageError(each, "ErrReplayAttack"))).toEqual([false, false, false]);
 });
