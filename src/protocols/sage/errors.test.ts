@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { AgentError } from "../../envelope/index.js";
 import { SignatureError } from "../../security/signatures/index.js";
-import { isSageError } from "./api/errors.js";
 import {
   DidNotResolved,
   isNamed,
   isRefusal,
+  isSageError,
   isSageErrorName,
   loggedRefusal,
   namedByPeer,

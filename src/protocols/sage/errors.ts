@@ -124,6 +124,11 @@ export function isNamed(thrown: unknown): thrown is AgentError {
   return thrown instanceof AgentError && thrown.facts.detail?.["error"] !== undefined;
 }
 
+/** Whether an error is the named one of SAGE: `isSageError(error, "ErrReplayAttack")`. */
+export function isSageError(thrown: unknown, name: SageErrorName): thrown is AgentError {
+  return thrown instanceof AgentError && (thrown.name === name || thrown.facts.detail?.["error"] === name);
+}
+
 /** A refusal as the log and the metrics of the server have it: with its reason. */
 export function loggedRefusal({ code, message, facts: { detail } }: AgentError): AgentError {
   const reason = detail?.["reason"] ?? code;

@@ -1,6 +1,6 @@
 /** SAGE, and agents that send and answer messages by A2A and SAGE. */
 
-export type { SageErrorName } from "../errors.js";
+export { isSageError, type SageErrorName } from "../errors.js";
 export type { AgentInfo } from "../identity/agent-record.js";
 export type { DidCache } from "../identity/did-cache.js";
 export type { Network } from "../identity/did-sage.js";
@@ -9,7 +9,6 @@ export { A2AProtocol } from "./a2a-protocol.js";
 export type { AgentSession } from "./agent-session.js";
 export { AgentBuilder, type AgentServeOptions, type MessagingAgent, newAgent } from "./builder.js";
 export type { Downgrade } from "./downgrades.js";
-export { isSageError } from "./errors.js";
 export {
   type Message,
   type MessageResponse,
