@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { messageKeyOf } from "../../src/protocols/sage/identity/signing-key.js";
 import { SIGNATURES } from "../../src/protocols/sage/signatures/profile.js";
-import type { LocalIdentity } from "../../src/security/identity/index.js";
+import { createIdentity, type LocalIdentity } from "../../src/security/identity/index.js";
 import { createReplayGuard } from "../../src/security/replay/index.js";
 import { MessageSigner, type SignatureProfile, signBase } from "../../src/security/signatures/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
@@ -73,6 +73,13 @@ describe("a request of a caller that signs", () => {
     expect(await post(without(sent, "signature", "signature-input"))).toEqual(refused("sig.missing"));
     expect(await post(without(sent, "signature"))).toEqual(refused("sig.missing"));
     expect(await post(without(sent, "x-agent-did"))).toEqual(refused("sig.binding"));
+  });
+
+  test("under a DID that is in no registry is refused, however it proves it", async () => {
+    const sent = await captured();
+    const own = createIdentity({ name: "own", did: "key" });
+    const claimed = { ...sent, headers: { ...sent.headers, "x-agent-did": own.did } };
+    expect(await post(await resigned(claimed, SIGNATURES, own))).toEqual(refused("id.unknown-kind", "ErrDIDNotResolved"));
   });
 
   // Attack 3.

@@ -9,7 +9,7 @@ import {
   signMessage,
   writeMessage,
 } from "../../../src/protocols/sage/api/index.js";
-import type { LocalIdentity, Resolver } from "../../../src/security/identity/index.js";
+import { createIdentity, type LocalIdentity, type Resolver } from "../../../src/security/identity/index.js";
 import { createReplayGuard } from "../../../src/security/replay/index.js";
 import { DEFAULT_LIMITS } from "../../../src/transport/limits.js";
 import { PROTOCOLS, SETTINGS } from "../world.js";
@@ -52,6 +52,21 @@ describe("verifyMessage", () => {
     const checking = verifier();
     expect(await checking.verifyMessage(readMessage(json))).toBe(ann.did);
     await expect(checking.verifyMessage(signed)).rejects.toMatchObject({ name: "ErrReplayAttack" });
+  });
+
+  test("looks up no DID but those of registries: others could name addresses of this machine", async () => {
+    const asked: string[] = [];
+    const watched: Resolver = {
+      ...resolver,
+      resolve: (did) => Promise.reject(new Error(String(asked.push(did)))),
+      forget: () => undefined,
+    };
+    for (const did of ["key", "did:web:localhost%3A8080"]) {
+      const own = createIdentity({ name: "own", did });
+      const signed = await signMessage(newMessage("hello"), desk.did, own);
+      expect(await reasonOf(verifier({ resolver: watched }).verifyMessage(signed))).toBe("id.unknown-kind");
+    }
+    expect(asked).toEqual([]);
   });
 
   test.each<readonly [string, (message: Message) => Message, string]>([
