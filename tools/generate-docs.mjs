@@ -2,6 +2,7 @@
 // the prompts, the schema and the API reference. With --check nothing is written and a difference fails.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { fieldTable } from "./field-table.mjs";
 import { apiFiles } from "./generate-api.mjs";
 import { promptFiles } from "./generate-prompts.mjs";
 import { peerTable } from "./peer-table.mjs";
@@ -139,6 +140,7 @@ const blocks = {
         ),
       ]),
     ),
+    fields: await fieldTable(tableOf),
     losses: tableOf(
       ["protocol", "version", "what", "why"],
       protocols.flatMap(({ id, losses }) => losses.map(({ version, path, reason }) => [id, version, `\`${path}\``, reason])),
