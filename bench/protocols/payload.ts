@@ -29,3 +29,14 @@ export function seqOf(payload: string): number | undefined {
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
+
+/** A message to another agent: its id, then text. */
+export function peerMessage(id: string, text: string): string {
+  return `~${id} ${text}`;
+}
+
+/** The id and the text of a message of another agent, or undefined for any other. */
+export function readPeerMessage(payload: string): { readonly id: string; readonly text: string } | undefined {
+  const [head, id] = /^~(\S{1,200}) /.exec(payload) ?? [];
+  return head === undefined || id === undefined ? undefined : { id, text: payload.slice(head.length) };
+}

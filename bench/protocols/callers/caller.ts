@@ -12,15 +12,12 @@ import {
   sharedConfiguration,
 } from "../processes/tasks.js";
 import type { Dispatch, RequestEvent } from "../result/index.js";
-import type { Attempt, BenchClient } from "./client.js";
+import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
 import { type Dispatcher, inTurn, sharedQueue } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
 import { drive, WARM_UP_FROM } from "./load.js";
 import { openProgramClient } from "./program-client.js";
 
-/** The longest text of an error that is kept. */
-const ERROR_CHARS = 300;
-const BACKOFF_FACTOR = 2;
 const NS_PER_MS = 1_000_000;
 /** Each decides by itself which agent gets a request. */
 const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[]) => Dispatcher>> = { turns: inTurn, queue: sharedQueue };

@@ -1,6 +1,11 @@
 import type { Protection } from "../processes/tasks.js";
 import type { RequestEvent } from "../result/index.js";
 
+/** The longest text of an error that is kept. */
+export const ERROR_CHARS = 300;
+/** Each pause before a retry is so many times the last one. */
+export const BACKOFF_FACTOR = 2;
+
 /** One try of one request. */
 export interface Attempt {
   readonly answer?: string | undefined;
@@ -19,6 +24,8 @@ export interface SentRequest {
   readonly seq: number;
   readonly agent: string;
   readonly payload: string;
+  /** Ends the attempt. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The client side of one implementation, connected to all agents of a run. It never retries. */

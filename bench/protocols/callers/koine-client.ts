@@ -4,7 +4,7 @@ import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { createTelemetry, type Hooks } from "../../../src/public/telemetry.js";
 import type { RunClock } from "../clock.js";
 import { type OwnIdentity, openOwnIdentity } from "../processes/own-identity.js";
-import type { CallerTask, Protection } from "../processes/tasks.js";
+import type { ClientTask, Protection } from "../processes/tasks.js";
 import type { Attempt, BenchClient, SentRequest } from "./client.js";
 
 type Stamps = { -readonly [Key in keyof Attempt["stamps"]]: Attempt["stamps"][Key] };
@@ -18,7 +18,7 @@ interface Seen {
 }
 
 /** Connects to every agent by the arm's protocol alone. */
-export async function openKoineClient(task: CallerTask, now: RunClock): Promise<BenchClient> {
+export async function openKoineClient(task: ClientTask, now: RunClock): Promise<BenchClient> {
   const { arm, settings, targets } = task;
   const seen = new Map<string, Seen>();
   const telemetry = createTelemetry({ hooks: stampingHooks(seen, now) });
@@ -56,7 +56,7 @@ export async function openKoineClient(task: CallerTask, now: RunClock): Promise<
 
 /** A call that its identity does not sign is refused before anything is sent. */
 async function identityOptions(
-  { identities }: CallerTask,
+  { identities }: ClientTask,
   protocol: Protocol,
 ): Promise<(OwnIdentity & { readonly require: readonly ["signed"] }) | Record<never, never>> {
   if (identities === undefined) return {};
@@ -80,14 +80,18 @@ interface AttemptContext {
   readonly now: RunClock;
 }
 
-async function attempt(peer: RemoteAgent, { seq, payload }: SentRequest, context: AttemptContext): Promise<Attempt> {
+async function attempt(peer: RemoteAgent, { seq, payload, signal }: SentRequest, context: AttemptContext): Promise<Attempt> {
   const { traceId, seen, streamed, now } = context;
   const facts = () => ({
     stamps: seen.stamps,
     ...(seen.bodies ? { bodyBytes: { sent: seen.sent, received: seen.received } } : {}),
   });
   // Parts of the trace context that carry no meaning: the number of the request, so that hooks can find it.
-  const options = { traceparent: `00-${traceId}-${traceId.slice(-16)}-01`, ...(streamed ? { key: `bench-${seq}` } : {}) };
+  const options = {
+    traceparent: `00-${traceId}-${traceId.slice(-16)}-01`,
+    ...(streamed ? { key: `bench-${seq}` } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  };
   try {
     if (!streamed) {
       const event = await peer.send(payload, options);

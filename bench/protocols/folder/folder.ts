@@ -17,9 +17,12 @@ export const FILES = {
 /** Where private keys are while runs with identities last. */
 export const IDENTITIES = "identities";
 
-/** Removes the private keys of runs; a killed benchmark leaves those of its last one. */
+/** Where agents keep what survives their process, while a run lasts. */
+export const STATE = "state";
+
+/** Removes the private keys and the state of runs; a killed benchmark leaves those of its last one. */
 export function removeIdentities(folder: string): void {
-  rmSync(join(folder, IDENTITIES), { recursive: true, force: true });
+  for (const each of [IDENTITIES, STATE]) rmSync(join(folder, each), { recursive: true, force: true });
 }
 
 /** An error that the user can mend: a wrong folder, a damaged file. */

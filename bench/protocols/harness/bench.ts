@@ -10,6 +10,7 @@ import {
   prepareFolder,
   readManifest,
   removeIdentities,
+  STATE,
   writeJson,
   writeResult,
   writeSchema,
@@ -48,6 +49,8 @@ export interface BenchOptions {
   readonly model: ModelSettings;
   /** What requests carry, in scenarios with a queue. */
   readonly entries?: EntrySource | undefined;
+  /** What the behaviour of the agents is given, in scenarios with one. Must be cloneable. */
+  readonly data?: unknown;
   readonly files: ProgramFiles;
   readonly koine: string;
   readonly signal: AbortSignal;
@@ -228,10 +231,12 @@ function executeOne(
       settings: { ...plan.settings, requests, agents: condition.agents ?? plan.settings.agents },
       model: seeded(options.model, planned.seed),
       entries: options.entries,
+      data: options.data,
       files: options.files,
       programs: arm.implementation === "official" ? options.programsOf?.(arm) : undefined,
       basePort: options.basePort,
       identityFolder: join(options.folder, IDENTITIES, planned.run),
+      stateFolder: join(options.folder, STATE, planned.run),
       startMs: options.startMs ?? START_MS,
       emit: (event) => recorder.emit(event),
     },

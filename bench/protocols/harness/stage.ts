@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
@@ -6,8 +7,9 @@ import type { ModelSettings } from "../models/settings.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
 import { type Arm, BENCH_EVENT, type BenchEvent, type Condition, type PlannedRun, type Settings } from "../result/index.js";
-import { edgeTo } from "../result/witness.js";
+import { CALLER, edgeBetween, edgeTo } from "../result/witness.js";
 import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
+import { type Edge, edgesOf } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
 import type { ProgramFiles } from "./programs.js";
@@ -20,6 +22,8 @@ export interface StageParts {
   readonly settings: Settings;
   readonly model: ModelSettings;
   readonly entries?: EntrySource | undefined;
+  /** What the behaviour of the agents is given. */
+  readonly data?: unknown;
   readonly files: ProgramFiles;
   /** The two programs of an implementation in another language. */
   readonly programs?: { readonly agent: Program; readonly caller: Program } | undefined;
@@ -27,13 +31,12 @@ export interface StageParts {
   readonly basePort?: number | undefined;
   /** Where private keys are while the run lasts. */
   readonly identityFolder: string;
+  /** Where agents keep what survives their process. */
+  readonly stateFolder: string;
   /** How long a process may take to start. */
   readonly startMs: number;
   emit(event: BenchEvent): void;
 }
-
-/** The name of the calling process. */
-const CALLER = "caller";
 
 /** An agent process and how to start it again. */
 interface AgentProcess {
@@ -53,6 +56,7 @@ export class Stage {
   readonly #caller: Worker;
   readonly #agents: AgentProcess[] = [];
   readonly #stopped = new Set<number>();
+  #edges: readonly Edge[] = [];
   /** Of agents that callers do not name by their URL. */
   readonly #addresses = new Map<string, string>();
   /** The first thing a process sent that is no event. */
@@ -100,7 +104,8 @@ export class Stage {
   }
 
   setEdge(edge: string, conditions: EdgeConditions): Promise<void> {
-    return this.#wire.ask("conditions", { edge, conditions: { ...this.#dose(), ...conditions } });
+    const dose = edge.startsWith(edgeTo("")) ? this.#dose() : {};
+    return this.#wire.ask("conditions", { edge, conditions: { ...dose, ...conditions } });
   }
 
   /** The process of an agent, for faults. */
@@ -121,6 +126,7 @@ export class Stage {
     const found = this.#processOf(agent);
     found.worker = this.#start(found.name, this.#parts.files.agent);
     found.restarts++;
+    found.task = { ...found.task, restarts: found.restarts };
     await this.#begin(found);
   }
 
@@ -131,6 +137,7 @@ export class Stage {
     for (const worker of workers) worker.stop();
     await Promise.all(workers.map(({ ended }) => ended));
     this.#identities?.remove();
+    rmSync(this.#parts.stateFolder, { recursive: true, force: true });
   }
 
   #start(name: string, file: string): Worker {
@@ -143,18 +150,33 @@ export class Stage {
     const { settings, basePort, startMs, planned, files } = this.#parts;
     const placed = placeAgents(settings.agents);
     const names = placed.flat();
-    const edges = names.map((name, index) => ({ edge: edgeTo(name), port: basePort === undefined ? 0 : basePort + index }));
+    this.#edges = edgesOf(names, settings.topology);
+    const edges = this.#edges.map(({ name }, index) => ({ edge: name, port: basePort === undefined ? 0 : basePort + index }));
     const open: OpenEdges = { edges, seed: planned.seed };
     const ports = await this.#wire
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
       .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
-    const urlOf = (agent: string): string => `http://127.0.0.1:${ports[edgeTo(agent)]}`;
+    const hostOf = (edge: string): string => `127.0.0.1:${ports[edge]}`;
+    const urlOf = (agent: string): string => `http://${hostOf(edgeTo(agent))}`;
+    const peersOf = (from: string) => {
+      if (settings.topology === undefined) return {};
+      const hosts = this.#edges.filter(({ to }) => to === from).map(({ name }) => hostOf(name));
+      const peers = names.filter((to) => to !== from);
+      return { hosts, peers: peers.map((agent) => ({ agent, url: `http://${hostOf(edgeBetween(from, agent))}` })) };
+    };
     await this.#identify(names.map((agent) => ({ name: agent, endpoint: urlOf(agent) })));
     for (const [index, agents] of placed.entries()) {
       const name = `agents-${index + 1}`;
       const identityOf = (agent: string) => this.#identities?.files.get(agent);
       const task = this.#agentTask(
-        agents.map((agent) => ({ name: agent, publicUrl: urlOf(agent), port: 0, identity: identityOf(agent) })),
+        agents.map((agent) => ({
+          name: agent,
+          publicUrl: urlOf(agent),
+          port: 0,
+          identity: identityOf(agent),
+          ...peersOf(agent),
+        })),
+        names,
       );
       this.#agents.push({ name, agents, worker: this.#start(name, files.agent), task, restarts: 0 });
     }
@@ -171,11 +193,13 @@ export class Stage {
     if (this.#closing) this.#identities.remove();
   }
 
-  #agentTask(agents: AgentTask["agents"]): AgentTask {
-    const { model, programs } = this.#parts;
+  #agentTask(agents: AgentTask["agents"], allAgents: readonly string[]): AgentTask {
+    const { model, programs, data, stateFolder, settings } = this.#parts;
     const known = this.#identities;
-    const identities = known && { records: known.records, callers: [known.dids.get(CALLER) ?? ""] };
-    return { ...this.#runTask(), agents, model, identities, program: programs?.agent };
+    const callers = settings.topology === undefined ? [CALLER] : [CALLER, ...allAgents];
+    const identities = known && { records: known.records, callers: callers.map((each) => known.dids.get(each) ?? "") };
+    const program = programs?.agent;
+    return { ...this.#runTask(), agents, allAgents, model, identities, program, data, stateFolder, restarts: 0 };
   }
 
   #runTask() {
@@ -193,7 +217,11 @@ export class Stage {
       ...process.task,
       agents: process.task.agents.map((each) => ({ ...each, port: portOf(started, each.name) })),
     };
-    await Promise.all(process.task.agents.map((each) => this.#wire.ask("target", { edge: edgeTo(each.name), port: each.port })));
+    await Promise.all(
+      process.task.agents.flatMap(({ name: agent, port }) =>
+        this.#edges.filter(({ to }) => to === agent).map((edge) => this.#wire.ask("target", { edge: edge.name, port })),
+      ),
+    );
     const { pid } = worker;
     emit({
       type: "process-started",

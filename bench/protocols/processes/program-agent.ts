@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { hashOf, seqOf } from "../payload.js";
-import type { ServiceEvent } from "../result/index.js";
+import type { AgentEvent } from "./agent-event.js";
 import type { NoteSender } from "./notes.js";
 import { ProgramLines } from "./program-lines.js";
 import { type AgentHost, type AgentTask, type Program, sharedConfiguration } from "./tasks.js";
@@ -10,7 +10,7 @@ const SERVED = z.strictObject({ text: z.string(), started: z.number(), ended: z.
 const LISTENING = z.strictObject({ port: z.number().int().positive(), address: z.string().optional() });
 
 /** An agent of another implementation, in a process of its own. It prints when its handler began and ended. */
-export async function openProgram(task: AgentTask, program: Program, notes: NoteSender<ServiceEvent>): Promise<AgentHost> {
+export async function openProgram(task: AgentTask, program: Program, notes: NoteSender<AgentEvent>): Promise<AgentHost> {
   const { run, origin, startMs, agents } = task;
   const [address, ...more] = agents;
   if (address === undefined || more.length > 0) throw new Error("an official implementation serves one agent per process");

@@ -3,8 +3,9 @@ import { CallSlot } from "../../../src/internal.js";
 import type { Telemetry } from "../../../src/public/telemetry.js";
 import { noTelemetry } from "../../../src/public/telemetry.js";
 import type { RunClock } from "../clock.js";
-import { hashOf, seqOf } from "../payload.js";
-import type { ServiceEvent } from "../result/index.js";
+import { hashOf, readPeerMessage, seqOf } from "../payload.js";
+import type { PeerServiceEvent, ServiceEvent } from "../result/index.js";
+import type { AgentEvent } from "./agent-event.js";
 import type { NoteSender } from "./notes.js";
 
 interface Arrival {
@@ -15,17 +16,18 @@ interface Arrival {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Record = Mutable<Omit<ServiceEvent, "stamps">> & { readonly stamps: Mutable<ServiceEvent["stamps"]> };
+type Stamped<T extends ServiceEvent | PeerServiceEvent> = Mutable<Omit<T, "stamps">> & { readonly stamps: Mutable<T["stamps"]> };
+type Record = Stamped<ServiceEvent> | Stamped<PeerServiceEvent>;
 
 /** Stamps every request of an agent, from its arrival to its reply. */
 export class ServiceLog {
   readonly #run: string;
   readonly #now: RunClock;
-  readonly #notes: NoteSender<ServiceEvent>;
+  readonly #notes: NoteSender<AgentEvent>;
   readonly #received = new WeakMap<object, number>();
   readonly #arrivals = new CallSlot<Arrival>();
 
-  constructor(run: string, now: RunClock, notes: NoteSender<ServiceEvent>) {
+  constructor(run: string, now: RunClock, notes: NoteSender<AgentEvent>) {
     this.#run = run;
     this.#now = now;
     this.#notes = notes;
@@ -45,13 +47,15 @@ export class ServiceLog {
 
   /** The handler begins. Undefined for a message that is none of the benchmark's. */
   begin(agent: string, payload: string, call: Call | undefined): Service | undefined {
-    const seq = seqOf(payload);
-    if (seq === undefined) return undefined;
+    const [seq, id] = [seqOf(payload), readPeerMessage(payload)?.id];
+    if (seq === undefined && id === undefined) return undefined;
     const arrival = this.#arrivals.of(call);
     const stamps: Record["stamps"] = { serviceStart: this.#now() };
     if (arrival?.received !== undefined) stamps.received = arrival.received;
     if (arrival !== undefined) stamps.queueStart = arrival.queueStart;
-    const record: Record = { type: "service", run: this.#run, seq, agent, stamps, payloadHash: hashOf(payload) };
+    const facts = { run: this.#run, agent, stamps, payloadHash: hashOf(payload) };
+    const record: Record =
+      seq === undefined ? { type: "peer-service", id: id ?? "", ...facts } : { type: "service", seq, ...facts };
     if (arrival !== undefined) arrival.record = record;
     return {
       end: (answer) => {

@@ -23,8 +23,18 @@ export interface AgentAddress {
   readonly publicUrl: string;
   /** Where it listens. 0: any free port. */
   readonly port: number;
+  /** Where other agents call each other too, every edge has an address of its own: the agent answers at all of these hosts. */
+  readonly hosts?: readonly string[] | undefined;
+  /** The agents that it can call. */
+  readonly peers?: readonly PeerTarget[] | undefined;
   /** The file of its identity. Undefined: it has none. */
   readonly identity?: string | undefined;
+}
+
+/** An agent, and where one particular caller reaches it. */
+export interface PeerTarget {
+  readonly agent: string;
+  readonly url: string;
 }
 
 /** One record of the registry that the processes of a run share. */
@@ -41,17 +51,29 @@ export interface IdentityTask {
 export interface AgentTask extends RunTask {
   readonly agents: readonly AgentAddress[];
   readonly model: ModelSettings;
+  /** What the behaviour of the scenario is given. */
+  readonly data?: unknown;
+  /** Where agents keep what survives their process. */
+  readonly stateFolder: string;
+  /** How often this process was started before. */
+  readonly restarts: number;
+  /** Of the whole run, in their order. */
+  readonly allAgents: readonly string[];
   /** Set in an arm with identities: who may call. */
   readonly identities?: (IdentityTask & { readonly callers: readonly string[] }) | undefined;
   /** The interpreter and the script of an implementation in another language. */
   readonly program?: Program | undefined;
 }
 
-export interface CallerTask extends RunTask {
-  readonly targets: readonly { readonly agent: string; readonly url: string }[];
-  readonly load: Load;
+/** What a client of agents is opened with. */
+export interface ClientTask extends RunTask {
+  readonly targets: readonly PeerTarget[];
   /** Set in an arm with identities: the file of the caller's own. */
   readonly identities?: (IdentityTask & { readonly own: string }) | undefined;
+}
+
+export interface CallerTask extends ClientTask {
+  readonly load: Load;
   /** What requests carry; undefined: text of the length in the settings. */
   readonly entries?: EntrySource | undefined;
   readonly program?: Program | undefined;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PEER_EVENTS } from "./peer-event.js";
 import { FAULT_KINDS, PLAN } from "./plan.js";
 
 /**
@@ -146,6 +147,9 @@ export const BENCH_EVENT = z.discriminatedUnion("type", [
   EVENTS.phase,
   EVENTS.request,
   EVENTS.service,
+  PEER_EVENTS["peer-request"],
+  PEER_EVENTS["peer-service"],
+  PEER_EVENTS.note,
   EVENTS.wire,
   EVENTS.usage,
   EVENTS.fault,

@@ -99,6 +99,10 @@ export const SETTINGS = z.strictObject({
   agents: count.min(1),
   /** Absent: `turns`. */
   dispatch: z.enum(DISPATCHES).optional(),
+  /** Which agents can call each other, each over an edge of its own. Absent: none. */
+  topology: z.enum(["mesh"]).optional(),
+  /** What agents do with a message, by name. Absent: the model answers. */
+  behaviour: name.optional(),
   /** Bytes of text in each request; 0: requests carry entries, of their own length. */
   payloadBytes: count,
   model: z.enum(["null", "scripted", "recorded", "live"]),

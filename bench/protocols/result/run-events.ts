@@ -11,6 +11,9 @@ export interface RunEvents {
   readonly phases: readonly BenchEventOf<"phase">[];
   readonly requests: readonly RequestEvent[];
   readonly services: readonly ServiceEvent[];
+  readonly peerRequests: readonly BenchEventOf<"peer-request">[];
+  readonly peerServices: readonly BenchEventOf<"peer-service">[];
+  readonly notes: readonly BenchEventOf<"note">[];
   readonly wires: readonly BenchEventOf<"wire">[];
   readonly usages: readonly BenchEventOf<"usage">[];
   readonly faults: readonly BenchEventOf<"fault">[];
@@ -57,6 +60,9 @@ function started(plan: Plan, { run, attempt }: BenchEventOf<"run-started">): Mut
     phases: [],
     requests: [],
     services: [],
+    peerRequests: [],
+    peerServices: [],
+    notes: [],
     wires: [],
     usages: [],
     faults: [],
@@ -79,6 +85,12 @@ function add(run: Mutable<RunEvents>, event: Exclude<BenchEvent, { type: "plan" 
       return void run.requests.push(event);
     case "service":
       return void run.services.push(event);
+    case "peer-request":
+      return void run.peerRequests.push(event);
+    case "peer-service":
+      return void run.peerServices.push(event);
+    case "note":
+      return void run.notes.push(event);
     case "wire":
       return void run.wires.push(event);
     case "usage":

@@ -1,4 +1,5 @@
 import type { RequestEvent } from "./event.js";
+import { lostWithItsProcess, peerProblems } from "./peer-witness.js";
 import type { Condition } from "./plan.js";
 import type { RunEvents } from "./run-events.js";
 
@@ -9,13 +10,13 @@ const COMPRESSED = 0.5;
 export function witnessProblems(events: RunEvents, condition: Condition): readonly string[] {
   const sent = events.requests.filter(({ outcome }) => outcome !== "dropped");
   if (sent.length === 0) return ["no request was sent"];
-  const problems = [...edgeProblems(events, sent), ...unseenAnswers(events, sent)];
+  const problems = [...edgeProblems(events, sent), ...unseenAnswers(events, sent), ...peerProblems(events, condition)];
   return condition.faults.length > 0 ? problems : [...problems, ...countProblems(events, sent, condition)];
 }
 
 /** Each edge carried at least the payloads that its requests and answers claim. */
 function edgeProblems({ wires }: RunEvents, sent: readonly RequestEvent[]): readonly string[] {
-  const ends = wires.filter(({ phase }) => phase === "end");
+  const ends = wires.filter(({ phase, edge }) => phase === "end" && edge.startsWith(edgeTo("")));
   const silent = ends.filter((wire) => wire.sent === 0 || wire.received === 0).map(({ edge }) => `no bytes on the edge ${edge}`);
   const short = [...new Set(sent.map(({ to }) => to))].flatMap((to) => {
     const wire = ends.find(({ edge }) => edge === edgeTo(to));
@@ -28,14 +29,22 @@ function edgeProblems({ wires }: RunEvents, sent: readonly RequestEvent[]): read
   return [...silent, ...short];
 }
 
+/** The name of the calling process. */
+export const CALLER = "caller";
+
 /** The name of the edge from the caller to an agent. */
 export function edgeTo(agent: string): string {
-  return `caller>${agent}`;
+  return edgeBetween(CALLER, agent);
 }
 
-function unseenAnswers({ services }: RunEvents, sent: readonly RequestEvent[]): readonly string[] {
+export function edgeBetween(from: string, to: string): string {
+  return `${from}>${to}`;
+}
+
+function unseenAnswers({ services, faults }: RunEvents, sent: readonly RequestEvent[]): readonly string[] {
   const seen = new Set(services.map(({ seq }) => seq));
-  const unseen = sent.filter(({ outcome, seq }) => outcome === "answered" && !seen.has(seq)).length;
+  const wasLost = ({ to, stamps }: RequestEvent): boolean => lostWithItsProcess(faults, to, stamps.done);
+  const unseen = sent.filter((each) => each.outcome === "answered" && !seen.has(each.seq) && !wasLost(each)).length;
   return unseen === 0 ? [] : [`${unseen} answers did not come from an agent`];
 }
 

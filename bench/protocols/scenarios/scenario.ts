@@ -14,6 +14,9 @@ export interface Scenario {
   /** Agents, unless the user says otherwise. */
   readonly agents: number;
   readonly dispatch: Dispatch;
+  /** Which agents call each other, and what they do with a message. Absent: none, and the model answers. */
+  readonly topology?: Settings["topology"];
+  readonly behaviour?: string;
   /** Where agents take their answers from, unless the user says otherwise. */
   readonly answers: Settings["model"];
   readonly quick: Sizes;

@@ -1,0 +1,4 @@
+import type { BehaviourFactory } from "./behaviour.js";
+
+/** What agents do with messages, by the name that a scenario gives it. One line per behaviour. */
+export const BEHAVIOURS: Readonly<Record<string, BehaviourFactory>> = {};
