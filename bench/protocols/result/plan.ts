@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-/** Version of the events and of the result file. Raised when a member changes its meaning. */
-export const SCHEMA_VERSION = 1;
+/** Version of the events and of the result file. Raised when a member changes its meaning, or a required one is added. */
+export const SCHEMA_VERSION = 2;
 
 const count = z.number().int().nonnegative();
 const name = z.string().min(1).max(200);
