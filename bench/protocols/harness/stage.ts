@@ -2,6 +2,7 @@ import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
 import type { EntrySource } from "../entries/entry.js";
+import type { Hosts } from "../hosts/hosts.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
@@ -39,6 +40,8 @@ const CALLER = "caller";
 interface AgentProcess {
   readonly name: string;
   readonly agents: readonly string[];
+  /** Written before its command line. */
+  readonly within: readonly string[];
   worker: Worker;
   task: AgentTask;
   restarts: number;
@@ -49,6 +52,7 @@ export class Stage {
   readonly now: RunClock;
   readonly #origin = clockOrigin();
   readonly #parts: StageParts;
+  readonly #hosts: Hosts | undefined;
   readonly #wire: Worker;
   readonly #caller: Worker;
   readonly #agents: AgentProcess[] = [];
@@ -61,11 +65,13 @@ export class Stage {
   #identities: RunIdentities | undefined;
 
   /** Starts the caller and the proxies; `open` starts the agents. */
-  constructor(parts: StageParts) {
+  constructor(parts: StageParts, hosts?: Hosts) {
     this.#parts = parts;
+    this.#hosts = hosts;
     this.now = runClock(this.#origin);
-    this.#wire = startWorker("wire", parts.files.wire);
-    this.#caller = this.#start("caller", parts.files.caller);
+    const within = hosts?.caller.within;
+    this.#wire = startWorker("wire", parts.files.wire, { within });
+    this.#caller = this.#start("caller", parts.files.caller, within);
   }
 
   async phase(task: PhaseTask): Promise<PhaseDone> {
@@ -99,6 +105,10 @@ export class Stage {
     );
   }
 
+  refuses(agent: string): Promise<boolean> {
+    return this.#wire.ask("refuses", edgeTo(agent));
+  }
+
   setEdge(edge: string, conditions: EdgeConditions): Promise<void> {
     return this.#wire.ask("conditions", { edge, conditions: { ...this.#dose(), ...conditions } });
   }
@@ -119,7 +129,7 @@ export class Stage {
   /** Starts the process of an agent again, at the same ports. */
   async restart(agent: string): Promise<void> {
     const found = this.#processOf(agent);
-    found.worker = this.#start(found.name, this.#parts.files.agent);
+    found.worker = this.#start(found.name, this.#parts.files.agent, found.within);
     found.restarts++;
     await this.#begin(found);
   }
@@ -131,11 +141,12 @@ export class Stage {
     for (const worker of workers) worker.stop();
     await Promise.all(workers.map(({ ended }) => ended));
     this.#identities?.remove();
+    this.#hosts?.close();
   }
 
-  #start(name: string, file: string): Worker {
+  #start(name: string, file: string, within?: readonly string[]): Worker {
     if (this.#closing) throw new Error("the run was ended");
-    return startWorker(name, file, { onNote: (note) => this.#take(name, note) });
+    return startWorker(name, file, { within, onNote: (note) => this.#take(name, note) });
   }
 
   /** Starts everything and connects the caller. */
@@ -143,7 +154,12 @@ export class Stage {
     const { settings, basePort, startMs, planned, files } = this.#parts;
     const placed = placeAgents(settings.agents);
     const names = placed.flat();
-    const edges = names.map((name, index) => ({ edge: edgeTo(name), port: basePort === undefined ? 0 : basePort + index }));
+    const hostOf = (agent: string) => this.#hosts?.of(placed.findIndex((agents) => agents.includes(agent)));
+    const edges = names.map((name, index) => ({
+      edge: edgeTo(name),
+      port: basePort === undefined ? 0 : basePort + index,
+      host: hostOf(name)?.address,
+    }));
     const open: OpenEdges = { edges, seed: planned.seed };
     const ports = await this.#wire
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
@@ -154,9 +170,16 @@ export class Stage {
       const name = `agents-${index + 1}`;
       const identityOf = (agent: string) => this.#identities?.files.get(agent);
       const task = this.#agentTask(
-        agents.map((agent) => ({ name: agent, publicUrl: urlOf(agent), port: 0, identity: identityOf(agent) })),
+        agents.map((agent) => ({
+          name: agent,
+          publicUrl: urlOf(agent),
+          port: 0,
+          host: hostOf(agent)?.address,
+          identity: identityOf(agent),
+        })),
       );
-      this.#agents.push({ name, agents, worker: this.#start(name, files.agent), task, restarts: 0 });
+      const within = this.#hosts?.of(index).within ?? [];
+      this.#agents.push({ name, agents, within, worker: this.#start(name, files.agent, within), task, restarts: 0 });
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
     await Promise.all(names.map((name) => this.setEdge(edgeTo(name), {})));

@@ -41,7 +41,7 @@ interface Work {
 }
 
 async function openAgent(address: AgentAddress, task: AgentTask, { log, model }: Work): Promise<Server> {
-  const { name, publicUrl, port } = address;
+  const { name, publicUrl, port, host } = address;
   const { arm, settings } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
@@ -67,6 +67,8 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, model }:
   return serve(echo, {
     port,
     publicUrl,
+    // The only wire to another host leads to the caller of the run.
+    ...(host === undefined ? {} : { host, openToEverybody: true }),
     // One that needs identities may lie over another, whose card it is found by. Calls of that one are refused: they prove nothing.
     protocols: protocol.needsIdentity === true ? protocols : [protocol],
     ...(await identityOptions(address, task, protocol)),

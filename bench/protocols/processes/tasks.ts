@@ -23,6 +23,8 @@ export interface AgentAddress {
   readonly publicUrl: string;
   /** Where it listens. 0: any free port. */
   readonly port: number;
+  /** The address at which it listens. Undefined: loopback. */
+  readonly host?: string | undefined;
   /** The file of its identity. Undefined: it has none. */
   readonly identity?: string | undefined;
 }
@@ -111,6 +113,6 @@ export interface PhaseDone {
 
 /** The settings that every process of an arm must use alike; compared between arms. */
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
-  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
-  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, seeded: seed >= 0 };
+  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts = 1 } = settings;
+  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
 }

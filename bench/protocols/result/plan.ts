@@ -97,6 +97,8 @@ export const SETTINGS = z.strictObject({
   seed: count,
   /** Agents that are called. A condition may have another number. */
   agents: count.min(1),
+  /** Hosts that processes are spread over, the first that of the caller. Absent: all are on this one. */
+  hosts: count.min(2).optional(),
   /** Absent: `turns`. */
   dispatch: z.enum(DISPATCHES).optional(),
   /** Bytes of text in each request; 0: requests carry entries, of their own length. */
