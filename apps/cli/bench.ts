@@ -28,6 +28,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
+import { chosenSettings, type SettingOptions } from "./bench-settings.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { ModelOptions } from "./model.js";
@@ -35,14 +36,16 @@ import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
 import { formatElapsed, startProgress } from "./progress.js";
 
-interface ScenarioOptions extends ModelOptions {
+interface ScenarioOptions extends ModelOptions, SettingOptions {
   readonly output: Format;
   readonly protocols?: readonly string[];
   readonly impl: Plan["arms"][number]["implementation"][];
   readonly features: Plan["arms"][number]["features"][];
   readonly quick?: boolean;
   readonly runs?: number;
+  /** Milliseconds; the option is in seconds. */
   readonly warmUp?: number;
+  /** Milliseconds; the option is in seconds. */
   readonly measure?: number;
   readonly requests?: number;
   readonly seed?: number;
@@ -54,13 +57,14 @@ interface ScenarioOptions extends ModelOptions {
   readonly data?: string;
   readonly payload?: number;
   readonly faults: readonly PlannedFault["kind"][];
+  /** Milliseconds; the option is in seconds. */
   readonly faultEvery?: number;
+  /** Milliseconds; the option is in seconds. */
   readonly downFor?: number;
   readonly out?: string;
   readonly force?: boolean;
   readonly resume?: boolean;
   readonly basePort?: number;
-  readonly answers: ModelSettings["kind"];
   readonly serviceMs?: number;
   readonly recording?: string;
   readonly record?: string;
@@ -158,8 +162,8 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
   const agents = limited(options.workers === undefined ? "--agents" : "--workers", options.agents ?? workers, MAX_AGENTS);
   const settings: Settings = {
     runs: options.runs ?? sizes.runs,
-    warmUpMs: options.warmUp === undefined ? sizes.warmUpMs : options.warmUp * 1_000,
-    measureMs: options.measure === undefined ? sizes.measureMs : options.measure * 1_000,
+    warmUpMs: options.warmUp ?? sizes.warmUpMs,
+    measureMs: options.measure ?? sizes.measureMs,
     requests: entries?.count ?? options.requests ?? sizes.requests,
     seed: options.seed ?? SEED,
     agents,
@@ -167,8 +171,7 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
     payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
     ...LIMITS,
-    // Nothing of this scenario could be held: it has neither a planner nor a topology to choose.
-    freeze: [],
+    ...chosenSettings(scenario, options),
   };
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
   const arms = planArms(
@@ -213,7 +216,7 @@ function identitiesOf(protocol: string): IdentityUse {
 }
 
 function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {
-  const everyMs = faultEvery === undefined ? settings.measureMs / 4 : faultEvery * 1_000;
+  const everyMs = faultEvery ?? settings.measureMs / 4;
   const agents = Array.from({ length: settings.agents }, (_, index) => `agent-${index + 1}`);
   const isNetwork = kind === "delay" || kind === "loss" || kind === "partition";
   return scheduleFaults(
@@ -222,7 +225,7 @@ function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, 
       targets: isNetwork ? agents.map(edgeTo) : agents,
       fraction: 0,
       everyMs,
-      forMs: downFor === undefined ? everyMs / 2 : downFor * 1_000,
+      forMs: downFor ?? everyMs / 2,
       untilMs: settings.measureMs,
       ...(kind === "delay" ? { delayMs: DELAY_MS } : {}),
       ...(kind === "loss" ? { share: LOSS } : {}),

@@ -12,6 +12,7 @@ export { type Verification, verifyFolder } from "./folder/verify.js";
 export type { BenchOptions, BenchProgress } from "./harness/bench.js";
 export { type IdentityUse, makePlan, type OfferedLoad, planArms, planConditions } from "./harness/make-plan.js";
 export { PROGRAMS } from "./harness/programs.js";
+export { hostsProblem, LEAST_HOSTS, MOST_HOSTS } from "./hosts/hosts.js";
 export { readRecording } from "./models/recording.js";
 export type { ModelSettings } from "./models/settings.js";
 export { officialPrograms, officialVersions } from "./official/official.js";

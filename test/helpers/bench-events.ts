@@ -1,5 +1,5 @@
 import type { BenchEvent, RequestEvent, ServiceEvent } from "../../bench/protocols/result/event.js";
-import type { Arm, Plan } from "../../bench/protocols/result/plan.js";
+import { type Arm, type Plan, SCHEMA_VERSION } from "../../bench/protocols/result/plan.js";
 
 /** Invented events for tests: three arms, two blocks, ten requests of known durations each. */
 
@@ -14,7 +14,7 @@ export const REQUESTS = 10;
 
 export function samplePlan(): Plan {
   return {
-    schema: 1,
+    schema: SCHEMA_VERSION,
     scenario: "echo",
     mode: "quick",
     settings: {

@@ -5,6 +5,7 @@ import {
   type BenchResult,
   type Condition,
   type Manifest,
+  SCHEMA_VERSION,
   summarise,
 } from "../../bench/protocols/result/index.js";
 import { samplePlan, sampleRequest } from "./bench-events.js";
@@ -132,7 +133,7 @@ export function inventedResult(options: Invented = {}): BenchResult {
 export function inventedManifest({ plan }: BenchResult): Manifest {
   const sha256 = "ab".repeat(32);
   return {
-    schema: 1,
+    schema: SCHEMA_VERSION,
     koine: "0.1.0",
     commit: "0123456789abcdef0123456789abcdef01234567",
     dirty: true,

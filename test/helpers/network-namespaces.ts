@@ -28,7 +28,7 @@ export function namespacesAvailable(): boolean {
   if (!made && process.env["CI"]) throw new Error("network namespaces cannot be made: iproute2 and root are needed");
   if (!made)
     process.stderr.write(
-      "\n*** SKIPPED: network namespaces need iproute2 and root. The tests of clear text upstreams did not run. ***\n\n",
+      "\n*** SKIPPED: network namespaces need iproute2 and root. Tests with several hosts did not run. ***\n\n",
     );
   return made;
 }

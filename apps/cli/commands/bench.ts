@@ -5,6 +5,7 @@ import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
 const IMPLEMENTATIONS = ["koine", "official"] as const;
 const FEATURES = ["envelope", "full"] as const;
 const ANSWERS = ["null", "scripted", "recorded", "live"] as const;
+const FREEZE = ["topology", "planner"] as const;
 const FAULTS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
 /** A scenario of the benchmark, which is loaded only when it runs. */
 interface ScenarioCommand {
@@ -22,7 +23,8 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
       command
         .option("--clients <number>", "clients of the closed loop (default: 1)", parseCount)
         .option("--agents <number>", "agents that are called in turn, a process each (default: 1)", parseCount)
-        .option("--payload <bytes>", "text in each request (default: 256)", parseCount),
+        .option("--payload <bytes>", "text in each request (default: 256)", parseCount)
+        .addOption(hostsOption()),
   },
   "streaming-queue": {
     about: "a coordinator and workers that share one queue of questions: latency and balance under load",
@@ -38,7 +40,8 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
         .option(
           "--data <file>",
           "take the questions from this file, one JSON object with id and q per line (default: made from the seed)",
-        ),
+        )
+        .addOption(hostsOption()),
   },
 };
 
@@ -90,6 +93,9 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
       .addOption(
         choiceList("--features <list>", "a bare message, or streams and tasks too", FEATURES).default(["envelope"], "envelope"),
       )
+      .addOption(
+        choiceList("--freeze <list>", "hold what a scenario otherwise decides while it runs", FREEZE).default([], "nothing"),
+      )
       .addOption(new Option("--quick", "three short runs; the result is marked as such").conflicts("full"))
       .option("--full", "ten runs (default)")
       .option("--runs <number>", "runs of each arm, one per block (R)", parseCount)
@@ -117,6 +123,13 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
     .option("--record <file>", "keep the answers of the mode `live` in this file")
     .option("--model-rate <number>", "the most requests per second to the model", parseCount)
     .action(lazyAction(async () => (await import("../bench.js")).benchScenario(name)));
+}
+
+function hostsOption(): Option {
+  return new Option(
+    "--hosts <number>",
+    "agents on hosts of their own, which are network namespaces joined to the caller's (Linux; default: 1)",
+  ).argParser(parseCount);
 }
 
 function listOption(flags: string, description: string): Option {

@@ -13,7 +13,7 @@ import {
 } from "../processes/tasks.js";
 import type { Dispatch, RequestEvent } from "../result/index.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
-import { type Dispatcher, inTurn, sharedQueue } from "./dispatcher.js";
+import { type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
 import { drive, WARM_UP_FROM } from "./load.js";
 import { openProgramClient } from "./program-client.js";
@@ -36,7 +36,7 @@ export class Caller {
     this.#client = client;
     this.#now = runClock(task.origin);
     this.#notes = notes;
-    this.#dispatcher = DISPATCHERS[task.settings.dispatch ?? "turns"](task.targets.map(({ agent }) => agent));
+    this.#dispatcher = dispatcherOf(task);
     this.#payload = payloadsOf(task);
   }
 
@@ -57,6 +57,7 @@ export class Caller {
       "plug-in.implementation": arm.implementation,
       "plug-in.features": arm.features,
       dispatch: settings.dispatch ?? "turns",
+      freeze: settings.freeze.join(",") || "nothing",
       loop: load.loop,
       concurrency: load.loop === "closed" ? load.clients : load.inFlight,
     };
@@ -132,6 +133,11 @@ export class Caller {
       ...(outcome === "answered" ? { answerHash: hashOf(answer) } : {}),
     });
   }
+}
+
+function dispatcherOf({ settings: { dispatch = "turns", freeze }, targets }: CallerTask): Dispatcher {
+  const agents = targets.map(({ agent }) => agent);
+  return dispatch === "queue" && freeze.includes("topology") ? ownQueues(agents) : DISPATCHERS[dispatch](agents);
 }
 
 /** The addressee of a request that was never sent. */

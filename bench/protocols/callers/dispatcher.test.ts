@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inTurn, sharedQueue } from "./dispatcher.js";
+import { inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
 
 it("gives requests to agents in turn, busy or not", async () => {
   const turns = inTurn(["a", "b"]);
@@ -33,4 +33,17 @@ it("lets every idle agent work, with fewer requests in flight than agents", asyn
     queue.release(agent);
   }
   expect(got.join("")).toBe("abcabc");
+});
+
+it("makes an entry wait for the agent of its number, even if another is idle", async () => {
+  const queues = ownQueues(["a", "b"]);
+  const got: string[] = [];
+  const take = (seq: number) => queues.take(seq).then((agent) => got.push(`${seq}${agent}`));
+  const [, , later] = [take(0), take(1), take(2)];
+  queues.release("b");
+  await take(3);
+  expect(got).toEqual(["0a", "1b", "3b"]);
+  queues.release("a");
+  await later;
+  expect(got).toEqual(["0a", "1b", "3b", "2a"]);
 });

@@ -32,3 +32,20 @@ export function sharedQueue(agents: readonly string[]): Dispatcher {
     },
   };
 }
+
+/**
+ * A queue for each agent: an entry waits for the agent of its number, whoever is free. The topology is then the same in every arm, and not what
+ * the speed of an arm makes of it.
+ */
+export function ownQueues(agents: readonly string[]): Dispatcher {
+  const queues = new Map(agents.map((agent) => [agent, sharedQueue([agent])]));
+  const queueOf = (agent: string): Dispatcher => {
+    const found = queues.get(agent);
+    if (found === undefined) throw new Error(`there is no agent ${agent}`);
+    return found;
+  };
+  return {
+    take: (seq) => queueOf(agents[seq % agents.length] ?? "").take(seq),
+    release: (agent) => queueOf(agent).release(agent),
+  };
+}

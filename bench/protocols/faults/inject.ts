@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BenchEvent, PlannedFault } from "../result/index.js";
 import type { EdgeConditions } from "../wire/edge-proxy.js";
@@ -16,6 +15,8 @@ export interface FaultStage {
     };
     readonly port: number;
   };
+  /** Whether connections to this agent are refused. */
+  refuses(agent: string): Promise<boolean>;
   setEdge(edge: string, conditions: EdgeConditions): Promise<void>;
   markStopped(pid: number, isStopped: boolean): Promise<void>;
   restart(agent: string): Promise<void>;
@@ -58,7 +59,7 @@ const BEGIN: Readonly<Record<PlannedFault["kind"], Begin>> = {
     worker.signal("SIGKILL");
     await worker.ended;
     await until(() => !isAlive(worker.pid), `process ${worker.pid} to be gone`);
-    await until(() => refuses(port), `port ${port} to refuse connections`);
+    await until(() => stage.refuses(target), `port ${port} to refuse connections`);
     return () => stage.restart(target);
   },
   async stop(stage, { target }) {
@@ -74,7 +75,7 @@ const BEGIN: Readonly<Record<PlannedFault["kind"], Begin>> = {
   async listener(stage, { target }) {
     const { worker, port } = stage.workerOf(target);
     await worker.ask("closeListeners");
-    await until(() => refuses(port), `port ${port} to refuse connections`);
+    await until(() => stage.refuses(target), `port ${port} to refuse connections`);
     return () => worker.ask("reopenListeners");
   },
   delay: (stage, { target, delayMs = 0 }) => edge(stage, target, { toAgentMs: delayMs, toCallerMs: delayMs }),
@@ -108,16 +109,4 @@ function isStopped(pid: number): boolean {
   } catch {
     return true;
   }
-}
-
-function refuses(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    const settle = (refused: boolean): void => {
-      socket.destroy();
-      resolve(refused);
-    };
-    socket.once("connect", () => settle(false));
-    socket.once("error", () => settle(true));
-  });
 }

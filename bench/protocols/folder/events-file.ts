@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, openSync, truncateSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { BENCH_EVENT, type BenchEvent } from "../result/index.js";
+import { otherVersion } from "./version.js";
 
 /** Written at once, or after so long; a killed benchmark loses at most so much. */
 const BUFFER_CHARS = 64 * 1024;
@@ -94,6 +95,8 @@ function parseEvent(text: string, where: string): BenchEvent {
   } catch {
     throw new Error(`${where}: not JSON`);
   }
+  const old = typeof value === "object" && value !== null && "plan" in value ? otherVersion(value.plan) : undefined;
+  if (old !== undefined) throw new Error(`${where}: the plan ${old}`);
   const read = BENCH_EVENT.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from "node:path";
 import type { z } from "zod";
 import { type BenchResult, MANIFEST, type Manifest, RESULT, resultJsonSchema } from "../result/index.js";
+import { otherVersion } from "./version.js";
 
 /** The files of a result folder. */
 export const FILES = {
@@ -78,6 +79,8 @@ function readFile<T>(folder: string, file: string, schema: z.ZodType<T>): T {
     const missing = thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
     throw new FolderError(missing ? `${path} does not exist: ${folder} is no result of a benchmark` : `${path} is not JSON`);
   }
+  const old = otherVersion(value);
+  if (old !== undefined) throw new FolderError(`${path} ${old}`);
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;

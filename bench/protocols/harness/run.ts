@@ -1,4 +1,5 @@
 import { injectFaults } from "../faults/inject.js";
+import { Hosts } from "../hosts/hosts.js";
 import type { BenchEvent, BenchEventOf } from "../result/index.js";
 import { Stage, type StageParts } from "./stage.js";
 
@@ -23,7 +24,9 @@ export async function executeRun(parts: StageParts, attempt: number, signal: Abo
     emit(event);
     return event;
   };
-  const stage = new Stage(parts);
+  const hosts = await openHosts(parts);
+  if (hosts instanceof Error) return end("failed", hosts.message.slice(0, MAX_REASON));
+  const stage = new Stage(parts, hosts);
   // Ends every process, so that whatever is under way fails at once.
   const stop = (): void => void stage.close();
   signal.addEventListener("abort", stop, { once: true });
@@ -40,6 +43,14 @@ export async function executeRun(parts: StageParts, attempt: number, signal: Abo
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Undefined: everything runs on this host. */
+async function openHosts({ settings, startMs }: StageParts): Promise<Hosts | Error | undefined> {
+  if (settings.hosts === undefined) return undefined;
+  return Hosts.open(settings.hosts, startMs).catch((thrown: unknown) =>
+    thrown instanceof Error ? thrown : new Error(String(thrown)),
+  );
 }
 
 async function measure(stage: Stage, { planned, settings, condition, emit }: StageParts, signal: AbortSignal): Promise<void> {

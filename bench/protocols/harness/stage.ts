@@ -3,6 +3,7 @@ import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
 import type { EntrySource } from "../entries/entry.js";
+import type { Hosts } from "../hosts/hosts.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
@@ -12,6 +13,7 @@ import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
 import { type Edge, edgesOf } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
+import { portOf, portProblem } from "./ports.js";
 import type { ProgramFiles } from "./programs.js";
 
 /** What a run is staged from. */
@@ -42,6 +44,8 @@ export interface StageParts {
 interface AgentProcess {
   readonly name: string;
   readonly agents: readonly string[];
+  /** Written before its command line. */
+  readonly within: readonly string[];
   worker: Worker;
   task: AgentTask;
   restarts: number;
@@ -52,6 +56,7 @@ export class Stage {
   readonly now: RunClock;
   readonly #origin = clockOrigin();
   readonly #parts: StageParts;
+  readonly #hosts: Hosts | undefined;
   readonly #wire: Worker;
   readonly #caller: Worker;
   readonly #agents: AgentProcess[] = [];
@@ -65,11 +70,13 @@ export class Stage {
   #identities: RunIdentities | undefined;
 
   /** Starts the caller and the proxies; `open` starts the agents. */
-  constructor(parts: StageParts) {
+  constructor(parts: StageParts, hosts?: Hosts) {
     this.#parts = parts;
+    this.#hosts = hosts;
     this.now = runClock(this.#origin);
-    this.#wire = startWorker("wire", parts.files.wire);
-    this.#caller = this.#start("caller", parts.files.caller);
+    const within = hosts?.caller.within;
+    this.#wire = startWorker("wire", parts.files.wire, { within });
+    this.#caller = this.#start("caller", parts.files.caller, within);
   }
 
   async phase(task: PhaseTask): Promise<PhaseDone> {
@@ -103,6 +110,10 @@ export class Stage {
     );
   }
 
+  refuses(agent: string): Promise<boolean> {
+    return this.#wire.ask("refuses", edgeTo(agent));
+  }
+
   setEdge(edge: string, conditions: EdgeConditions): Promise<void> {
     const dose = edge.startsWith(edgeTo("")) ? this.#dose() : {};
     return this.#wire.ask("conditions", { edge, conditions: { ...dose, ...conditions } });
@@ -124,7 +135,7 @@ export class Stage {
   /** Starts the process of an agent again, at the same ports. */
   async restart(agent: string): Promise<void> {
     const found = this.#processOf(agent);
-    found.worker = this.#start(found.name, this.#parts.files.agent);
+    found.worker = this.#start(found.name, this.#parts.files.agent, found.within);
     found.restarts++;
     found.task = { ...found.task, restarts: found.restarts };
     await this.#begin(found);
@@ -138,33 +149,39 @@ export class Stage {
     await Promise.all(workers.map(({ ended }) => ended));
     this.#identities?.remove();
     rmSync(this.#parts.stateFolder, { recursive: true, force: true });
+    this.#hosts?.close();
   }
 
-  #start(name: string, file: string): Worker {
+  #start(name: string, file: string, within?: readonly string[]): Worker {
     if (this.#closing) throw new Error("the run was ended");
-    return startWorker(name, file, { onNote: (note) => this.#take(name, note) });
+    return startWorker(name, file, { within, onNote: (note) => this.#take(name, note) });
   }
 
   /** Starts everything and connects the caller. */
   async open(): Promise<void> {
     const { settings, basePort, startMs, planned, files } = this.#parts;
     const placed = placeAgents(settings.agents);
-    const names = placed.flat();
-    this.#edges = edgesOf(names, settings.topology);
-    const edges = this.#edges.map(({ name }, index) => ({ edge: name, port: basePort === undefined ? 0 : basePort + index }));
+    const all = placed.flat();
+    this.#edges = edgesOf(all, settings.topology);
+    const hostOf = (agent: string) => this.#hosts?.of(placed.findIndex((agents) => agents.includes(agent)));
+    const edges = this.#edges.map(({ name, to }, index) => ({
+      edge: name,
+      port: basePort === undefined ? 0 : basePort + index,
+      host: hostOf(to)?.address,
+    }));
     const open: OpenEdges = { edges, seed: planned.seed };
     const ports = await this.#wire
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
       .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
-    const hostOf = (edge: string): string => `127.0.0.1:${ports[edge]}`;
-    const urlOf = (agent: string): string => `http://${hostOf(edgeTo(agent))}`;
+    const proxyOf = (edge: string): string => `127.0.0.1:${ports[edge]}`;
+    const urlOf = (agent: string): string => `http://${proxyOf(edgeTo(agent))}`;
     const peersOf = (from: string) => {
       if (settings.topology === undefined) return {};
-      const hosts = this.#edges.filter(({ to }) => to === from).map(({ name }) => hostOf(name));
-      const peers = names.filter((to) => to !== from);
-      return { hosts, peers: peers.map((agent) => ({ agent, url: `http://${hostOf(edgeBetween(from, agent))}` })) };
+      const names = this.#edges.filter(({ to }) => to === from).map(({ name }) => proxyOf(name));
+      const peers = all.filter((to) => to !== from);
+      return { names, peers: peers.map((agent) => ({ agent, url: `http://${proxyOf(edgeBetween(from, agent))}` })) };
     };
-    await this.#identify(names.map((agent) => ({ name: agent, endpoint: urlOf(agent) })));
+    await this.#identify(all.map((agent) => ({ name: agent, endpoint: urlOf(agent) })));
     for (const [index, agents] of placed.entries()) {
       const name = `agents-${index + 1}`;
       const identityOf = (agent: string) => this.#identities?.files.get(agent);
@@ -173,16 +190,18 @@ export class Stage {
           name: agent,
           publicUrl: urlOf(agent),
           port: 0,
+          host: hostOf(agent)?.address,
           identity: identityOf(agent),
           ...peersOf(agent),
         })),
-        names,
+        all,
       );
-      this.#agents.push({ name, agents, worker: this.#start(name, files.agent), task, restarts: 0 });
+      const within = this.#hosts?.of(index).within ?? [];
+      this.#agents.push({ name, agents, within, worker: this.#start(name, files.agent, within), task, restarts: 0 });
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
-    await Promise.all(names.map((name) => this.setEdge(edgeTo(name), {})));
-    await this.#connect(names.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) })));
+    await Promise.all(all.map((name) => this.setEdge(edgeTo(name), {})));
+    await this.#connect(all.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) })));
   }
 
   async #identify(agents: readonly { readonly name: string; readonly endpoint: string }[]): Promise<void> {
@@ -276,17 +295,4 @@ export class Stage {
 
 function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
   return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
-}
-
-function portOf({ ports }: AgentStarted, agent: string): number {
-  const port: unknown = ports?.[agent];
-  if (typeof port !== "number" || !Number.isInteger(port) || port <= 0)
-    throw new Error(`the process of ${agent} does not say where it listens`);
-  return port;
-}
-
-function portProblem(thrown: unknown): Error {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const port = /EADDRINUSE[^\n]*:(\d+)/.exec(text)?.[1];
-  return new Error(port === undefined ? text : `port ${port} is already in use; choose another --base-port, or none`);
 }

@@ -112,7 +112,7 @@ interface Work {
 }
 
 async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }: Work): Promise<Server> {
-  const { name, publicUrl, port, hosts } = address;
+  const { name, publicUrl, port, host, names } = address;
   const { arm, settings } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
@@ -137,7 +137,9 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
   });
   return serve(echo, {
     port,
-    ...(hosts === undefined ? { publicUrl } : { names: hosts }),
+    ...(names === undefined ? { publicUrl } : { names }),
+    // The only wire to another host leads to the caller of the run.
+    ...(host === undefined ? {} : { host, openToEverybody: true }),
     // One that needs identities may lie over another, whose card it is found by. Calls of that one are refused: they prove nothing.
     protocols: protocol.needsIdentity === true ? protocols : [protocol],
     ...(await identityOptions(address, task, protocol)),

@@ -23,8 +23,10 @@ export interface AgentAddress {
   readonly publicUrl: string;
   /** Where it listens. 0: any free port. */
   readonly port: number;
-  /** Where other agents call each other too, every edge has an address of its own: the agent answers at all of these hosts. */
-  readonly hosts?: readonly string[] | undefined;
+  /** The address at which it listens. Undefined: loopback. */
+  readonly host?: string | undefined;
+  /** Where other agents call each other too, every edge has an address of its own: the agent answers at all of these. */
+  readonly names?: readonly string[] | undefined;
   /** The agents that it can call. */
   readonly peers?: readonly PeerTarget[] | undefined;
   /** The file of its identity. Undefined: it has none. */
@@ -133,6 +135,6 @@ export interface PhaseDone {
 
 /** The settings that every process of an arm must use alike; compared between arms. */
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
-  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
-  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, seeded: seed >= 0 };
+  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts = 1 } = settings;
+  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
 }

@@ -3,7 +3,12 @@ import { answerCommands } from "../../harness/worker.js";
 import { type EdgeConditions, type EdgeCounts, EdgeProxy } from "../wire/edge-proxy.js";
 
 export interface OpenEdges {
-  readonly edges: readonly { readonly edge: string; readonly port: number }[];
+  readonly edges: readonly {
+    readonly edge: string;
+    readonly port: number;
+    /** The address of the agent. Undefined: loopback. */
+    readonly host?: string | undefined;
+  }[];
   readonly seed: number;
 }
 
@@ -28,8 +33,8 @@ process.on("disconnect", () => {
 answerCommands({
   /** Returns the port of each edge. */
   async open({ edges, seed }: OpenEdges): Promise<Readonly<Record<string, number>>> {
-    const opened = edges.map(async ({ edge, port }, index) => {
-      const proxy = new EdgeProxy(seed + index);
+    const opened = edges.map(async ({ edge, port, host }, index) => {
+      const proxy = new EdgeProxy(seed + index, host);
       proxies.set(edge, proxy);
       return [edge, await proxy.listen(port)] as const;
     });
@@ -41,6 +46,8 @@ answerCommands({
   conditions: ({ edge, conditions }: { readonly edge: string; readonly conditions: EdgeConditions }) => {
     proxyOf(edge).conditions = conditions;
   },
+  /** Whether the agent at the end of an edge refuses connections. */
+  refuses: (edge: string): Promise<boolean> => proxyOf(edge).isRefused(),
   counts: (): Readonly<Record<string, EdgeCounts>> =>
     Object.fromEntries([...proxies].map(([edge, proxy]) => [edge, proxy.counts])),
   guard: (pids: readonly number[]) => {

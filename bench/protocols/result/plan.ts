@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-/** Version of the events and of the result file. Raised when a member changes its meaning. */
-export const SCHEMA_VERSION = 1;
+/** Version of the events and of the result file. Raised when a member changes its meaning, or a required one is added. */
+export const SCHEMA_VERSION = 2;
 
 const count = z.number().int().nonnegative();
 const name = z.string().min(1).max(200);
@@ -97,6 +97,8 @@ export const SETTINGS = z.strictObject({
   seed: count,
   /** Agents that are called. A condition may have another number. */
   agents: count.min(1),
+  /** Hosts that processes are spread over, the first that of the caller. Absent: all are on this one. */
+  hosts: count.min(2).optional(),
   /** Absent: `turns`. */
   dispatch: z.enum(DISPATCHES).optional(),
   /** Which agents can call each other, each over an edge of its own. Absent: none. */

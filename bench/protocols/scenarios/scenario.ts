@@ -19,6 +19,8 @@ export interface Scenario {
   readonly behaviour?: string;
   /** Where agents take their answers from, unless the user says otherwise. */
   readonly answers: Settings["model"];
+  /** What `--freeze` may hold fixed in it. Absent: nothing. */
+  readonly canFreeze?: Settings["freeze"];
   readonly quick: Sizes;
   readonly full: Sizes;
 }

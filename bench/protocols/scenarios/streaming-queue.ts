@@ -10,6 +10,8 @@ export const streamingQueue: Scenario = {
   agents: 4,
   dispatch: "queue",
   answers: "scripted",
+  // Which worker gets an entry.
+  canFreeze: ["topology"],
   quick: { runs: 3, warmUpMs: 300, measureMs: 60_000, requests: 200 },
   full: { runs: 10, warmUpMs: 2_000, measureMs: 600_000, requests: 1_000 },
 };

@@ -62,6 +62,19 @@ export class EdgeProxy {
     for (const pair of this.#pairs) pair.resume();
   }
 
+  /** Whether the agent refuses connections: tried past the proxy, and not counted. */
+  isRefused(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = dial(this.#port, this.#host);
+      const settle = (refused: boolean): void => {
+        socket.destroy();
+        resolve(refused);
+      };
+      socket.once("connect", () => settle(false));
+      socket.once("error", () => settle(true));
+    });
+  }
+
   close(): void {
     this.#server.close();
     for (const pair of this.#pairs) pair.end();
