@@ -21,6 +21,7 @@ import type { AdoptContext } from "./adopt-context.js";
 import { cancelAdopted, closeAdoptedSession } from "./cancel-adopted.js";
 import { bridgedCard, type CardPolicy } from "./card-policy.js";
 import { emulationMarks, emulationRefused } from "./emulation.js";
+import { forwardAuthored } from "./forward-authored.js";
 import { LossCounter, type LossReport } from "./loss-report.js";
 import { relayTasks } from "./relay.js";
 import type { Upstream } from "./upstream.js";
@@ -201,6 +202,7 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     relayed: () => (mode === "relay" && !callers.sendsCredentialsOn ? upstream.peer?.() : undefined),
     onLoss: (loss: Loss) => counter.add(loss),
     cancel: cancelAdopted(context),
+    forward: forwardAuthored(context),
     taskMetadata: (operation) => emulationMarks(upstream, operation),
     answers(operation: Operation, call) {
       const refused = anonymousRefusal(operation, call, { mode, card, sendsCredentialsOn: callers.sendsCredentialsOn });

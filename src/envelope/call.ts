@@ -1,5 +1,6 @@
 import type { CallerCredential } from "./caller-credential.js";
 import { type Cancel, CancelSource, signalOf } from "./cancel.js";
+import type { Proof } from "./envelope.js";
 import { type Floor, NO_FLOOR, raiseFloor } from "./floor.js";
 import type { Call, CallChange, Loss, LossSink, Principal, Via } from "./handler.js";
 import { type Head, NO_HEAD } from "./head.js";
@@ -104,7 +105,7 @@ class LazyCall implements Call {
   derive(change: CallChange): Call {
     return new LazyCall(
       change.agent ?? this.agent,
-      this.caller,
+      change.caller ?? this.caller,
       change.via ?? this.via,
       change.parameters ?? this.parameters,
       change.hops ?? this.hops,
@@ -176,6 +177,16 @@ export interface Probe {
 
 /** On received calls, and separate from `healthChecks`: what a caller says about itself allows nothing. */
 export const receivedProbes = new CallSlot<Probe>();
+
+/** A request about a task that its author proved for the agent which does the work. */
+export interface AuthoredRequest {
+  /** The id that the agent gave the task. */
+  readonly taskId: string;
+  readonly proof: Proof;
+}
+
+/** On such calls. A gateway passes them on with the proof: at the agent the task belongs to the author, and not to the gateway. */
+export const authoredRequests = new CallSlot<AuthoredRequest>();
 
 function earlier(a: Maybe<number>, b: Maybe<number>): Maybe<number> {
   if (a === undefined) return b;

@@ -54,6 +54,8 @@ export interface Via {
 
 export interface CallChange {
   readonly agent?: string;
+  /** The verified author of the message or request, where another caller only brings it. What the call creates is the author's. */
+  readonly caller?: Principal;
   readonly via?: Via;
   readonly parameters?: Head;
   readonly deadline?: number;

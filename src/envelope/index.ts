@@ -4,7 +4,9 @@ export { ARTIFACT_MEMBER, artifactRefsOf, withReferredParts } from "./artifact-r
 export { decodeBase64, encodeBase64 } from "./base64.js";
 export {
   ANONYMOUS,
+  type AuthoredRequest,
   asProbe,
+  authoredRequests,
   CallSlot,
   type CallStart,
   healthChecks,

@@ -88,6 +88,8 @@ export interface Agent extends AddressBook {
   answers?(operation: Operation, call: Call): Maybe<Reply>;
   /** Cancels work at an upstream, by the state stored with its task. */
   cancel?(saved: Json, call: Call): Promise<void>;
+  /** Answers a request about a task at an upstream, if its author proved it for the upstream. Undefined: it is answered by the runtime. */
+  forward?(operation: OperationOf<"task.get" | "task.cancel" | "task.subscribe">, saved: Json, call: Call): Maybe<Reply>;
   /** The initial metadata of a new task. */
   taskMetadata?(operation: OperationOf<"send">): Maybe<Metadata>;
   /** Called for what could not be translated between a caller and this agent. */

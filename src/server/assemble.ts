@@ -186,6 +186,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
         handle: servedFunction(each, { onError: options.onError, large, reach: reach.class }),
         restartable: each.restartable,
         cancel: each.cancel?.bind(each),
+        forward: each.forward?.bind(each),
         marks: each.taskMetadata?.bind(each),
       },
     ]),

@@ -18,7 +18,7 @@ export { InboundMessage } from "./messages.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
 export type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
-export type { FetchPart, ReadPart, RuntimeAgent } from "./runtime-context.js";
+export type { FetchPart, ForwardedOperation, ReadPart, RuntimeAgent } from "./runtime-context.js";
 export type {
   Appended,
   Batch,

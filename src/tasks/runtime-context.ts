@@ -1,4 +1,4 @@
-import type { AgentError, Call, IdSource, Json, Maybe, Metadata, OperationOf, Part } from "../envelope/index.js";
+import type { AgentError, Call, IdSource, Json, Maybe, Metadata, OperationOf, Part, Reply } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
@@ -6,6 +6,9 @@ import type { PushPort } from "./push-port.js";
 import { Shares } from "./shares.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
+
+/** The requests about a task that can be answered at an upstream. */
+export type ForwardedOperation = OperationOf<"task.get" | "task.cancel" | "task.subscribe">;
 
 /** An agent as the runtime serves it. */
 export interface RuntimeAgent {
@@ -17,6 +20,11 @@ export interface RuntimeAgent {
    * it throws is returned to the caller of cancel, and the task continues.
    */
   readonly cancel?: Maybe<(saved: Json, call: Call) => Promise<void>>;
+  /**
+   * Answers a request about a task at the upstream, identified by the saved state, if its author proved it for the upstream. Undefined: it
+   * is answered here.
+   */
+  readonly forward?: Maybe<(operation: ForwardedOperation, saved: Json, call: Call) => Maybe<Reply>>;
   /** Metadata of each new task. */
   readonly marks?: Maybe<(operation: OperationOf<"send">) => Maybe<Metadata>>;
 }

@@ -1,13 +1,16 @@
 import {
   AgentError,
   type AgentEvent,
+  authoredRequests,
   type Call,
   type EventOf,
   isInterrupted,
   isTerminal,
+  type Maybe,
   type OperationOf,
 } from "../envelope/index.js";
 import { EventStream } from "./event-stream.js";
+import { forwardedAnswer, forwardedOr } from "./forwarded.js";
 import { JournalReader, type Reading } from "./journal-reader.js";
 import { snapshotAtCursor, snapshotOf } from "./read-snapshot.js";
 import { checkHistoryLength, taskNotFound } from "./refusals.js";
@@ -17,6 +20,8 @@ import { taskEvent, withHistory } from "./send.js";
 /** Returns the task. */
 export async function getTask(context: RuntimeContext, operation: OperationOf<"task.get">, call: Call): Promise<AgentEvent> {
   checkHistoryLength(operation.historyLength);
+  const answer = await forwardedAnswer(context, operation, call);
+  if (answer !== undefined) return answer;
   return taskEvent(context, await snapshotOf(context, operation.taskId, call.caller.owner), operation.historyLength);
 }
 
@@ -51,7 +56,7 @@ export async function cancelTask(
 ): Promise<AgentEvent> {
   const { taskId, onlyOnce } = operation;
   const { owner } = call.caller;
-  const elsewhere = await canceledElsewhere(context, taskId, call);
+  const elsewhere = await canceledElsewhere(context, operation, call);
   const requested = await context.store.requestCancel(taskId, owner);
   if (requested === undefined) throw taskNotFound(taskId);
   if (requested.outcome === "notified") await stopped(context, taskId, call);
@@ -59,21 +64,30 @@ export async function cancelTask(
   const { status } = snapshot.task;
   if (requested.outcome === "canceled") context.push?.nudge();
   const wasCanceled = requested.outcome === "closed" && status.state === "canceled";
-  if (isTerminal(status.state) && (status.state !== "canceled" || (wasCanceled && onlyOnce === true && !elsewhere))) {
+  if (
+    isTerminal(status.state) &&
+    (status.state !== "canceled" || (wasCanceled && onlyOnce === true && elsewhere === undefined))
+  ) {
     throw new AgentError("not_cancelable", `the task is ${status.state}`, { detail: { taskId } });
   }
-  return taskEvent(context, snapshot, undefined);
+  return elsewhere?.answer ?? taskEvent(context, snapshot, undefined);
 }
 
 /** Cancels the work on the upstream first, if the agent has one; its last events may still arrive here. */
-async function canceledElsewhere(context: RuntimeContext, taskId: string, call: Call): Promise<boolean> {
+async function canceledElsewhere(
+  context: RuntimeContext,
+  operation: OperationOf<"task.cancel">,
+  call: Call,
+): Promise<Maybe<{ readonly answer: Maybe<AgentEvent> }>> {
+  const { taskId } = operation;
   const facts = await context.store.facts(taskId, call.caller.owner);
-  if (facts?.saved === undefined || isTerminal(facts.state)) return false;
+  if (facts?.saved === undefined || isTerminal(facts.state)) return undefined;
   const agent = context.agents.get(facts.agent);
-  if (agent?.cancel === undefined) return false;
-  await agent.cancel(facts.saved, call);
+  if (agent?.cancel === undefined) return undefined;
+  const answer = await forwardedAnswer(context, operation, call);
+  if (answer === undefined) await agent.cancel(facts.saved, call);
   if (!isInterrupted(facts.state)) await ended(context, taskId, facts.seq, call);
-  return true;
+  return { answer };
 }
 
 /** Stops a local run at once. Another holder sees the request in its next write or renewal. */
@@ -94,7 +108,16 @@ async function ended(context: RuntimeContext, taskId: string, after: number, cal
 }
 
 /** The task, then its events. With a cursor: the task at the cursor, then every later entry. */
-export function subscribe(context: RuntimeContext, operation: OperationOf<"task.subscribe">, call: Call): EventStream {
+export function subscribe(
+  context: RuntimeContext,
+  operation: OperationOf<"task.subscribe">,
+  call: Call,
+): AsyncIterable<AgentEvent> {
+  const own = (): EventStream => journalOf(context, operation, call);
+  return authoredRequests.of(call) === undefined ? own() : forwardedOr(context, operation, call, own);
+}
+
+function journalOf(context: RuntimeContext, operation: OperationOf<"task.subscribe">, call: Call): EventStream {
   return new EventStream(async () => new JournalReader(context, await readingOf(context, operation, call), call));
 }
 

@@ -206,7 +206,7 @@ test("calls that fail are repeated under the same protection: nothing leaves wit
   const log = world.log.all().length;
   const answer = await fetch(sent.url, { method: "POST", headers: plain, body: sent.body });
   // The message itself is signed for this server, and so it is verified: by whom it is, not who brought it.
-  expect(await answer.text()).toContain("anonymous:anonymous: hello");
+  expect(await answer.text()).toContain(`did:${ann.did}: hello`);
   expect(world.log.all().length).toBe(log);
 });
 

@@ -1,11 +1,14 @@
 import {
   AgentError,
   type AgentEvent,
+  type AuthoredRequest,
+  authoredRequests,
   type Call,
   isPromise,
   isProtected,
   type Maybe,
   type Operation,
+  RecentMap,
   type Reply,
   raiseFloor,
   startCall,
@@ -18,15 +21,19 @@ import { tlsProtection } from "../tls-protection.js";
 import { agentDid, calledAgent, offersSessions } from "./agent-did.js";
 import { namedByPeer, SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
-import { SignedMessages } from "./message/signed-messages.js";
+import { SignedMessages, type VerifiedAnswer } from "./message/signed-messages.js";
+import { isTaskOperation, signTaskRequest } from "./message/task-request.js";
 import { callSessions, sessionReceivers } from "./session/call-session.js";
 import { PeerSessions } from "./session/peer-sessions.js";
-import { EventOpener, EventSealer } from "./session/sealed-events.js";
+import { EventOpener, EventSealer, taskIn } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
 import { readSettings } from "./settings.js";
 import { challengeIn } from "./signatures/challenge.js";
 import { requestSigner } from "./signatures/request-signer.js";
 import { PROTOCOL } from "./wire.js";
+
+/** Tasks through a gateway whose ids at the agent a connection remembers. */
+const KNOWN_TASKS = 10_000;
 
 /** The client side of the protocol below, over requests and messages that are signed and sealed, and answers that are verified. */
 export function connectOver(inner: Protocol, context: ClientContext): Client {
@@ -39,6 +46,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   const signer = requestSigner({
     ...{ context, identity, peerDid: gateway ?? peerDid },
     challenge: (call) => state.nonceOf(call),
+    author: (call) => state.authorOf(call),
     // A gateway has no part in the session.
     session: (call) => (gateway === undefined ? state.sessionOf(call) : undefined),
   });
@@ -48,6 +56,8 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   };
   const below = inner.connect({ ...context, link: signing, peer: { ...peer, version: inner.versions[0] ?? "" } });
   const messages = new SignedMessages(context, identity, peerDid);
+  /** Of tasks through a gateway: what the agent calls them. */
+  const taskIds = new RecentMap<string>(KNOWN_TASKS);
   const isSealed = seal && offersSessions(peer.card);
   const sessions = isSealed
     ? new PeerSessions({
@@ -84,26 +94,48 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
 
   async function answer(operation: Operation, call: Call): Promise<AgentEvent> {
     const session = await sessionFor(operation, call);
+    await author(operation, call, session);
     if (session === undefined) return signedAnswer(operation, call);
     const { sealed, own } = messages.sealed(operation, new EventSealer(session));
-    return new EventOpener(session, own).open(await one(below.handler(sealed, call)));
+    const opener = new EventOpener(session, own);
+    return learned({ event: await opener.open(await one(below.handler(sealed, call))), task: opener.task });
   }
 
   async function* stream(operation: Operation, call: Call): AsyncGenerator<AgentEvent, void, void> {
     const session = await sessionFor(operation, call);
+    await author(operation, call, session);
     if (session === undefined) {
       const { signed, proof } = await messages.signed(operation);
-      for await (const event of all(below.handler(signed, call))) yield messages.verified(event, proof, call);
+      for await (const event of all(below.handler(signed, call))) yield learned(await messages.verified(event, proof, call));
       return;
     }
     const { sealed, own } = messages.sealed(operation, new EventSealer(session));
     const opener = new EventOpener(session, own);
-    for await (const event of all(below.handler(sealed, call))) yield opener.next(event);
+    for await (const event of all(below.handler(sealed, call)))
+      yield learned({ event: await opener.next(event), task: opener.task });
+  }
+
+  /** Through a gateway the author of a task proves itself to the agent. A gateway passes on the proofs of others. */
+  async function author(operation: Operation, call: Call, session: Maybe<SageSession>): Promise<void> {
+    if (!isTaskOperation(operation)) return;
+    const foreign = authoredRequests.of(call);
+    if (foreign !== undefined) return state.authored(call, foreign);
+    if (gateway === undefined || identity === undefined || peerDid === undefined) return;
+    const { kind, taskId } = operation;
+    const request = { operation: kind, taskId: taskIds.get(taskId) ?? taskId, session: session?.keyId };
+    state.authored(call, await signTaskRequest(request, peerDid, { identity, now: context.now, newId: context.newId }));
+  }
+
+  /** The event, after what the agent calls its task was noted. */
+  function learned({ event, task }: VerifiedAnswer): AgentEvent {
+    const shown = taskIn(event);
+    if (shown !== undefined && task !== undefined && shown !== task) taskIds.set(shown, task);
+    return event;
   }
 
   async function signedAnswer(operation: Operation, call: Call): Promise<AgentEvent> {
     const { signed, proof } = await messages.signed(operation);
-    return messages.verified(await one(below.handler(signed, call)), proof, call);
+    return learned(await messages.verified(await one(below.handler(signed, call)), proof, call));
   }
 
   async function sessionFor(operation: Operation, call: Call): Promise<Maybe<SageSession>> {
@@ -112,7 +144,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
       if (chosen === undefined && receive === undefined) return undefined;
       throw new SageError("policy_denied", `${peerDid} is called in a session, and has none`, { sent: "no" });
     }
-    if (receive === undefined && !carriesContent(operation)) return undefined;
+    if (receive === undefined && (!carriesContent(operation) || authoredRequests.of(call) !== undefined)) return undefined;
     const session = await (chosen === undefined ? sessions.obtain() : sessions.checked(chosen));
     receive?.(session);
     state.use(call, session);
@@ -164,10 +196,19 @@ async function* all(reply: Reply): AsyncGenerator<AgentEvent, void, void> {
 class CallStates {
   readonly #nonces = new WeakMap<Call, string>();
   readonly #sessions = new WeakMap<Call, SageSession>();
+  readonly #authors = new WeakMap<Call, AuthoredRequest>();
   readonly #renewed = new WeakSet<Call>();
 
   nonceOf(call: Maybe<Call>): Maybe<string> {
     return call && this.#nonces.get(call);
+  }
+
+  authorOf(call: Maybe<Call>): Maybe<AuthoredRequest> {
+    return call && this.#authors.get(call);
+  }
+
+  authored(call: Call, request: AuthoredRequest): void {
+    this.#authors.set(call, request);
   }
 
   sessionOf(call: Maybe<Call>): Maybe<SageSession> {

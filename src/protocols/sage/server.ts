@@ -1,6 +1,8 @@
 import {
   AgentError,
   type AgentEvent,
+  type AuthoredRequest,
+  authoredRequests,
   type Call,
   type Envelope,
   type Handler,
@@ -18,8 +20,10 @@ import type { Host, Protocol, Route, Served } from "../protocol.js";
 import { readSigned } from "./codec.js";
 import { isNamed, loggedRefusal, refusalFor, SageError, sageError } from "./errors.js";
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
+import { requestSigners } from "./message/author-call.js";
 import { markAsFresh, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
+import { readAuthor } from "./message/task-request.js";
 import { acceptSessions } from "./session/accepted-sessions.js";
 import { EventSealer } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
@@ -29,7 +33,7 @@ import { ownSigner, sessionSigner } from "./signatures/own-signer.js";
 import { SIGNATURES } from "./signatures/profile.js";
 import { notServed, type SignedCaller, SignedCallers, targetOf } from "./signatures/signed-callers.js";
 import { signedFrames } from "./signatures/stream-frames.js";
-import { BINDING, DID_HEADER, HANDSHAKE, PROTOCOL, STREAM_HEADER, VERSION } from "./wire.js";
+import { AUTHOR_HEADER, BINDING, DID_HEADER, HANDSHAKE, PROTOCOL, STREAM_HEADER, VERSION } from "./wire.js";
 
 /** Marked requests come here before they could be plain ones of the protocol below. */
 const RANK = 100;
@@ -154,12 +158,30 @@ class SignedSide {
       // A handshake has no content: it is how a caller begins to seal.
       const isHandshake = decided.session === undefined && mentionsHandshake(request.body);
       const sealedForHost = decided.session !== undefined || isHandshake;
+      const authored = this.#authoredBy(request, decided);
       const call = this.#host.begin(from, { ...start, via, proved: decided.proved, sealedForHost });
       this.#calls.set(call, { ...decided, request, isHandshake });
+      requestSigners.put(call, decided.did);
+      if (authored !== undefined) authoredRequests.put(call, authored);
       return call;
     },
     handler: (operation, call) => this.#handle(operation, call),
   };
+
+  /** The request of an author that a gateway brings, not verified yet. */
+  #authoredBy(request: HttpRequest, { did }: SignedCaller): Maybe<AuthoredRequest> {
+    const header = request.headers[AUTHOR_HEADER];
+    if (header === undefined) return undefined;
+    try {
+      const authored = readAuthor(header);
+      const { signer } = authored.proof;
+      if (signer !== did && !this.#settings.relays.includes(did))
+        throw new SageError("sig.binding", `${did} brought a request of ${signer.slice(0, 200)}`);
+      return authored;
+    } catch (thrown) {
+      throw this.#refused(request, thrown);
+    }
+  }
 
   #decided(request: HttpRequest): SignedCaller {
     const decided = this.#requests.get(request);
@@ -171,7 +193,8 @@ class SignedSide {
   #handle: Handler = (operation, call) => {
     if (operation.kind !== "send" && this.#calls.get(call)?.isHandshake === true)
       return Promise.reject(new SageError("policy_denied", "the request was begun as a handshake, and is none"));
-    if (operation.kind !== "send") return this.#sealed(operation, this.#host.handler(operation, call), call);
+    if (operation.kind !== "send")
+      return this.#sealed(operation, this.#reported(this.#host.handler(operation, call), call), call);
     if (operation.delivery === "stream") return this.#stream(operation, call);
     return this.#answer(operation, call);
   };
@@ -186,9 +209,18 @@ class SignedSide {
   async *#stream(operation: OperationOf<"send">, call: Call): AsyncGenerator<AgentEvent, void, void> {
     this.#checkProof(operation, call);
     const reply: Reply = this.#host.handler(operation, call);
+    if (isPromise(reply)) yield reply.catch((thrown: unknown) => this.#failed(call, thrown));
+    else yield* this.#reportedEvents(reply, call);
+  }
+
+  #reported(reply: Reply, call: Call): Reply {
+    if (authoredRequests.of(call) === undefined) return reply;
+    return isPromise(reply) ? reply.catch((thrown: unknown) => this.#failed(call, thrown)) : this.#reportedEvents(reply, call);
+  }
+
+  async *#reportedEvents(events: AsyncIterable<AgentEvent>, call: Call): AsyncGenerator<AgentEvent, void, void> {
     try {
-      if (isPromise(reply)) yield await reply;
-      else yield* reply;
+      yield* events;
     } catch (thrown) {
       this.#failed(call, thrown);
     }
@@ -201,7 +233,7 @@ class SignedSide {
     if (!isPromise(reply)) return sealedStream(reply, session);
     // The caller reads a stream, also where a handler has one event for it.
     const stream = kind === "task.subscribe" ? session.openStream() : undefined;
-    return reply.then((event) => new EventSealer(session, stream).seal(event));
+    return reply.then((event) => new EventSealer(session, { stream }).seal(event));
   }
 
   /** The session of a request that is signed with its key, while it can sign. */
@@ -251,7 +283,7 @@ class SignedSide {
 }
 
 async function* sealedStream(events: AsyncIterable<AgentEvent>, session: SageSession): AsyncGenerator<AgentEvent, void, void> {
-  const sealer = new EventSealer(session, session.openStream());
+  const sealer = new EventSealer(session, { stream: session.openStream() });
   for await (const event of events) yield sealer.seal(event);
 }
 

@@ -15,6 +15,10 @@ export const DID_HEADER = "x-agent-did";
 export const STREAM_HEADER = "x-sage-stream";
 /** Names the session that a request is in. */
 export const SESSION_HEADER = "x-sage-session";
+/** The proof of the author of a request about a task that a gateway brings. */
+export const AUTHOR_HEADER = "x-sage-author";
+/** The intent of what such an author signs. No message has it. */
+export const TASK_REQUEST = "urn:koine:sage:1:task";
 /** The intent of messages that make a session. */
 export const HANDSHAKE = "urn:koine:sage:1:handshake";
 

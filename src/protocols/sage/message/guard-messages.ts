@@ -1,6 +1,7 @@
 import {
   AgentError,
   type AgentEvent,
+  authoredRequests,
   type Call,
   type Envelope,
   type Handler,
@@ -17,13 +18,16 @@ import { sageIdentity } from "../identity/signing-key.js";
 import { type AcceptedSessions, acceptedSessions } from "../session/accepted-sessions.js";
 import type { SageSession } from "../session/index.js";
 import { checkPeerKeys } from "../session/keys-of.js";
-import { EventOpener, EventSealer } from "../session/sealed-events.js";
+import { EventOpener, EventSealer, taskIn } from "../session/sealed-events.js";
 import { readSettings } from "../settings.js";
-import { EXTENSION_URI, HANDSHAKE, PROTOCOL } from "../wire.js";
+import { EXTENSION_URI, HANDSHAKE, PROTOCOL, TASK_REQUEST } from "../wire.js";
+import { authorCall, isBrought } from "./author-call.js";
+import { GuardedTasks } from "./guard-tasks.js";
 import { handshakeIn, handshakeMessage } from "./handshake-message.js";
-import { ownProof, proofIn, signedBy, signMessage, verifyMessage } from "./message-proof.js";
+import { type Answered, ownProof, proofIn, signedBy, signMessage, verifyMessage } from "./message-proof.js";
 import { readSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
+import { isTaskOperation } from "./task-request.js";
 
 /**
  * Verifies and opens messages that are signed or sealed for this host, by whichever protocol and through whichever gateway they came, and
@@ -34,7 +38,12 @@ export function guardMessages(host: Host): Handler {
   const { passOn } = readSettings(host.settings(PROTOCOL));
   if (identity === undefined) return passOn ? host.handler : refuseMarked(host);
   const messages = new GuardedMessages(host, identity, passOn);
+  const tasks = new GuardedTasks(host, identity, passOn);
   return (operation, call) => {
+    if (isTaskOperation(operation)) {
+      const authored = authoredRequests.of(call);
+      return authored === undefined ? host.handler(operation, call) : tasks.handle(operation, authored.proof, call);
+    }
     if (operation.kind !== "send" || !isMarked(operation.envelope)) return host.handler(operation, call);
     return operation.delivery === "stream" ? messages.stream(operation, call) : messages.answer(operation, call);
   };
@@ -60,13 +69,19 @@ function reported(host: Host, call: Call, thrown: unknown): unknown {
   return thrown;
 }
 
+/** Webhooks get the events of a task in clear. The author did not sign for one: whoever brings the message may have added it. */
+function checkPush({ push }: OperationOf<"send">, author: string, call: Call): void {
+  if (push !== undefined && isBrought(call, author))
+    throw new SageError("policy_denied", "a gateway that brings a message cannot ask for push notifications of its task");
+}
+
 /** A message as the agent gets it, and how its answer is protected. */
 type Received =
-  | { readonly kind: "signed"; readonly operation: OperationOf<"send">; readonly proof: Proof }
-  | { readonly kind: "sealed"; readonly operation: OperationOf<"send">; readonly session: SageSession }
+  | { readonly kind: "signed"; readonly operation: OperationOf<"send">; readonly proof: Proof; readonly call: Call }
+  | { readonly kind: "sealed"; readonly operation: OperationOf<"send">; readonly session: SageSession; readonly call: Call }
   | { readonly kind: "handshake"; readonly message: unknown; readonly envelope: Envelope; readonly proof: Proof }
   /** For somebody else. */
-  | { readonly kind: "foreign"; readonly operation: OperationOf<"send"> };
+  | { readonly kind: "foreign"; readonly operation: OperationOf<"send">; readonly call: Call };
 
 class GuardedMessages {
   readonly #host: Host;
@@ -88,7 +103,7 @@ class GuardedMessages {
   async answer(operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {
     const received = await this.#received(operation, call);
     if (received.kind === "handshake") return this.#handshake(received, call);
-    const reply = this.#host.handler(received.operation, call);
+    const reply = this.#host.handler(received.operation, received.call);
     const protect = this.#protection(received, false);
     if (isPromise(reply)) return protect(await reply);
     let last: Maybe<AgentEvent>;
@@ -103,7 +118,7 @@ class GuardedMessages {
       yield this.#handshake(received, call);
       return;
     }
-    const reply = this.#host.handler(received.operation, call);
+    const reply = this.#host.handler(received.operation, received.call);
     const protect = this.#protection(received, true);
     if (isPromise(reply)) yield protect(await reply);
     else for await (const event of reply) yield protect(event);
@@ -118,34 +133,38 @@ class GuardedMessages {
     }
   }
 
-  #foreign(operation: OperationOf<"send">, recipient: string): Received {
-    if (this.#passOn) return { kind: "foreign", operation };
+  #foreign(operation: OperationOf<"send">, recipient: string, call: Call): Received {
+    if (this.#passOn) return { kind: "foreign", operation, call };
     throw new SageError("sig.binding", `the message is for ${recipient.slice(0, 200)}, and not for this server`);
   }
 
-  async #opened(operation: OperationOf<"send">, kid: string, { cancel }: Call): Promise<Received> {
+  async #opened(operation: OperationOf<"send">, kid: string, call: Call): Promise<Received> {
     const { envelope } = operation;
     const { did, recipient } = readSealedBy(envelope.metadata);
-    if (recipient !== this.#identity.did) return this.#foreign(operation, recipient);
+    if (recipient !== this.#identity.did) return this.#foreign(operation, recipient, call);
     const session = this.#sessions.table.find({ ownDid: recipient, peerDid: did }, kid);
-    await checkPeerKeys(session, this.#host.resolver, cancel);
+    await checkPeerKeys(session, this.#host.resolver, call.cancel);
     const opened = new EventOpener(session).message(envelope);
-    return { kind: "sealed", operation: { ...operation, envelope: opened }, session };
+    checkPush(operation, did, call);
+    return { kind: "sealed", operation: { ...operation, envelope: opened }, session, call: authorCall(call, did) };
   }
 
-  async #verified(operation: OperationOf<"send">, { cancel }: Call): Promise<Received> {
+  async #verified(operation: OperationOf<"send">, call: Call): Promise<Received> {
     const { resolver, replay } = this.#host;
     const recipient = this.#identity.did;
     const proof = proofIn(operation.envelope);
     if (proof === undefined) throw new SageError("sig.missing", "the message is marked as one of SAGE, and is not signed");
     const { recipient: addressee } = readSigned(proof.signed);
-    if (addressee !== recipient) return this.#foreign(operation, addressee);
+    if (addressee !== recipient) return this.#foreign(operation, addressee, call);
     const now = (): number => this.#host.now();
+    const { cancel } = call;
     const { envelope } = await verifyMessage(operation.envelope, proof, { resolver, replay, cancel, recipient, now });
+    if (envelope.intent === TASK_REQUEST) throw new SageError("message.malformed", "a request about a task is no message");
     if (envelope.intent === HANDSHAKE) return { kind: "handshake", message: handshakeIn(envelope), envelope, proof };
     // Whoever has a session uses it: what comes in clear was stripped of it.
     this.#sessions.table.refuseClear({ ownDid: recipient, peerDid: proof.signer });
-    return { kind: "signed", operation: { ...operation, envelope }, proof };
+    checkPush(operation, proof.signer, call);
+    return { kind: "signed", operation: { ...operation, envelope }, proof, call: authorCall(call, proof.signer) };
   }
 
   async #handshake({ message, envelope, proof }: Extract<Received, { kind: "handshake" }>, call: Call): Promise<AgentEvent> {
@@ -158,16 +177,21 @@ class GuardedMessages {
       ...{ id: this.#host.newId(), ts: this.#host.now() / 1_000, src: call.agent, dst: envelope.src },
       ...{ role: "agent", intent: "", context: { parentId: envelope.id }, meta: {} },
     });
-    return { kind: "message", message: await this.#sign(answer, proof) };
+    return { kind: "message", message: await this.#sign(answer, { request: proof }) };
   }
 
   #protection(received: Exclude<Received, { kind: "handshake" }>, isStream: boolean): (event: AgentEvent) => Promise<AgentEvent> {
     switch (received.kind) {
       case "signed":
-        return (event) => signedAnswer(event, (message) => this.#sign(message, received.proof));
+        return (event) => {
+          const task = isBrought(received.call, received.proof.signer) ? taskIn(event) : undefined;
+          return signedAnswer(event, (message) => this.#sign(message, { request: received.proof, task }));
+        };
       case "sealed": {
-        const { session } = received;
-        const sealer = new EventSealer(session, isStream ? session.openStream() : undefined);
+        const { session, call } = received;
+        const stream = isStream ? session.openStream() : undefined;
+        // Only a gateway has other ids for the tasks of this host.
+        const sealer = new EventSealer(session, { stream, namesTasks: isBrought(call, session.peerDid) });
         return (event) => sealer.seal(event);
       }
       case "foreign":
@@ -177,9 +201,9 @@ class GuardedMessages {
     }
   }
 
-  #sign(message: Envelope, request: Proof): Promise<Envelope> {
+  #sign(message: Envelope, answers: Answered): Promise<Envelope> {
     const host = this.#host;
     const author = { identity: this.#identity, now: () => host.now(), newId: () => host.newId() };
-    return signMessage(message, request.signer, author, request);
+    return signMessage(message, answers.request.signer, author, answers);
   }
 }

@@ -11,8 +11,8 @@ import { readSigned } from "./signed-message.js";
 
 const NOW = 1_800_000_000_000;
 const agents = new Map<string, LocalIdentity>();
-const memo: DidMethod = {
-  method: "memo",
+const registry: DidMethod = {
+  method: "sage",
   cacheMs: 0,
   async resolve(did) {
     const keys = agents.get(did)?.keys() ?? [];
@@ -21,7 +21,8 @@ const memo: DidMethod = {
 };
 
 function agentNamed(name: string): LocalIdentity {
-  const identity = createIdentity({ name, did: `did:memo:${name}`, kinds: ["Ed25519", "secp256k1"] });
+  const account = Buffer.from(name).toString("hex").padStart(40, "0");
+  const identity = createIdentity({ name, did: `did:sage:local:0x${account}`, kinds: ["Ed25519", "secp256k1"] });
   agents.set(identity.did, identity);
   return identity;
 }
@@ -30,7 +31,7 @@ const [ann, bob, eve] = [agentNamed("ann"), agentNamed("bob"), agentNamed("eve")
 let nonce = 0;
 const author = (identity: LocalIdentity, now = NOW) => ({ identity, now: () => now, newId: () => `n-${nonce++}` });
 const verification = (more: Partial<Verification> = {}): Verification => ({
-  resolver: createResolver({ methods: [memo] }),
+  resolver: createResolver({ methods: [registry] }),
   now: () => NOW,
   cancel: NEVER,
   recipient: bob.did,
@@ -96,7 +97,9 @@ describe("a signed message", () => {
     });
     const verified = await verify(signed);
     expect(verified.envelope).toEqual({ ...MESSAGE, proofs: [proof] });
-    expect(Buffer.from(proof.signed).toString()).toMatch(/^koine-sage-message\|1\n\{"created":1800000000,"did":"did:memo:ann"/);
+    expect(Buffer.from(proof.signed).toString()).toMatch(
+      /^koine-sage-message\|1\n\{"created":1800000000,"did":"did:sage:local:0x0{34}616e6e"/,
+    );
   });
 
   test("stays what it is if it is signed again, and where ids of tasks and sessions are replaced", async () => {
@@ -151,7 +154,7 @@ describe("a signed message", () => {
     const bytes = Buffer.from(text);
     const forged = { ...other, signed: bytes, signature: await ann.sign(other.keyId, bytes) };
     await expect(verifyMessage(signed, forged, verification())).rejects.toMatchObject(refused("key.not-in-record"));
-    const ghost = createIdentity({ name: "ghost", did: "did:memo:ghost", kinds: ["Ed25519"] });
+    const ghost = createIdentity({ name: "ghost", did: `did:sage:local:0x${"9".repeat(40)}`, kinds: ["Ed25519"] });
     const unknown = await signMessage(MESSAGE, bob.did, author(ghost));
     await expect(verify(unknown)).rejects.toMatchObject(refused("key.not-in-record"));
   });
@@ -175,7 +178,7 @@ describe("a signed answer", () => {
   const answer: Envelope = { ...MESSAGE, id: "m-2", role: "agent", intent: "" };
 
   test("is bound to its request", async () => {
-    const signedAnswer = await signMessage(answer, ann.did, author(bob), proof);
+    const signedAnswer = await signMessage(answer, ann.did, author(bob), { request: proof });
     const asAnn = { recipient: ann.did, request: proof };
     await expect(verify(signedAnswer, asAnn)).resolves.toBeDefined();
     const another = proofOf(await signMessage(MESSAGE, bob.did, author(ann)));

@@ -19,12 +19,19 @@ export interface Author {
   newId(): string;
 }
 
+/** What an answer is signed for. */
+export interface Answered {
+  readonly request: Proof;
+  /** Its task, as the author of the answer calls it. */
+  readonly task?: Maybe<string>;
+}
+
 /** The envelope with the signature of its author, for one recipient. One that is signed already stays as it is. */
 export async function signMessage(
   envelope: Envelope,
   recipient: string,
   { identity, now, newId }: Author,
-  request?: Maybe<Proof>,
+  answers?: Maybe<Answered>,
 ): Promise<Envelope> {
   if (proofIn(envelope) !== undefined) return envelope;
   const { id: kid } = signingKeyOf(identity);
@@ -36,7 +43,8 @@ export async function signMessage(
     expires: created + TIMES.lifetimeMs / 1_000,
     nonce: newId(),
     parts: content,
-    requestHash: request && hashOf(request),
+    requestHash: answers && hashOf(answers.request),
+    task: answers?.task,
   });
   const signature = await identity.sign(kid, signed);
   const proof: Proof = { scheme: SCHEME, signer: identity.did, keyId: kid, signed, signature };

@@ -10,6 +10,8 @@ import { readPart, withoutUndefined, writePart } from "./signed-message.js";
 export interface SealedContent {
   readonly parts: readonly Part[];
   readonly metadata?: Maybe<Metadata>;
+  /** The id that the sender has for its task. */
+  readonly task?: Maybe<string>;
 }
 
 /** What a sealed content belongs to. It is authenticated with it: the content is good for nothing else. */
@@ -36,10 +38,11 @@ const encoder = new TextEncoder();
 const LINE_END = 0x0a;
 
 /** The content as one part that only the recipient can read: a line that says where to open it, and the record. */
-export function sealContent({ parts, metadata }: SealedContent, belongs: SealedFor, at: SealedAt, seal: Seal): Part {
+export function sealContent({ parts, metadata, task }: SealedContent, belongs: SealedFor, at: SealedAt, seal: Seal): Part {
   const plain = {
     parts: parts.map(writePart),
     ...(metadata === undefined ? undefined : { metadata: withoutUndefined(metadata) }),
+    ...(task === undefined ? undefined : { task }),
   };
   const head = encoder.encode(`${headOf(at)}\n`);
   const record = seal(encoder.encode(canonicalJson(plain)), associatedOf(belongs, at));
@@ -75,6 +78,7 @@ export function readContent(plaintext: Uint8Array): SealedContent {
     return {
       parts: readArray(object["parts"], "parts", readPart),
       metadata: optional(object["metadata"], "metadata", readObject),
+      task: optional(object["task"], "task", readText),
     };
   } catch (thrown) {
     throw malformed("the sealed content is not valid", thrown);

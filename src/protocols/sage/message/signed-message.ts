@@ -23,6 +23,8 @@ export interface SignedMessage {
   readonly parts: readonly Part[];
   /** Of an answer: the digest of what the author of the request signed. */
   readonly requestHash: Maybe<string>;
+  /** Of an answer through a gateway: the id that its author has for the task. */
+  readonly task?: Maybe<string>;
 }
 
 /** In front of the signed object, so that a signature over it is good for nothing else. */
@@ -31,12 +33,13 @@ const encoder = new TextEncoder();
 
 /** The signed bytes: the prefix and canonical JSON (RFC 8785). They travel as they are, and are never made again. */
 export function writeSigned(message: SignedMessage): Uint8Array {
-  const { id, did, kid, recipient, created, expires, nonce, role, intent, parts, requestHash } = message;
+  const { id, did, kid, recipient, created, expires, nonce, role, intent, parts, requestHash, task } = message;
   const object = {
     v: "1",
     ...{ id, did, kid, recipient, created, expires, nonce, role, intent },
     parts: parts.map(writePart),
     ...(requestHash === undefined ? undefined : { request_hash: requestHash }),
+    ...(task === undefined ? undefined : { task }),
   };
   return encoder.encode(PREFIX + canonicalJson(object));
 }
@@ -73,6 +76,7 @@ function read(object: JsonObject): SignedMessage {
     intent: readString(object["intent"], "intent"),
     parts: readArray(object["parts"], "parts", readPart),
     requestHash: optional(object["request_hash"], "request_hash", readText),
+    task: optional(object["task"], "task", readText),
   };
 }
 

@@ -16,6 +16,12 @@ import { proofIn, signMessage, verifyMessage } from "./message-proof.js";
 import { withSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
 
+/** An answer, and what the peer calls its task, if it says so. */
+export interface VerifiedAnswer {
+  readonly event: AgentEvent;
+  readonly task: Maybe<string>;
+}
+
 /** Signs or seals what is sent to one agent, and verifies its answers. */
 export class SignedMessages {
   readonly #context: ClientContext;
@@ -47,12 +53,18 @@ export class SignedMessages {
   }
 
   /** The messages in the answer to a message are signed for it. Other answers are signed as responses only. */
-  async verified(event: AgentEvent, request: Maybe<Proof>, call: Call): Promise<AgentEvent> {
-    if (request === undefined) return event;
-    return signedAnswer(event, (message) => this.#checked(message, request, call));
+  async verified(event: AgentEvent, request: Maybe<Proof>, call: Call): Promise<VerifiedAnswer> {
+    if (request === undefined) return { event, task: undefined };
+    let task: Maybe<string>;
+    const checked = await signedAnswer(event, async (message) => {
+      const { envelope, signed } = await this.#checked(message, request, call);
+      task = signed.task;
+      return envelope;
+    });
+    return { event: checked, task };
   }
 
-  async #checked(message: Envelope, request: Proof, { cancel }: Call): Promise<Envelope> {
+  async #checked(message: Envelope, request: Proof, { cancel }: Call): ReturnType<typeof verifyMessage> {
     const { resolver, now } = this.#context;
     try {
       const proof = proofIn(message);
@@ -60,7 +72,7 @@ export class SignedMessages {
       if (proof.signer !== this.#peerDid)
         throw new SageError("sig.binding", `the message is signed by ${proof.signer.slice(0, 200)}, not by ${this.#peerDid}`);
       const recipient = this.#identity.did;
-      return (await verifyMessage(message, proof, { resolver, now, cancel, recipient, request })).envelope;
+      return await verifyMessage(message, proof, { resolver, now, cancel, recipient, request });
     } catch (thrown) {
       throw sageError(thrown);
     }

@@ -18,22 +18,33 @@ import { SessionError, type SessionReason } from "./session-error.js";
 import type { StreamReader, StreamWriter } from "./stream.js";
 import { withEnd, withoutEnd } from "./stream-end.js";
 
+export interface SealingOptions {
+  readonly stream?: Maybe<StreamWriter>;
+  /** Each content says which task it is of, for peers behind a gateway that has other ids for tasks. */
+  readonly namesTasks?: Maybe<boolean>;
+}
+
 /**
  * Seals the messages and artifacts of events. Those of a stream have keys and numbers of their own, and the last of them says that it is
  * the last: whoever passes them on cannot leave out the end and say that it came.
  */
 export class EventSealer {
   readonly #session: SageSession;
+  readonly #namesTasks: boolean;
+  /** The task of the event that is being sealed. */
+  #task: Maybe<string>;
   #stream: Maybe<StreamWriter>;
   /** Contents of the closing event that are not sealed yet. */
   #left: Maybe<number>;
 
-  constructor(session: SageSession, stream?: Maybe<StreamWriter>) {
+  constructor(session: SageSession, { stream, namesTasks = false }: SealingOptions = {}) {
     this.#session = session;
     this.#stream = stream;
+    this.#namesTasks = namesTasks;
   }
 
   seal(event: AgentEvent): Promise<AgentEvent> {
+    if (this.#namesTasks) this.#task = taskIn(event);
     if (this.#stream !== undefined && this.#left === 0) this.#continue();
     if (this.#stream === undefined || !isClosing(event)) return changedContents(event, this.#change);
     const ended = contentsIn(event) === 0 ? withEnd(event, this.#stream.id) : event;
@@ -64,7 +75,7 @@ export class EventSealer {
     const { content: parts, metadata } = message;
     const at = { kid: this.#session.keyId, history: true };
     const seal: Seal = (plaintext, associated) => this.#session.encrypt(plaintext, associated);
-    const part = sealContent({ parts, metadata }, this.#belongs("message", message.id), at, seal);
+    const part = sealContent({ parts, metadata, task: this.#task }, this.#belongs("message", message.id), at, seal);
     return { ...message, content: [part], metadata: undefined };
   }
 
@@ -85,7 +96,7 @@ export class EventSealer {
       if (stream === undefined) return session.encrypt(plaintext, associated);
       return isLast ? stream.end(plaintext, associated) : stream.write(plaintext, associated);
     };
-    return sealContent(content, belongs, { kid: session.keyId, stream: stream?.id }, seal);
+    return sealContent({ ...content, task: this.#task }, belongs, { kid: session.keyId, stream: stream?.id }, seal);
   }
 
   #belongs(what: SealedFor["what"], id: string): SealedFor {
@@ -113,6 +124,8 @@ export class EventOpener {
   readonly #session: SageSession;
   readonly #own: Maybe<OwnMessage>;
   readonly #streams = new Map<string, StreamReader>();
+  /** The task that the peer says these events are of. */
+  #task: Maybe<string>;
   /** The last record of a stream was opened, or an answer that is no stream. */
   #isWhole = false;
 
@@ -123,6 +136,11 @@ export class EventOpener {
 
   open(event: AgentEvent): Promise<AgentEvent> {
     return changedContents(event, this.#change);
+  }
+
+  /** What the peer calls the task of these events. Undefined: it did not say so, or there is none. */
+  get task(): Maybe<string> {
+    return this.#task;
   }
 
   /** The next event of a stream. Throws `stream.cut` for one that closes it without the last record. */
@@ -162,7 +180,10 @@ export class EventOpener {
   readonly #change: ContentChange = {
     message: (message) => this.message(message),
     past: (message) => this.#past(message),
-    artifact: (artifact) => ({ ...artifact, ...this.#opened(artifact.parts, this.#belongs("artifact", artifact.id), false) }),
+    artifact: (artifact) => {
+      const { parts, metadata } = this.#opened(artifact.parts, this.#belongs("artifact", artifact.id), false);
+      return { ...artifact, parts, metadata };
+    },
   };
 
   #opened(parts: Artifact["parts"], belongs: SealedFor, isPast: boolean) {
@@ -178,7 +199,16 @@ export class EventOpener {
         ? { event: this.#session.decrypt(record, associated), last: !isPast }
         : this.#reader(stream).read(record, associated);
     this.#isWhole ||= last;
-    return readContent(event);
+    const content = readContent(event);
+    if (!isPast && content.task !== undefined) this.#isOf(content.task);
+    return content;
+  }
+
+  /** Somebody on the way could put contents of different tasks together. */
+  #isOf(task: string): void {
+    if (this.#task !== undefined && this.#task !== task)
+      throw new SageError("content.mismatch", "the answer has contents of different tasks");
+    this.#task = task;
   }
 
   #reader(id: string): StreamReader {
@@ -192,6 +222,12 @@ export class EventOpener {
   #belongs(what: SealedFor["what"], id: string): SealedFor {
     return { what, id, from: this.#session.peerDid, to: this.#session.ownDid };
   }
+}
+
+/** The task of an event. */
+export function taskIn(event: AgentEvent): Maybe<string> {
+  if (event.kind === "task") return event.task.id;
+  return event.kind === "status" || event.kind === "artifact" ? event.taskId : undefined;
 }
 
 function isSame(sealed: Envelope, message: Envelope): boolean {

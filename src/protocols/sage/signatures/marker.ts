@@ -1,7 +1,7 @@
 import type { RequestHead } from "../../../transport/exchange.js";
-import { DID_HEADER, SESSION_HEADER, STREAM_HEADER, TAG } from "../wire.js";
+import { AUTHOR_HEADER, DID_HEADER, SESSION_HEADER, STREAM_HEADER, TAG } from "../wire.js";
 
-const FIELDS = [DID_HEADER, SESSION_HEADER, STREAM_HEADER] as const;
+const FIELDS = [DID_HEADER, SESSION_HEADER, STREAM_HEADER, AUTHOR_HEADER] as const;
 
 /** Whether a request says that it is one of SAGE, in whichever way. It is then never handled as anything else. */
 export function isMarked({ headers }: Pick<RequestHead, "headers">): boolean {

@@ -1,5 +1,5 @@
 import type { SignatureProfile } from "../../../security/signatures/index.js";
-import { DID_HEADER, SESSION_HEADER, STREAM_HEADER, TAG, TIMES } from "../wire.js";
+import { AUTHOR_HEADER, DID_HEADER, SESSION_HEADER, STREAM_HEADER, TAG, TIMES } from "../wire.js";
 
 /** What binds an answer to one request: its signature covers the rest of it. */
 const OF_REQUEST = [
@@ -10,6 +10,7 @@ const OF_REQUEST = [
   { component: '"signature";req', when: "present" as const },
 ] as const;
 const SESSION = { component: SESSION_HEADER, when: "present" as const };
+const AUTHOR = { component: AUTHOR_HEADER, when: "present" as const };
 const CONTENT_TYPE = { component: "content-type", when: "present" as const };
 
 /**
@@ -24,7 +25,7 @@ export const SIGNATURES: SignatureProfile = Object.freeze({
   digest: "sha-256" as const,
   digestOfEmptyBody: true,
   request: {
-    sign: ["@method", "@authority", "@path", "@query", CONTENT_TYPE, "content-digest", "date", DID_HEADER, SESSION],
+    sign: ["@method", "@authority", "@path", "@query", CONTENT_TYPE, "content-digest", "date", DID_HEADER, SESSION, AUTHOR],
   },
   response: { sign: ["@status", ...OF_REQUEST, CONTENT_TYPE, "content-digest", "date", DID_HEADER] },
   // A stream has no digest: its events are signed one by one, for its id.

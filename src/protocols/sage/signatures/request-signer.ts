@@ -1,4 +1,4 @@
-import { AgentError, type Call, type Maybe } from "../../../envelope/index.js";
+import { AgentError, type AuthoredRequest, type Call, type Maybe } from "../../../envelope/index.js";
 import { didOfUrl, type Identity, type Resolver } from "../../../security/identity/index.js";
 import { type MessageSigner, SignatureVerifier } from "../../../security/signatures/index.js";
 import { wholeBody } from "../../../transport/body.js";
@@ -6,8 +6,9 @@ import { type HttpRequest, type HttpResponse, isStream, type RequestSigner } fro
 import type { ClientContext } from "../../protocol.js";
 import { SageError, sageError } from "../errors.js";
 import { signerKey } from "../identity/signing-key.js";
+import { writeAuthor } from "../message/task-request.js";
 import type { SageSession } from "../session/session.js";
-import { DID_HEADER, SESSION_HEADER, STREAM_HEADER } from "../wire.js";
+import { AUTHOR_HEADER, DID_HEADER, SESSION_HEADER, STREAM_HEADER } from "../wire.js";
 import { ownSigner, sessionSigner } from "./own-signer.js";
 import { SIGNATURES } from "./profile.js";
 import { verifiedFrames } from "./stream-frames.js";
@@ -21,6 +22,8 @@ export interface RequestSigning {
   readonly peerDid: string;
   /** The nonce that the peer asked for, where it has just started. */
   challenge(call: Maybe<Call>): Maybe<string>;
+  /** The proof of the author that a call carries. */
+  author(call: Maybe<Call>): Maybe<AuthoredRequest>;
   /** The session that a call is in. */
   session(call: Maybe<Call>): Maybe<SageSession>;
 }
@@ -36,10 +39,12 @@ export function requestSigner(signing: RequestSigning): RequestSigner {
   return {
     async sign(request) {
       const session = signing.session(request.call);
+      const author = signing.author(request.call);
       const own = {
         date: new Date(context.now()).toUTCString(),
         [DID_HEADER]: identity.did,
         ...(session === undefined ? undefined : { [SESSION_HEADER]: session.keyId }),
+        ...(author === undefined ? undefined : { [AUTHOR_HEADER]: writeAuthor(author) }),
       };
       const headers = { ...request.headers, ...own };
       const nonce = signing.challenge(request.call);
