@@ -22,6 +22,7 @@ export {
 export { CallerCredential } from "./caller-credential.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
+export { type ContentSeal, type ContentSubject, type OpenContentSeal, SEAL_KEY, SEALED_TEXT } from "./content-seal.js";
 export { Counts } from "./counts.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";

@@ -158,7 +158,11 @@ export type PushProgress =
 export interface Store {
   /** Durability guarantees, in one sentence for the operator. */
   readonly durability: string;
-  /** Records other than tasks. */
+  /** The content of tasks is stored encrypted. Absent: it is in clear. */
+  readonly sealed?: boolean;
+  /** Contents of a sealed store that were refused in this process because somebody changed them. */
+  readonly refusedContent?: number;
+  /** Records other than tasks. They are in clear. */
   readonly records: Records;
   /** The nonces of signed messages, shared by all users of the store and as durable as it. Absent: nothing outlives the process. */
   replayGuard?(limits: ReplayLimits, now: () => number): ReplayGuard;

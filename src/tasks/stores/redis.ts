@@ -7,10 +7,13 @@ import { durabilityOf } from "./redis/durability.js";
 import { KeyNames } from "./redis/keys.js";
 import { RedisStore } from "./redis/redis-store.js";
 import { scriptSet } from "./redis/scripts/script-set.js";
+import { RedisSealMark } from "./redis/seal-mark.js";
 import { WakeChannels } from "./redis/wake-channels.js";
+import { type SealOptions, sealOf } from "./seal-marker.js";
+import { StoredContent } from "./stored-content.js";
 
 /** Options of `openRedisStore`. */
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends SealOptions {
   /** `redis://` or `rediss://`, with credentials. They are never logged. */
   readonly url: string;
   /** Prefix of every key, so that several stores can share one Redis. */
@@ -41,18 +44,26 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const slackMs = testClock === undefined ? 0 : TEST_CLOCK_SLACK_MS;
   const scripts = scriptSet({ prefix, limits, expireMs: limits.keptTasksMs + slackMs });
   const redis = await RedisConnection.open(url, tls, { scripts, testClock });
+  let closing = (): void => undefined;
   try {
     const [wakeChannels, durability] = await Promise.all([WakeChannels.open(redis.client), durabilityOf(redis)]);
-    return new RedisStore({
+    closing = () => wakeChannels.close();
+    const names = new KeyNames(prefix);
+    const content = new StoredContent();
+    const store = new RedisStore({
       redis,
       wakeChannels,
-      names: new KeyNames(prefix),
+      names,
       limits,
+      content,
       slackMs,
       durability,
       origin: randomUUID(),
     });
+    content.sealWith(await sealOf(new RedisSealMark(redis, names.seal), options));
+    return store;
   } catch (thrown) {
+    closing();
     await redis.close();
     throw thrown;
   }

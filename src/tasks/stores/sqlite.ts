@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { type Envelope, isTerminal, type Maybe, type PushConfig } from "../../envelope/index.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
 import type { Batch, DuePush, Hold, LeaseRequest, NewTask, PushProgress, Store } from "../store.js";
+import { type SealOptions, sealOf } from "./seal-marker.js";
 import { CommitQueue } from "./sqlite/commit-queue.js";
 import { storeFailure } from "./sqlite/failures.js";
 import { JournalTable } from "./sqlite/journal-table.js";
@@ -14,14 +15,16 @@ import { RecentEntries } from "./sqlite/recent-entries.js";
 import { SqliteRecords } from "./sqlite/record-table.js";
 import { SqliteReplayGuard } from "./sqlite/replay-table.js";
 import { Room } from "./sqlite/room.js";
+import { SealTable } from "./sqlite/seal-table.js";
 import { Snapshots } from "./sqlite/snapshots.js";
 import { TaskList } from "./sqlite/task-list.js";
 import { type StepRules, type Tables, TaskSteps } from "./sqlite/task-steps.js";
 import { TaskTable } from "./sqlite/task-table.js";
 import { Totals } from "./sqlite/totals.js";
+import { StoredContent } from "./stored-content.js";
 
 /** Options of `openSqliteStore`. */
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends SealOptions {
   /** Created if missing, with its folder, readable by this user only. */
   readonly file: string;
   /** Overrides of the default limits (`DEFAULT_TASK_LIMITS`). */
@@ -49,7 +52,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   let connection: Connection | undefined;
   try {
     connection = openFile(connect, file, synchronous);
-    return new SqliteStore(connection, options);
+    const store = new SqliteStore(connection, options);
+    await store.sealWith(options);
+    return store;
   } catch (thrown) {
     connection?.close();
     throw storeFailure(thrown, file);
@@ -65,6 +70,7 @@ class SqliteStore implements Store {
   readonly #limits: TaskLimits;
   readonly #queue: CommitQueue;
   readonly #listeners: Listeners;
+  readonly #content = new StoredContent();
   readonly #tables: Tables;
   readonly #steps: TaskSteps;
   readonly #list: TaskList;
@@ -79,8 +85,9 @@ class SqliteStore implements Store {
     const totals = new Totals(connection);
     const recent = new RecentEntries();
     const changed = (taskId: string) => void this.#changed.add(taskId);
-    this.#tables = tablesOf(connection, { totals, recent }, { limits: this.#limits, now, changed });
-    this.#steps = new TaskSteps(this.#tables, { limits: this.#limits, now, changed });
+    const rules = { limits: this.#limits, content: this.#content, now, changed };
+    this.#tables = tablesOf(connection, { totals, recent }, rules);
+    this.#steps = new TaskSteps(this.#tables, rules);
     this.#list = new TaskList(connection, this.#tables, this.#limits.defaultPageSize);
     const begin = () => {
       totals.forget();
@@ -96,6 +103,19 @@ class SqliteStore implements Store {
     this.records = new SqliteRecords(connection, { totals, queue: this.#queue }, { limits: this.#limits, now });
     this.replayGuard = (replays, clock) =>
       new SqliteReplayGuard(connection, { totals, queue: this.#queue, limits: replays, now: clock });
+  }
+
+  get sealed(): boolean {
+    return this.#content.isSealed;
+  }
+
+  get refusedContent(): number {
+    return this.#content.refused;
+  }
+
+  async sealWith(options: SealOptions): Promise<void> {
+    const mark = new SealTable(this.#connection, { queue: this.#queue, tasks: this.#tables.tasks });
+    this.#content.sealWith(await sealOf(mark, options));
   }
 
   async ping(): Promise<void> {
@@ -114,8 +134,8 @@ class SqliteStore implements Store {
     return this.#queue.do("read", () => {
       const row = this.#tables.tasks.find(taskId, owner);
       if (row === undefined) return undefined;
-      const { agent, contextId, state, seq, n } = row;
-      return { agent, contextId, state, seq, saved: this.#tables.journal.saved(n) };
+      const { agent, contextId, state, seq } = row;
+      return { agent, contextId, state, seq, saved: this.#tables.journal.saved(row) };
     });
   }
 
@@ -215,6 +235,7 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     await this.#queue.close();
     this.#listeners.close();
+    this.#content.close();
     try {
       this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
@@ -226,15 +247,15 @@ class SqliteStore implements Store {
 
 function tablesOf(connection: Connection, shared: Shared, rules: StepRules): Tables {
   const { totals, recent } = shared;
-  const { limits, now, changed } = rules;
+  const { limits, content, now, changed } = rules;
   const tasks = new TaskTable(connection, totals, { keptMs: limits.keptTasksMs, now });
-  const journal = new JournalTable(connection, recent);
+  const journal = new JournalTable(connection, content, recent);
   return {
     tasks,
     journal,
-    snapshots: new Snapshots(connection, { tasks, journal }, limits.entriesPerSnapshot),
+    snapshots: new Snapshots(connection, content, { tasks, journal }, limits.entriesPerSnapshot),
     keys: new KeyTable(connection, totals, limits),
-    pushes: new PushTable(connection, tasks, { perTask: limits.pushConfigsPerTask, now }),
+    pushes: new PushTable(connection, { content, tasks }, { perTask: limits.pushConfigsPerTask, now }),
     room: new Room(connection, { totals, tasks }, limits, changed),
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { subjectOf } from "../../../envelope/index.js";
+import { type ContentSubject, subjectOf } from "../../../envelope/index.js";
 import type { IdempotencyKey } from "../../store.js";
 
 /** The keys of one task, of its owner's indexes and of its subject's, in the order the scripts know them by. */
@@ -24,12 +24,14 @@ export class KeyNames {
   readonly records: readonly string[];
   /** The keys of nonces: by their end, and by signer. */
   readonly replays: readonly string[];
+  readonly seal: string;
   readonly #prefix: string;
   readonly #tags = new Map<string, string>();
 
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.leases = `${prefix}:leases`;
+    this.seal = `${prefix}:seal`;
     this.duePushes = `${prefix}:due`;
     this.records = ["values", "names", "ends", "bytes"].map((kind) => `${prefix}:{records}:${kind}`);
     this.replays = ["ends", "signers"].map((kind) => `${prefix}:{replays}:${kind}`);
@@ -82,6 +84,11 @@ export class KeyNames {
   #own(tag: string): string {
     return `${this.#prefix}:{${subjectIn(tag)}}:${tag.slice(DIGEST_LENGTH)}`;
   }
+}
+
+/** Whose content it is: the tag stands for the owner, who is not always known. */
+export function contentOf({ tag, id }: TaskKeys): ContentSubject {
+  return { owner: tag, taskId: id };
 }
 
 /** The hash tag. */

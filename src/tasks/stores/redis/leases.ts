@@ -1,8 +1,9 @@
 import type { Json, Maybe } from "../../../envelope/index.js";
 import type { Appended, Hold, LeaseRequest, TakenOver } from "../../store.js";
+import type { StoredContent } from "../stored-content.js";
 import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
-import type { KeyNames, TaskKeys } from "./keys.js";
+import { contentOf, type KeyNames, type TaskKeys } from "./keys.js";
 import { type RecentTask, RecentTasks } from "./recent-tasks.js";
 import { listOf, numberOf, textOf } from "./replies.js";
 import { turnMessageFrom } from "./task-fold.js";
@@ -28,10 +29,12 @@ export class TaskLeases {
   readonly #redis: RedisConnection;
   readonly #names: KeyNames;
   readonly #scripts: TaskScripts;
+  readonly #content: StoredContent;
   readonly #leases: HintIndex;
   readonly #recent = new RecentTasks(REMEMBERED_TASKS);
 
-  constructor(redis: RedisConnection, names: KeyNames, scripts: TaskScripts) {
+  constructor(redis: RedisConnection, names: KeyNames, scripts: TaskScripts, content: StoredContent) {
+    this.#content = content;
     this.#redis = redis;
     this.#names = names;
     this.#scripts = scripts;
@@ -98,15 +101,15 @@ export class TaskLeases {
       contextId: textOf(contextId),
       seq: numberOf(seq),
       turn: numberOf(turn),
-      message: turnMessageFrom(message),
-      state: savedFrom(saved),
+      message: turnMessageFrom(this.#content, keys, message),
+      state: savedFrom(this.#content, keys, saved),
       cancelRequested: cancel === "1",
     };
   }
 }
 
 /** The value an agent saved for its next turn. */
-export function savedFrom(saved: unknown): Maybe<Json> {
+export function savedFrom(content: StoredContent, keys: TaskKeys, saved: unknown): Maybe<Json> {
   const text = textOf(saved);
-  return text === "" ? undefined : JSON.parse(text);
+  return text === "" ? undefined : content.savedFrom(contentOf(keys), text);
 }

@@ -1,7 +1,6 @@
-import type { Envelope, EventOf, Maybe, OperationOf, PushConfig } from "../../../envelope/index.js";
+import type { Envelope, Maybe, OperationOf, PushConfig } from "../../../envelope/index.js";
 import { eventSize } from "../../content-size.js";
 import type { TaskLimits } from "../../limits.js";
-import { pageTokenOf } from "../../page-token.js";
 import type {
   Appended,
   Batch,
@@ -9,31 +8,30 @@ import type {
   Created,
   DuePush,
   EnqueueResult,
-  Facts,
   Hold,
   LeaseRequest,
   NewTask,
   PushProgress,
   Resumed,
-  Snapshot,
   Store,
   TakenOver,
   TurnState,
 } from "../../store.js";
-import { eventFrom, storedText } from "../stored-form.js";
+import type { StoredContent } from "../stored-content.js";
+import { CallerMessages } from "./caller-messages.js";
 import type { RedisConnection } from "./connection.js";
-import { type KeyNames, subjectIn, type TaskKeys } from "./keys.js";
+import { type KeyNames, subjectIn } from "./keys.js";
 import { savedFrom, TaskLeases } from "./leases.js";
-import { listingOf } from "./listing.js";
 import { RedisRecords } from "./records.js";
 import { RedisReplayGuard } from "./replays.js";
 import { listOf, numberOf, textOf, textsOf } from "./replies.js";
-import { foldedFrom, turnMessageFrom } from "./task-fold.js";
+import { turnMessageFrom } from "./task-fold.js";
+import { TaskReads } from "./task-reads.js";
 import { TaskScripts } from "./task-scripts.js";
 import type { WakeChannels } from "./wake-channels.js";
 import { RedisWebhooks } from "./webhooks.js";
 import { Withdrawals } from "./withdrawals.js";
-import { appendedFrom, batchValues, messageValues, newTaskValues, refusedResume, stateFrom } from "./writing.js";
+import { appendedFrom, batchValues, newTaskValues, refusedResume, stateFrom } from "./writing.js";
 
 /** Dependencies of the store. */
 export interface RedisStoreParts {
@@ -41,13 +39,14 @@ export interface RedisStoreParts {
   readonly wakeChannels: WakeChannels;
   readonly names: KeyNames;
   readonly limits: TaskLimits;
+  readonly content: StoredContent;
   readonly slackMs: number;
   readonly durability: string;
   /** Identifies this store, so that it ignores its own notifications. */
   readonly origin: string;
 }
 
-const FIRST_KEPT = 1;
+const _FIRST_KEPT = 1;
 /** Eviction attempts for one new task: other processes may take the freed room. */
 const EVICTION_ROUNDS = 64;
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
@@ -62,29 +61,41 @@ export class RedisStore implements Store {
   readonly #redis: RedisConnection;
   readonly #wakeChannels: WakeChannels;
   readonly #names: KeyNames;
-  readonly #limits: TaskLimits;
   readonly #slackMs: number;
   readonly #origin: string;
   readonly #scripts: TaskScripts;
+  readonly #content: StoredContent;
+  readonly #reads: TaskReads;
+  readonly #messages: CallerMessages;
   readonly #leases: TaskLeases;
   readonly #webhooks: RedisWebhooks;
   readonly #withdrawals: Withdrawals;
   readonly #makingRoom = new Map<string, Promise<unknown>>();
 
-  constructor({ redis, wakeChannels, names, limits, slackMs, durability, origin }: RedisStoreParts) {
+  constructor({ redis, wakeChannels, names, limits, content, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
     this.records = new RedisRecords(redis, names.records, limits);
     this.replayGuard = (replayLimits, now) => new RedisReplayGuard(redis, { keys: names.replays, limits: replayLimits, now });
     this.#redis = redis;
     this.#wakeChannels = wakeChannels;
     this.#names = names;
-    this.#limits = limits;
     this.#slackMs = slackMs;
     this.#origin = origin;
     this.#scripts = new TaskScripts(redis, origin);
-    this.#leases = new TaskLeases(redis, names, this.#scripts);
-    this.#webhooks = new RedisWebhooks(redis, names, this.#scripts);
+    this.#content = content;
+    this.#reads = new TaskReads({ redis, names, scripts: this.#scripts, content, limits });
+    this.#messages = new CallerMessages(redis, this.#scripts, content);
+    this.#leases = new TaskLeases(redis, names, this.#scripts, content);
+    this.#webhooks = new RedisWebhooks(redis, names, this.#scripts, content);
     this.#withdrawals = new Withdrawals(this.#scripts);
+  }
+
+  get sealed(): boolean {
+    return this.#content.isSealed;
+  }
+
+  get refusedContent(): number {
+    return this.#content.refused;
   }
 
   async ping(): Promise<void> {
@@ -96,7 +107,7 @@ export class RedisStore implements Store {
     const keys = this.#names.ofTask(owner, task.id);
     const ofKey = key === undefined ? undefined : this.#names.ofKey(keys.tag, agent, key);
     if (ofKey !== undefined) await this.#withdrawals.of(ofKey);
-    const values = newTaskValues(start, this.#slackMs);
+    const values = newTaskValues(this.#content, keys, start, this.#slackMs);
     const hint = this.#leases.announce(keys, lease);
     const announced = push === undefined ? undefined : this.#webhooks.announce(keys);
     let answer: unknown;
@@ -129,7 +140,7 @@ export class RedisStore implements Store {
   async append(taskId: string, batch: Batch): Promise<Appended> {
     const task = await this.#leases.find(taskId);
     if (task === undefined) return CLOSED;
-    const { values, releases } = batchValues(batch);
+    const { values, releases } = batchValues(this.#content, task.keys, batch);
     const appended = appendedFrom(await this.#scripts.run("append", task.keys, values));
     if (!appended.ok) return appended;
     if (releases) this.#leases.release(task);
@@ -138,31 +149,16 @@ export class RedisStore implements Store {
     return appended;
   }
 
-  async facts(taskId: string, owner: string): Promise<Maybe<Facts>> {
-    const [columns = ""] = this.#names.ofTask(owner, taskId).all;
-    const answer = await this.#redis.command("HMGET", [columns, "agent", "context", "state", "seq", "gone", "saved"]);
-    const [agent, context, state, seq, gone, saved] = listOf(answer);
-    if (agent === null || (gone !== null && numberOf(gone) <= this.#redis.nowMs)) return undefined;
-    return {
-      agent: textOf(agent),
-      contextId: textOf(context),
-      state: stateFrom(state),
-      seq: numberOf(seq),
-      saved: savedFrom(saved ?? ""),
-    };
-  }
-
   async enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult> {
-    const answer = await this.#scripts.run("enqueue", this.#names.ofTask(owner, taskId), messageValues(message));
+    const answer = await this.#messages.enqueue(this.#names.ofTask(owner, taskId), message);
     return ENQUEUE_RESULTS.has(answer) ? (answer as EnqueueResult) : "missing";
   }
 
   async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
     const keys = this.#names.ofTask(owner, taskId);
-    const values = [...messageValues(message), STATUS_BYTES, lease.holder, lease.leaseMs];
     const hint = this.#leases.announce(keys, lease);
-    const [answer] = await Promise.all([this.#scripts.run("resume", keys, values), hint.done]);
-    const [outcome, epoch, turn, saved, material, pushDue] = listOf(answer);
+    const resuming = this.#messages.resume(keys, message, [STATUS_BYTES, lease.holder, lease.leaseMs]);
+    const [[outcome, epoch, turn, saved, material, pushDue]] = await Promise.all([resuming, hint.done]);
     if (outcome !== "ok") {
       this.#leases.checkSoon(keys);
       return { ok: false, because: refusedResume(outcome) };
@@ -170,8 +166,8 @@ export class RedisStore implements Store {
     this.#leases.remember(hint);
     this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
     if (pushDue === 1) this.#webhooks.note(keys);
-    const { task, seq } = this.#fold(keys, material);
-    return { ok: true, epoch: numberOf(epoch), seq, turn: numberOf(turn), task, state: savedFrom(saved) };
+    const { task, seq } = this.#reads.fold(keys, material);
+    return { ok: true, epoch: numberOf(epoch), seq, turn: numberOf(turn), task, state: savedFrom(this.#content, keys, saved) };
   }
 
   async nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ message: Envelope; turnState: TurnState }>> {
@@ -179,34 +175,28 @@ export class RedisStore implements Store {
     const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch, turn]);
     if (keys === undefined || answer === null) return undefined;
     const [message, next, saved, material] = listOf(answer);
-    const { task, seq } = this.#fold(keys, material);
-    const turnState = { epoch, seq, turn: numberOf(next), task, state: savedFrom(saved) };
-    return { message: turnMessageFrom(message), turnState };
+    const { task, seq } = this.#reads.fold(keys, material);
+    const turnState = { epoch, seq, turn: numberOf(next), task, state: savedFrom(this.#content, keys, saved) };
+    return { message: turnMessageFrom(this.#content, keys, message), turnState };
+  }
+
+  facts(taskId: string, owner: string) {
+    return this.#reads.facts(this.#names.ofTask(owner, taskId));
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {
     // A listener reads only once its subscription is confirmed, so that it misses nothing.
     const subscribing = this.#wakeChannels.subscribing(this.#names.wakeChannel(taskId));
     if (subscribing !== undefined) await subscribing;
-    const answer = await this.#scripts.run("read", this.#names.ofTask(owner, taskId), [after, limit]);
-    if (answer === null) return undefined;
-    const [closed, texts] = listOf(answer);
-    const entries = textsOf(texts).map((text, index) => ({ seq: after + 1 + index, event: eventFrom(text) }));
-    return { firstKept: FIRST_KEPT, entries, closed: closed === 1 };
+    return this.#reads.read(this.#names.ofTask(owner, taskId), after, limit);
   }
 
-  async snapshot(taskId: string, owner: string, at?: number): Promise<Maybe<Snapshot>> {
-    return this.#snapshot(this.#names.ofTask(owner, taskId), at);
+  snapshot(taskId: string, owner: string, at?: number) {
+    return this.#reads.snapshot(this.#names.ofTask(owner, taskId), at);
   }
 
-  /** The page is chosen in one step; its tasks are read right after, each as it is by then. */
-  async list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">> {
-    const pageSize = query.pageSize ?? this.#limits.defaultPageSize;
-    const tag = this.#names.tagOf(owner);
-    const { ids, totalSize, end } = await listingOf(this.#redis, this.#names.indexes(tag), query, pageSize);
-    const snapshots = await Promise.all(ids.map((id) => this.#snapshot(this.#names.ofTag(tag, id))));
-    const tasks = snapshots.flatMap((snapshot) => snapshot?.task ?? []);
-    return { kind: "tasks", tasks, nextPageToken: end === undefined ? "" : pageTokenOf(end), pageSize, totalSize };
+  list(owner: string, query: OperationOf<"task.list">) {
+    return this.#reads.list(owner, query);
   }
 
   async requestCancel(taskId: string, owner: string): Promise<Maybe<CancelRequested>> {
@@ -268,6 +258,7 @@ export class RedisStore implements Store {
   async close(): Promise<void> {
     this.#withdrawals.close();
     this.#wakeChannels.close();
+    this.#content.close();
     await this.#redis.close();
   }
 
@@ -277,22 +268,5 @@ export class RedisStore implements Store {
     const making = this.#makingRoom.get(subject) ?? evict().finally(() => this.#makingRoom.delete(subject));
     this.#makingRoom.set(subject, making);
     await making;
-  }
-
-  async #snapshot(keys: TaskKeys, at?: number): Promise<Maybe<Snapshot>> {
-    const answer = await this.#scripts.run("snapshot", keys, [at ?? ""]);
-    if (answer === null) return undefined;
-    const { task, seq } = this.#fold(keys, answer, at === undefined);
-    return { task, seq };
-  }
-
-  /** Stores a snapshot after folding many entries. */
-  #fold(keys: TaskKeys, material: unknown, isNow = true): Snapshot {
-    const folded = foldedFrom(material);
-    const { task, seq, messages, applied } = folded;
-    if (isNow && applied >= this.#limits.entriesPerSnapshot) {
-      this.#scripts.run("keepSnapshot", keys, [seq, messages, storedText(task)]).catch(() => undefined);
-    }
-    return folded;
   }
 }

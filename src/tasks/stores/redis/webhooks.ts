@@ -1,9 +1,10 @@
 import type { Maybe, PushConfig } from "../../../envelope/index.js";
 import type { DuePush, LeaseRequest, PushProgress } from "../../store.js";
 import { deliveryOf } from "../push-state.js";
+import type { StoredContent } from "../stored-content.js";
 import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
-import type { KeyNames, TaskKeys } from "./keys.js";
+import { contentOf, type KeyNames, type TaskKeys } from "./keys.js";
 import { listOf, numberOf, textOf } from "./replies.js";
 import type { TaskScripts } from "./task-scripts.js";
 
@@ -15,9 +16,11 @@ export class RedisWebhooks {
   readonly #redis: RedisConnection;
   readonly #names: KeyNames;
   readonly #scripts: TaskScripts;
+  readonly #content: StoredContent;
   readonly #hints: HintIndex;
 
-  constructor(redis: RedisConnection, names: KeyNames, scripts: TaskScripts) {
+  constructor(redis: RedisConnection, names: KeyNames, scripts: TaskScripts, content: StoredContent) {
+    this.#content = content;
     this.#redis = redis;
     this.#names = names;
     this.#scripts = scripts;
@@ -36,7 +39,7 @@ export class RedisWebhooks {
 
   async set(keys: TaskKeys, config: PushConfig): Promise<"stored" | "missing" | "full"> {
     const announced = this.announce(keys);
-    const setting = this.#scripts.run("setPush", keys, [config.id, configText(config)]);
+    const setting = this.#scripts.run("setPush", keys, [config.id, this.#content.webhook(contentOf(keys), config)]);
     const [, answer] = await Promise.all([announced, setting]);
     if (answer !== "stored") return answer === "full" ? "full" : "missing";
     this.note(keys);
@@ -51,7 +54,7 @@ export class RedisWebhooks {
     const pushes = [...fields].flatMap(([name, numbers]) => {
       if (!name.startsWith("s:")) return [];
       const id = name.slice(2);
-      const config = fields.get(`c:${id}`) ?? "";
+      const config = this.#content.webhookFrom(contentOf(keys), id, fields.get(`c:${id}`) ?? "");
       return { order: orderOf(numbers), shown: shownFrom(config, numbers, fields.get(`e:${id}`), numberOf(seq)) };
     });
     return pushes.sort((a, b) => a.order - b.order).map(({ shown }) => shown);
@@ -85,27 +88,23 @@ export class RedisWebhooks {
   }
 
   async #take(hint: Hint, { leaseMs }: LeaseRequest): Promise<Maybe<DuePush>> {
-    const answer = await this.#scripts.run("duePush", this.#names.ofTag(hint.tag, hint.taskId), [leaseMs]);
-    const [next, owner, agent, seq, numbers, config, problem] = listOf(answer);
+    const keys = this.#names.ofTag(hint.tag, hint.taskId);
+    const answer = await this.#scripts.run("duePush", keys, [leaseMs]);
+    const [next, owner, agent, seq, numbers, text, problem, id] = listOf(answer);
     await this.#hints.settle(hint, next === "" ? undefined : numberOf(next)).done;
     if (owner === undefined) return undefined;
     const state = textOf(numbers);
-    const shown = shownFrom(textOf(config), state, textOf(problem), numberOf(seq));
+    const config = this.#content.webhookFrom(contentOf(keys), textOf(id), textOf(text));
+    const shown = shownFrom(config, state, textOf(problem), numberOf(seq));
     return { owner: textOf(owner), agent: textOf(agent), config: shown, epoch: Number(state.split(" ")[1]) };
   }
-}
-
-/** Everything but the state of delivery, which is kept beside it. */
-export function configText({ delivery: _, ...config }: PushConfig): string {
-  return JSON.stringify(config);
 }
 
 function orderOf(numbers: string): number {
   return Number(numbers.split(" ")[0]);
 }
 
-function shownFrom(text: string, numbers: string, problem: Maybe<string>, seq: number): PushConfig {
-  const config: PushConfig = JSON.parse(text);
+function shownFrom(config: PushConfig, numbers: string, problem: Maybe<string>, seq: number): PushConfig {
   const [, , , deliveredSeq = 0, failures = 0, dueMs = 0, gaveUp = 0] = numbers.split(" ").map(Number);
   const progress = { deliveredSeq, failures, dueMs, gaveUp: gaveUp === 1, problem: problem === "" ? undefined : problem };
   return { ...config, delivery: deliveryOf(progress, seq) };

@@ -1,10 +1,10 @@
-import { type Envelope, isInterrupted, isTerminal, type State, type TaskEvent } from "../../../envelope/index.js";
+import { type Envelope, isInterrupted, isTerminal, type Maybe, type State, type TaskEvent } from "../../../envelope/index.js";
 import { eventSize, messageSize } from "../../content-size.js";
 import type { Appended, Batch, NewTask, Refusal, Resumed } from "../../store.js";
-import { storedText } from "../stored-form.js";
+import type { MessagePlace, StoredContent } from "../stored-content.js";
+import { contentOf, type TaskKeys } from "./keys.js";
 import { numberOf, textOf } from "./replies.js";
 import { APPENDED } from "./scripts/append.js";
-import { configText } from "./webhooks.js";
 
 type Value = string | number;
 
@@ -29,17 +29,22 @@ function phaseOf(state: State): Phase {
 }
 
 /** A batch as script arguments, and whether it releases the lease. */
-export function batchValues(batch: Batch): { readonly values: readonly Value[]; readonly releases: boolean } {
+export function batchValues(
+  content: StoredContent,
+  keys: TaskKeys,
+  batch: Batch,
+): { readonly values: readonly Value[]; readonly releases: boolean } {
+  const of = contentOf(keys);
   const { epoch, after, events, state: saved, unlessQueued } = batch;
   let bytes = 0;
   for (const event of events) bytes += eventSize(event);
   const status = lastStatus(events);
   const phase = status === undefined ? "run" : phaseOf(status.state);
   const closing = events.length === 1 && events[0]?.kind === "status" && phase === "end";
-  const savedText = saved === undefined ? "" : JSON.stringify(saved);
+  const savedText = saved === undefined ? "" : content.saved(of, saved);
   const values: Value[] = [epoch, after, bytes, closing ? 1 : 0, unlessQueued ? 1 : 0, savedText];
   values.push(status?.state ?? "", status?.at ?? 0, phase);
-  for (const event of events) values.push(storedText(event));
+  for (const [index, event] of events.entries()) values.push(content.event(of, after + 1 + index, event));
   return { values, releases: phase !== "run" };
 }
 
@@ -50,14 +55,20 @@ function lastStatus(events: readonly TaskEvent[]) {
 }
 
 /** A new task as script arguments. `slackMs`: how much longer Redis keeps a key than it is valid. */
-export function newTaskValues({ task, owner, agent, key, lease, push }: NewTask, slackMs: number): readonly Value[] {
+export function newTaskValues(
+  content: StoredContent,
+  keys: TaskKeys,
+  { task, owner, agent, key, lease, push }: NewTask,
+  slackMs: number,
+): readonly Value[] {
+  const of = contentOf(keys);
   const first: TaskEvent = { kind: "task", task };
   const { state, at } = task.status;
   return [
     ...[owner, agent, task.contextId, state, at, eventSize(first)],
-    ...[lease.holder, lease.leaseMs, storedText(first)],
-    ...(key === undefined ? ["", "", 0, 0] : [key.key, key.digest, key.keepMs, key.keepMs + slackMs]),
-    ...(push === undefined ? ["", ""] : [push.id, configText(push)]),
+    ...[lease.holder, lease.leaseMs, content.event(of, 1, first)],
+    ...(key === undefined ? ["", "", 0, 0] : [key.key, content.digest(key.digest), key.keepMs, key.keepMs + slackMs]),
+    ...(push === undefined ? ["", ""] : [push.id, content.webhook(of, push)]),
   ];
 }
 
@@ -69,8 +80,10 @@ export function appendedFrom(answer: unknown): Appended {
   return ANSWERS[flags] ?? { ok: false, because: "closed" };
 }
 
-export function messageValues(message: Envelope): readonly (string | number)[] {
-  return [storedText(message), message.context.idempotencyKey ?? "", messageSize(message)];
+/** A caller's message as script arguments. A place is named where the message is sealed for it; else the script finds one. */
+export function messageValues(text: string, message: Envelope, place: Maybe<MessagePlace>): readonly Value[] {
+  const key = message.context.idempotencyKey ?? "";
+  return [text, key, messageSize(message), place === undefined ? "" : place.number - 1, place?.after ?? ""];
 }
 
 /** Only states of ours were written. */

@@ -1,6 +1,6 @@
 import type { Envelope, Json, Maybe, TaskEvent } from "../../../envelope/index.js";
 import type { Entry } from "../../store.js";
-import { eventFrom, messageFrom, storedText } from "../stored-form.js";
+import type { StoredContent } from "../stored-content.js";
 import { columnText } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
 import type { RecentEntries, WrittenEntries } from "./recent-entries.js";
@@ -17,18 +17,20 @@ export interface CallerMessage {
 
 /** Large values: entries (one row per batch), callers' messages, and saved state. */
 export class JournalTable {
+  readonly #content: StoredContent;
   readonly #recent: RecentEntries;
   readonly #write: Statement<readonly []>;
   readonly #read: Statement<readonly [number, string]>;
   readonly #addMessage: Statement<readonly []>;
-  readonly #messages: Statement<readonly [number, string]>;
+  readonly #messages: Statement<readonly [number, number, string]>;
   readonly #hasMessage: Statement<readonly [number]>;
-  readonly #message: Statement<readonly [string]>;
+  readonly #message: Statement<readonly [number, string]>;
   readonly #unwait: Statement<readonly []>;
   readonly #save: Statement<readonly []>;
   readonly #saved: Statement<readonly [string]>;
 
-  constructor(connection: Connection, recent: RecentEntries) {
+  constructor(connection: Connection, content: StoredContent, recent: RecentEntries) {
+    this.#content = content;
     this.#recent = recent;
     this.#write = connection.prepare("INSERT INTO journal (task, first, events) VALUES (?, ?, ?)");
     this.#read = connection.prepare(
@@ -36,24 +38,25 @@ export class JournalTable {
        AND first >= (SELECT max(first) FROM journal WHERE task = ?1 AND first <= ?2) ORDER BY first`,
     );
     this.#addMessage = connection.prepare("INSERT INTO heard (task, n, after, key, waits, message) VALUES (?, ?, ?, ?, ?, ?)");
-    this.#messages = connection.prepare("SELECT after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
+    this.#messages = connection.prepare("SELECT n, after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
     this.#hasMessage = connection.prepare("SELECT 1 FROM heard WHERE task = ? AND key = ?");
-    this.#message = connection.prepare("SELECT message FROM heard WHERE task = ? AND n = ?");
+    this.#message = connection.prepare("SELECT after, message FROM heard WHERE task = ? AND n = ?");
     this.#unwait = connection.prepare("UPDATE heard SET waits = 0 WHERE task = ? AND n = ?");
     this.#save = connection.prepare("INSERT OR REPLACE INTO saved (task, value) VALUES (?, ?)");
     this.#saved = connection.prepare("SELECT value FROM saved WHERE task = ?");
   }
 
-  write(n: number, written: WrittenEntries): void {
-    const { first, events } = written;
+  write({ n, owner }: Pick<TaskRow, "n" | "owner">, written: WrittenEntries): void {
+    const { taskId, first, events } = written;
     if (events.length === 0) return;
-    this.#write.run([n, first, events.map(storedText).join(LINE_BREAK)]);
+    const lines = events.map((event, index) => this.#content.event({ owner, taskId }, first + index, event));
+    this.#write.run([n, first, lines.join(LINE_BREAK)]);
     this.#recent.note(written);
   }
 
   /** Entries `from` to `to`, as far as they exist. */
-  read({ n, taskId }: TaskRow, from: number, to: number): readonly Entry[] {
-    const events = this.#recent.upTo(taskId, to)?.slice(from - 1, to) ?? this.#readFile(n, from, to);
+  read(row: TaskRow, from: number, to: number): readonly Entry[] {
+    const events = this.#recent.upTo(row.taskId, to)?.slice(from - 1, to) ?? this.#readFile(row, from, to);
     return events.map((event, index) => ({ seq: from + index, event }));
   }
 
@@ -61,13 +64,17 @@ export class JournalTable {
   addMessage(row: TaskRow, message: Envelope, waits: 0 | 1): void {
     const key = message.context.idempotencyKey;
     const named = key === undefined ? null : columnText(key);
-    this.#addMessage.run([row.n, row.messages + 1, row.seq, named, waits, storedText(message)]);
+    const place = { number: row.messages + 1, after: row.seq };
+    const text = this.#content.message(row, place, message);
+    this.#addMessage.run([row.n, place.number, place.after, named, waits, text]);
   }
 
   /** Messages after the first `known`, up to entry `seq`. */
   messages(row: TaskRow, known: number, seq: number): readonly CallerMessage[] {
     if (row.messages <= known) return [];
-    return this.#messages.all([row.n, known, seq]).map(([after, text]) => ({ after, message: messageFrom(text) }));
+    return this.#messages
+      .all([row.n, known, seq])
+      .map(([number, after, text]) => ({ after, message: this.#content.messageFrom(row, { number, after }, text) }));
   }
 
   hasMessage(row: TaskRow, message: Envelope): boolean {
@@ -82,27 +89,29 @@ export class JournalTable {
 
   /** The message of the current turn: the last one that is not queued. */
   message(row: TaskRow): Envelope {
-    const [text] = this.#message.get([row.n, row.messages - row.waiting]) ?? [];
-    if (text !== undefined) return messageFrom(text);
+    const number = row.messages - row.waiting;
+    const found = this.#message.get([row.n, number]);
+    if (found !== undefined) return this.#content.messageFrom(row, { number, after: found[0] }, found[1]);
     const [first] = this.read(row, 1, 1);
-    const found = first?.event.kind === "task" ? first.event.task.history.at(-1) : undefined;
-    if (found === undefined) throw new Error("a task begins with a message");
-    return found;
+    const message = first?.event.kind === "task" ? first.event.task.history.at(-1) : undefined;
+    if (message === undefined) throw new Error("a task begins with a message");
+    return message;
   }
 
-  save(n: number, value: Json): void {
-    this.#save.run([n, JSON.stringify(value)]);
+  save(row: TaskRow, value: Json): void {
+    this.#save.run([row.n, this.#content.saved(row, value)]);
   }
 
-  saved(n: number): Maybe<Json> {
-    const row = this.#saved.get([n]);
-    return row === undefined ? undefined : JSON.parse(row[0]);
+  saved(row: TaskRow): Maybe<Json> {
+    const found = this.#saved.get([row.n]);
+    return found === undefined ? undefined : this.#content.savedFrom(row, found[0]);
   }
 
-  #readFile(n: number, from: number, to: number): readonly TaskEvent[] {
-    const rows = this.#read.all([n, from, to]);
+  #readFile(row: TaskRow, from: number, to: number): readonly TaskEvent[] {
+    const rows = this.#read.all([row.n, from, to]);
     const first = rows[0]?.[0] ?? 1;
-    const lines = rows.flatMap(([, events]) => events.split(LINE_BREAK));
-    return lines.slice(from - first, to - first + 1).map(eventFrom);
+    const lines = rows.flatMap(([, events]) => events.split(LINE_BREAK)).slice(from - first, to - first + 1);
+    this.#content.requireAll(row, lines.length, to - from + 1);
+    return lines.map((line, index) => this.#content.eventFrom(row, from + index, line));
   }
 }

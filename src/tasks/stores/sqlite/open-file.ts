@@ -34,7 +34,10 @@ export function openFile(connect: Connect, file: string, synchronous: Synchronou
   const connection = connectTo(connect, path, file);
   try {
     connection.exec(`PRAGMA busy_timeout = ${OPEN_WAIT_MS}`);
+    // In one transaction: another process may be migrating the file, and half of what it does would look like a foreign file.
+    connection.exec("BEGIN");
     const version = versionOf(connection, file);
+    connection.exec("COMMIT");
     checkSchema(connection);
     chmodSync(path, OURS_ONLY);
     configure(connection, synchronous);

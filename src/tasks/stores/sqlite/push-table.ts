@@ -1,6 +1,7 @@
-import type { PushConfig } from "../../../envelope/index.js";
+import { AgentError, type Maybe, type PushConfig, SEAL_KEY } from "../../../envelope/index.js";
 import type { DuePush, LeaseRequest, NewTask, PushProgress } from "../../store.js";
 import { deliveryOf } from "../push-state.js";
+import type { StoredContent } from "../stored-content.js";
 import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
 import type { TaskRow, TaskTable } from "./task-table.js";
@@ -14,13 +15,16 @@ type Columns = readonly [
   gaveUp: number,
   problem: string | null,
   epoch: number,
+  id: string,
 ];
 /** More leases than a webhook ever gets; billions of rows still have exact numbers. */
 const EPOCHS_PER_ROW = 2 ** 20;
-const COLUMNS = "p.n, p.config, p.seq, p.failures, p.due, p.gave_up, p.problem, p.epoch";
+const CHANGED = "its configuration was changed in the task store";
+const COLUMNS = "p.n, p.config, p.seq, p.failures, p.due, p.gave_up, p.problem, p.epoch, p.id";
 
 /** Webhooks: each is a cursor in its task's journal. `pending` is true while entries after the cursor are undelivered. */
 export class PushTable {
+  readonly #content: StoredContent;
   readonly #tasks: TaskTable;
   readonly #perTask: number;
   readonly #now: () => number;
@@ -31,15 +35,20 @@ export class PushTable {
   readonly #delete: Statement<readonly []>;
   readonly #note: Statement<readonly []>;
   readonly #isPending: Statement<readonly [number]>;
-  readonly #due: Statement<readonly [...Columns, taskSeq: number, owner: string, agent: string]>;
+  readonly #due: Statement<readonly [...Columns, taskSeq: number, owner: string, agent: string, taskId: string]>;
   readonly #take: Statement<readonly []>;
   readonly #accepted: Statement<readonly []>;
   readonly #idle: Statement<readonly []>;
   readonly #failed: Statement<readonly []>;
   readonly #gaveUp: Statement<readonly []>;
 
-  constructor(connection: Connection, tasks: TaskTable, rules: { readonly perTask: number; now(): number }) {
-    this.#tasks = tasks;
+  constructor(
+    connection: Connection,
+    uses: { readonly content: StoredContent; readonly tasks: TaskTable },
+    rules: { readonly perTask: number; now(): number },
+  ) {
+    this.#content = uses.content;
+    this.#tasks = uses.tasks;
     this.#perTask = rules.perTask;
     this.#now = rules.now;
     this.#ofTask = connection.prepare(`SELECT ${COLUMNS} FROM pushes p WHERE p.task = ? ORDER BY p.n`);
@@ -52,7 +61,7 @@ export class PushTable {
     this.#note = connection.prepare("UPDATE pushes SET pending = 1 WHERE task = ? AND gave_up = 0 AND seq < ? AND pending = 0");
     this.#isPending = connection.prepare("SELECT 1 FROM pushes WHERE task = ? AND pending = 1 LIMIT 1");
     this.#due = connection.prepare(
-      `SELECT ${COLUMNS}, t.seq, t.owner, t.agent FROM pushes p JOIN tasks t ON t.n = p.task
+      `SELECT ${COLUMNS}, t.seq, t.owner, t.agent, t.id FROM pushes p JOIN tasks t ON t.n = p.task
        WHERE p.pending = 1 AND max(p.due, p.held_until) <= ? AND (t.closed = 0 OR t.status_at > ?)
        ORDER BY max(p.due, p.held_until) LIMIT ?`,
     );
@@ -70,8 +79,10 @@ export class PushTable {
   }
 
   /** A webhook set with a new task is notified of the task itself. */
-  begin(n: number, { push }: NewTask): void {
-    if (push !== undefined) this.#insert.run([n, columnText(push.id), JSON.stringify(push), 0, 1]);
+  begin(n: number, { owner, task, push }: NewTask): void {
+    if (push === undefined) return;
+    const text = this.#content.webhook({ owner, taskId: task.id }, push);
+    this.#insert.run([n, columnText(push.id), text, 0, 1]);
   }
 
   /** Call after every entry. True if a webhook has pending entries. */
@@ -89,16 +100,16 @@ export class PushTable {
     const kept = this.#one.get([row.n, columnText(config.id)]);
     if (kept === undefined && row.pushes >= this.#perTask) return "full";
     if (kept !== undefined) {
-      this.#replace.run([JSON.stringify(config), row.seq, kept[0]]);
+      this.#replace.run([this.#content.webhook(row, config), row.seq, kept[0]]);
       return "stored";
     }
-    this.#insert.run([row.n, columnText(config.id), JSON.stringify(config), row.seq, 0]);
+    this.#insert.run([row.n, columnText(config.id), this.#content.webhook(row, config), row.seq, 0]);
     this.#tasks.countPushes(row, 1);
     return "stored";
   }
 
   of(row: TaskRow): readonly PushConfig[] {
-    return row.pushes === 0 ? [] : this.#ofTask.all([row.n]).map((columns) => shown(columns, row.seq));
+    return row.pushes === 0 ? [] : this.#ofTask.all([row.n]).map((columns) => this.#shown(columns, row));
   }
 
   delete(row: TaskRow, id: string): void {
@@ -107,12 +118,25 @@ export class PushTable {
 
   due({ leaseMs }: LeaseRequest, limit: number): readonly DuePush[] {
     const nowMs = this.#now();
-    return this.#due.intact([nowMs, this.#tasks.overBefore, limit]).map((row) => {
-      const [n, config, seq, failures, due, gaveUp, problem, epoch, taskSeq, owner, agent] = row;
+    return this.#due.intact([nowMs, this.#tasks.overBefore, limit]).flatMap((row) => {
+      const [n, text, seq, failures, due, gaveUp, problem, epoch, id, taskSeq, owner, agent, taskId] = row;
       this.#take.run([nowMs + leaseMs, n]);
-      const columns: Columns = [n, config, seq, failures, due, gaveUp, problem, epoch];
-      return { owner: nameFrom(owner), agent: nameFrom(agent), config: shown(columns, taskSeq), epoch: epochOf(n, epoch + 1) };
+      const columns: Columns = [n, text, seq, failures, due, gaveUp, problem, epoch, id];
+      const config = this.#opened(columns, { taskId: nameFrom(taskId), owner: nameFrom(owner), seq: taskSeq });
+      if (config === undefined) return [];
+      return [{ owner: nameFrom(owner), agent: nameFrom(agent), config, epoch: epochOf(n, epoch + 1) }];
     });
+  }
+
+  /** One that cannot be opened does not stop the others: nothing more is sent to it if it was changed. */
+  #opened(columns: Columns, task: Pick<TaskRow, "taskId" | "owner" | "seq">): Maybe<PushConfig> {
+    try {
+      return this.#shown(columns, task);
+    } catch (thrown) {
+      if (!(thrown instanceof AgentError)) throw thrown;
+      if (thrown.facts.field !== SEAL_KEY) this.#gaveUp.run([columnText(CHANGED), columns[0]]);
+      return undefined;
+    }
   }
 
   recordPush(row: TaskRow, due: DuePush, progress: PushProgress): boolean {
@@ -120,6 +144,21 @@ export class PushTable {
     if (push === undefined || epochOf(push[0], push[7]) !== due.epoch) return false;
     this.#apply(push[0], row, progress);
     return true;
+  }
+
+  /** The configuration with its delivery state. */
+  #shown(
+    [, text, seq, failures, due, gaveUp, problem, , id]: Columns,
+    task: Pick<TaskRow, "taskId" | "owner" | "seq">,
+  ): PushConfig {
+    const soFar = {
+      deliveredSeq: seq,
+      failures,
+      dueMs: due,
+      gaveUp: gaveUp === 1,
+      problem: problem === null ? undefined : nameFrom(problem),
+    };
+    return { ...this.#content.webhookFrom(task, nameFrom(id), text), delivery: deliveryOf(soFar, task.seq) };
   }
 
   #apply(n: number, row: TaskRow, progress: PushProgress): void {
@@ -145,18 +184,4 @@ export class PushTable {
 /** A webhook that was deleted and set again is another row with a new number. */
 function epochOf(n: number, epoch: number): number {
   return n * EPOCHS_PER_ROW + epoch;
-}
-
-/** The configuration with its delivery state, for a journal that ends at `taskSeq`. */
-function shown([, config, seq, failures, due, gaveUp, problem]: Columns, taskSeq: number): PushConfig {
-  const soFar = {
-    deliveredSeq: seq,
-    failures,
-    dueMs: due,
-    gaveUp: gaveUp === 1,
-    problem: problem === null ? undefined : nameFrom(problem),
-  };
-  // Written by this very table.
-  const kept: PushConfig = JSON.parse(config);
-  return { ...kept, delivery: deliveryOf(soFar, taskSeq) };
 }

@@ -118,5 +118,10 @@ CREATE TABLE replay_signers (signer TEXT PRIMARY KEY, kept INTEGER NOT NULL) WIT
 ALTER TABLE totals ADD COLUMN replays INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** Says that the content of the tasks is sealed, by which key. */
+const SEAL = `
+CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL);
+`;
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL];

@@ -1,12 +1,13 @@
 import { isTerminal, type Maybe, type Task, TaskFold } from "../../../envelope/index.js";
 import type { Entry, Snapshot } from "../../store.js";
-import { storedText, taskFrom } from "../stored-form.js";
+import type { StoredContent } from "../stored-content.js";
 import type { JournalTable } from "./journal-table.js";
 import type { Connection, Statement } from "./library.js";
 import type { TaskRow, TaskTable } from "./task-table.js";
 
 /** Tasks folded from their journals. A long journal is not folded from the beginning: intermediate snapshots are stored. */
 export class Snapshots {
+  readonly #content: StoredContent;
   readonly #tasks: TaskTable;
   readonly #journal: JournalTable;
   readonly #entriesApart: number;
@@ -15,9 +16,11 @@ export class Snapshots {
 
   constructor(
     connection: Connection,
+    content: StoredContent,
     tables: { readonly tasks: TaskTable; readonly journal: JournalTable },
     entriesApart: number,
   ) {
+    this.#content = content;
     this.#tasks = tables.tasks;
     this.#journal = tables.journal;
     this.#entriesApart = entriesApart;
@@ -33,7 +36,8 @@ export class Snapshots {
     const kept = row.snapshotSeq === 0 ? undefined : this.#nearest.get([row.n, at]);
     const [seq, messages, body] = kept ?? [0, 0, undefined];
     const [...entries] = seq < at ? this.#journal.read(row, seq + 1, at) : [];
-    const fold = new TaskFold(body === undefined ? firstTask(entries.shift()) : taskFrom(body));
+    const begun = body === undefined ? firstTask(entries.shift()) : this.#content.snapshotFrom(row, { seq, messages }, body);
+    const fold = new TaskFold(begun);
     const found = this.#journal.messages(row, messages, at);
     let next = 0;
     const applyMessages = (entry: number) => {
@@ -60,7 +64,7 @@ export class Snapshots {
     if (row.bytes < row.snapshotNext && !isTerminal(row.state)) return;
     const snapshot = this.at(row, row.seq);
     if (snapshot === undefined) return;
-    const body = storedText(snapshot.task);
+    const body = this.#content.snapshot(row, { seq: row.seq, messages: row.messages }, snapshot.task);
     this.#write.run([row.n, row.seq, row.messages, body]);
     this.#tasks.noteSnapshot(row, row.bytes + body.length);
   }

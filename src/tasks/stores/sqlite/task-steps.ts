@@ -1,4 +1,12 @@
-import { type Envelope, isInterrupted, isTerminal, type Maybe, type TaskEvent } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type Envelope,
+  isInterrupted,
+  isTerminal,
+  type Maybe,
+  SEAL_KEY,
+  type TaskEvent,
+} from "../../../envelope/index.js";
 import { eventSize, messageSize } from "../../content-size.js";
 import type { TaskLimits } from "../../limits.js";
 import type {
@@ -15,6 +23,7 @@ import type {
   TurnState,
 } from "../../store.js";
 import { answerFor } from "../key-index.js";
+import type { StoredContent } from "../stored-content.js";
 import { isDamage } from "./failures.js";
 import type { JournalTable } from "./journal-table.js";
 import type { KeyTable } from "./key-table.js";
@@ -36,6 +45,7 @@ export interface Tables {
 /** Dependencies of a step besides the tables. */
 export interface StepRules {
   readonly limits: TaskLimits;
+  readonly content: StoredContent;
   now(): number;
   /** Listeners of the task are notified after the commit. */
   changed(taskId: string): void;
@@ -45,19 +55,22 @@ export interface StepRules {
 export class TaskSteps {
   readonly #in: Tables;
   readonly #limits: TaskLimits;
+  readonly #content: StoredContent;
   readonly #now: () => number;
   readonly #changed: (taskId: string) => void;
 
-  constructor(tables: Tables, { limits, now, changed }: StepRules) {
+  constructor(tables: Tables, { limits, content, now, changed }: StepRules) {
     this.#in = tables;
     this.#limits = limits;
+    this.#content = content;
     this.#now = now;
     this.#changed = changed;
   }
 
   create(start: NewTask): Created {
     const { tasks, journal, keys, pushes, room } = this.#in;
-    const { key, owner, task } = start;
+    const { owner, task } = start;
+    const key = start.key && { ...start.key, digest: this.#content.digest(start.key.digest) };
     const nowMs = this.#now();
     if (key !== undefined) {
       const known = keys.check(start, key, nowMs);
@@ -68,7 +81,7 @@ export class TaskSteps {
     const bytes = eventSize(first);
     if (!room.hasRoomForTask(owner, bytes)) return { made: false, because: "full" };
     const n = tasks.add(start, bytes);
-    journal.write(n, { taskId: task.id, first: 1, events: [first], bytes });
+    journal.write({ n, owner }, { taskId: task.id, first: 1, events: [first], bytes });
     if (key !== undefined) keys.keep(start, key, nowMs);
     pushes.begin(n, start);
     return { made: true, epoch: 1 };
@@ -85,7 +98,7 @@ export class TaskSteps {
     const bytes = eventsSize(events);
     if (!this.#fits(row, events, bytes)) return { ok: false, because: "full" };
     const then = this.#write(row, events, bytes);
-    if (batch.state !== undefined) journal.save(row.n, batch.state);
+    if (batch.state !== undefined) journal.save(row, batch.state);
     snapshots.keepUp(then);
     this.#changed(taskId);
     return { ok: true, cancelRequested: row.cancelRequested, pushDue: pushes.note(then) };
@@ -168,9 +181,11 @@ export class TaskSteps {
   #workOf(row: TaskRow): Maybe<Pick<TakenOver, "message" | "state">> {
     const { journal } = this.#in;
     try {
-      return { message: journal.message(row), state: journal.saved(row.n) };
+      return { message: journal.message(row), state: journal.saved(row) };
     } catch (thrown) {
-      if (!isDamage(thrown)) throw thrown;
+      // Its key is not here: another process may have it.
+      if (thrown instanceof AgentError && thrown.facts.field === SEAL_KEY) return undefined;
+      if (!isDamage(thrown) && !(thrown instanceof AgentError)) throw thrown;
       const error = { code: "internal", message: "the record of this task is damaged in the task store" } as const;
       const status = { state: "failed", at: this.#now(), error } as const;
       const events: readonly TaskEvent[] = [{ kind: "status", taskId: row.taskId, contextId: row.contextId, status }];
@@ -195,7 +210,7 @@ export class TaskSteps {
   /** Entries and columns change together. */
   #write(row: TaskRow, events: readonly TaskEvent[], bytes: number): TaskRow {
     const then = this.#in.tasks.apply(row, events, bytes);
-    this.#in.journal.write(row.n, { taskId: row.taskId, first: row.seq + 1, events, bytes: then.bytes });
+    this.#in.journal.write(row, { taskId: row.taskId, first: row.seq + 1, events, bytes: then.bytes });
     return then;
   }
 
@@ -211,7 +226,7 @@ export class TaskSteps {
   #turned(row: TaskRow): TurnState {
     const task = this.#in.snapshots.at(row, row.seq)?.task;
     if (task === undefined) throw new Error("a task that is there has a snapshot");
-    return { epoch: row.epoch, seq: row.seq, turn: row.turn, task, state: this.#in.journal.saved(row.n) };
+    return { epoch: row.epoch, seq: row.seq, turn: row.turn, task, state: this.#in.journal.saved(row) };
   }
 
   #statusEvent({ taskId, contextId }: TaskRow, state: "working" | "canceled"): TaskEvent {

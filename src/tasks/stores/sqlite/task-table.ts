@@ -58,6 +58,7 @@ export class TaskTable {
   readonly #keptMs: number;
   readonly #now: () => number;
   readonly #select: Statement<Columns>;
+  readonly #any: Statement<readonly [number]>;
   readonly #selectLost: Statement<Columns>;
   readonly #insert: Statement<readonly [number]>;
   readonly #grow: Statement<readonly []>;
@@ -77,6 +78,7 @@ export class TaskTable {
     this.#now = keep.now;
     const prepare = <Row extends readonly (string | number | null)[]>(sql: string) => connection.prepare<Row>(sql);
     this.#select = prepare(`SELECT ${COLUMNS} FROM tasks WHERE id = ?`);
+    this.#any = prepare("SELECT n FROM tasks LIMIT 1");
     this.#selectLost = prepare(
       `SELECT ${COLUMNS} FROM tasks WHERE holder IS NOT NULL AND lease_until <= ? ORDER BY lease_until LIMIT ?`,
     );
@@ -111,6 +113,10 @@ export class TaskTable {
     if (columns === undefined) return undefined;
     const row = rowOf(columns);
     return isTerminal(row.state) && row.statusAt <= this.overBefore ? undefined : row;
+  }
+
+  hasAny(): boolean {
+    return this.#any.get([]) !== undefined;
   }
 
   /** Another owner's task is treated as missing. */

@@ -104,7 +104,7 @@ local function material(at)
 end
 `;
 
-/** The message of the current turn: the last one that is not queued, or the task's first entry, which contains it. */
+/** The message of the current turn: the last one that is not queued, with its number, or 0 and the task's first entry, which contains it. */
 export const TURN_MESSAGE = `
 local function waiting_in(queue)
   local _, count = string.gsub(queue or '', ',', ',')
@@ -112,7 +112,8 @@ local function waiting_in(queue)
 end
 local function turn_message(said, queue)
   local place = tonumber(said or 0) - waiting_in(queue) - 1
-  return place < 0 and redis.call('LINDEX', journal, 0) or redis.call('LINDEX', heard, int(place))
+  if place < 0 then return { 0, redis.call('LINDEX', journal, 0) } end
+  return { place + 1, redis.call('LINDEX', heard, int(place)) }
 end
 `;
 

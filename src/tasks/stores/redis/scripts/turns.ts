@@ -4,19 +4,21 @@ import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./fragm
 const ADD_MESSAGE = `
 local c = redis.call('HMGET', columns, 'phase', 'seq', 'heard', 'bytes', 'queue', 'epoch', 'turn', 'context', 'saved', 'pushes',
   'gone', 'row')
-local message, key, bytes = ARGV[4], ARGV[5], ARGV[6]
+-- A message that is sealed for its place has the number of messages before it, and the entry it comes after.
+local message, key, bytes, place, place_after = unpack(ARGV, 4, 8)
 local phase, seq, said = c[1], tonumber(c[2] or 0), tonumber(c[3] or 0)
 local is_missing = not phase or is_over(c[11])
 local function was_heard() return key ~= '' and redis.call('HEXISTS', columns, 'k:' .. key) == 1 end
 local function fits(entries, more) return seq + said + entries <= JOURNAL_ENTRIES and c[4] + more <= JOURNAL_BYTES end
+local function has_moved() return place ~= '' and tonumber(place) ~= said end
 local function hear(more)
-  redis.call('RPUSH', heard, int(seq) .. ' ' .. message)
+  redis.call('RPUSH', heard, (place == '' and int(seq) or place_after) .. ' ' .. message)
   redis.call('HSET', columns, 'heard', said + 1, 'bytes', c[4] + more)
   if key ~= '' then redis.call('HSET', columns, 'k:' .. key, 1) end
 end
 `;
 
-/** A message to a running task. Arguments: message, its idempotency key or "", its bytes. */
+/** A message to a running task. Arguments: message, its idempotency key or "", its bytes, its place or "" twice. `moved`: it is not its place. */
 export const ENQUEUE_MESSAGE = `${TASK}${TURN_MESSAGE}${ADD_MESSAGE}
 if is_missing then return 'missing' end
 if was_heard() then return 'repeated' end
@@ -24,20 +26,22 @@ if phase == 'end' then return 'closed' end
 if phase == 'rest' then return 'interrupted' end
 if waiting_in(c[5]) >= INPUTS_PER_TASK then return 'busy' end
 if not fits(1, bytes) then return 'full' end
+if has_moved() then return 'moved' end
 hear(bytes)
 -- The queue holds places in the list of what was heard.
 redis.call('HSET', columns, 'queue', (c[5] or '') .. int(said) .. ',')
 return 'queued'
 `;
 
-/** Starts a new turn of an interrupted task. Arguments: message, its key or "", its bytes, bytes of a status, holder, leaseMs. */
+/** Starts a new turn of an interrupted task. Arguments: message, its key or "", its bytes, its place or "" twice, bytes of a status, holder, leaseMs. */
 export const RESUME = `${TASK}${IDLE}${PENDING}${MATERIAL}${OWN_STATUS}${ADD_MESSAGE}
-local event_bytes, holder, lease = ARGV[7], ARGV[8], ARGV[9]
+local event_bytes, holder, lease = ARGV[9], ARGV[10], ARGV[11]
 if is_missing then return { 'missing' } end
 if was_heard() then return { 'repeated' } end
 if phase == 'end' then return { 'closed' } end
 if phase ~= 'rest' then return { 'running' } end
 if not fits(1, bytes) or not fits(1, event_bytes) then return { 'full' } end
+if has_moved() or (place ~= '' and tonumber(place_after) ~= seq + 1) then return { 'moved' } end
 redis.call('RPUSH', journal, own_status(c[8], 'working'))
 seq = seq + 1
 local epoch, turn = c[6] + 1, c[7] + 1

@@ -75,7 +75,7 @@ if not push then return { look_again(seq, c[2]) } end
 push.epoch, push.held = next_number(), now + ARGV[4]
 keep_numbers(chosen, push)
 local kept = redis.call('HMGET', pushes, 's:' .. chosen, 'c:' .. chosen, 'e:' .. chosen)
-return { look_again(seq, c[2]), c[3], c[4], seq, kept[1], kept[2], kept[3] or '' }
+return { look_again(seq, c[2]), c[3], c[4], seq, kept[1], kept[2], kept[3] or '', chosen }
 `;
 
 /** Records delivery progress. Arguments: id, epoch, outcome, number (seq or retryInMs), leaseMs, problem. */
