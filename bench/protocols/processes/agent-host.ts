@@ -25,7 +25,12 @@ export async function openAgents(task: AgentTask, notes: NoteSender<ServiceEvent
   const ports = Object.fromEntries(task.agents.map(({ name }, index) => [name, servers[index]?.port ?? 0]));
   return {
     ports,
-    configuration: { ...sharedConfiguration(task), "plug-in.protocol": task.arm.protocol, "plug-in.implementation": "koine" },
+    configuration: {
+      ...sharedConfiguration(task),
+      messageTimeoutMs: limitsOf(task).requestMs,
+      "plug-in.protocol": task.arm.protocol,
+      "plug-in.implementation": "koine",
+    },
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },
@@ -35,6 +40,11 @@ export async function openAgents(task: AgentTask, notes: NoteSender<ServiceEvent
   };
 }
 
+/** What the servers are really opened with. */
+function limitsOf({ settings }: AgentTask) {
+  return { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs };
+}
+
 interface Work {
   readonly log: ServiceLog;
   readonly model: BenchModel;
@@ -42,10 +52,9 @@ interface Work {
 
 async function openAgent(address: AgentAddress, task: AgentTask, { log, model }: Work): Promise<Server> {
   const { name, publicUrl, port, host } = address;
-  const { arm, settings } = task;
+  const { arm } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
-  const answer = async (payload: string, signal: AbortSignal): Promise<string> => model.answer(payload, signal);
   const echo = agent({
     name,
     description: "An agent of the benchmark",
@@ -53,13 +62,26 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, model }:
       arm.features === "full"
         ? async function* (message, { call, signal }) {
             const service = log.begin(name, message.text, call);
-            const text = await answer(message.text, signal);
-            yield* piecesOf(text);
+            let text = "";
+            try {
+              for await (const piece of model.stream?.(message.text, signal) ??
+                piecesOf(await model.answer(message.text, signal))) {
+                service?.firstToken();
+                text += piece;
+                yield piece;
+              }
+            } catch (thrown) {
+              service?.fail();
+              throw thrown;
+            }
             service?.end(text);
           }
         : async (message, { call, signal }) => {
             const service = log.begin(name, message.text, call);
-            const text = await answer(message.text, signal);
+            const text = await model.answer(message.text, signal).catch((thrown: unknown) => {
+              service?.fail();
+              throw thrown;
+            });
             service?.end(text);
             return text;
           },
@@ -73,7 +95,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, model }:
     protocols: protocol.needsIdentity === true ? protocols : [protocol],
     ...(await identityOptions(address, task, protocol)),
     telemetry: log.telemetry,
-    limits: { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs },
+    limits: limitsOf(task),
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });
 }

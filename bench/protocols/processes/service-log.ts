@@ -54,6 +54,11 @@ export class ServiceLog {
     const record: Record = { type: "service", run: this.#run, seq, agent, stamps, payloadHash: hashOf(payload) };
     if (arrival !== undefined) arrival.record = record;
     return {
+      firstToken: () => {
+        stamps.firstToken ??= this.#now();
+      },
+      // Without an end: the request arrived, and was not answered.
+      fail: () => this.#notes.add(record),
       end: (answer) => {
         stamps.serviceEnd = this.#now();
         record.answerHash = hashOf(answer);
@@ -71,5 +76,9 @@ export class ServiceLog {
 }
 
 export interface Service {
+  /** A piece of a streamed answer is there. Only the first counts. */
+  firstToken(): void;
   end(answer: string): void;
+  /** The handler failed. */
+  fail(): void;
 }
