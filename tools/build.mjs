@@ -52,6 +52,9 @@ const BUNDLED =
 /** Data that the bundle leaves alone, read by `packageFile()`. */
 const DATA = [
   "apps/demo/scenario.yaml",
+  ...readdirSync("bench/protocols/prompts")
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `bench/protocols/prompts/${name}`),
   "bench/routerbench/corpus",
   "src/protocols/sage/contracts/SageRegistry.json",
   "src/router/embeddings/head.json",

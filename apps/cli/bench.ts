@@ -16,6 +16,7 @@ import {
   PROGRAMS,
   planArms,
   planConditions,
+  promptInput,
   readRecording,
   renderResult,
   runBench,
@@ -92,7 +93,7 @@ export function benchScenario(name: string) {
     const folder = options.out ?? FOLDER;
     const entries = scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined;
     const plan = planOf(scenario, options, { entries });
-    const model = modelOf(options);
+    const model = modelOf(options, scenario);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
     const interrupt = listenForInterrupt();
@@ -110,7 +111,10 @@ export function benchScenario(name: string) {
         force: options.force === true,
         resume: options.resume === true,
         basePort: options.basePort,
-        inputs: model.kind === "recorded" ? [inputOf("recording", model.file)] : [],
+        inputs: [
+          ...(model.kind === "recorded" ? [inputOf("recording", model.file)] : []),
+          ...promptsOf(scenario, model.kind).map(promptInput),
+        ],
         versions: officialVersions(official),
         programsOf: officialPrograms,
         onProgress: (now) => progress.show(now.current.arm, progressText(now)),
@@ -191,9 +195,10 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
   return makePlan({ scenario, mode, settings, arms, conditions });
 }
 
-function entriesOf({ quick, full }: Scenario, options: ScenarioOptions): QueueEntries {
+function entriesOf({ quick, full, prompts }: Scenario, options: ScenarioOptions): QueueEntries {
   const { data, requests, seed = SEED } = options;
-  return queueEntries({ data, wanted: requests, fallback: (options.quick === true ? quick : full).requests, seed });
+  const found = queueEntries({ data, wanted: requests, fallback: (options.quick === true ? quick : full).requests, seed });
+  return usesPrompts(options.answers) ? { ...found, source: { ...found.source, prompt: prompts?.task } } : found;
 }
 
 function limited(option: string, value: number, most: number): number {
@@ -234,7 +239,16 @@ function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, 
   );
 }
 
-function modelOf(options: ScenarioOptions): ModelSettings {
+/** Only what a model answers, now or when it was recorded, is asked with prompts. */
+function usesPrompts(answers: ModelSettings["kind"]): boolean {
+  return answers === "live" || answers === "recorded";
+}
+
+function promptsOf({ prompts }: Scenario, answers: ModelSettings["kind"]) {
+  return prompts === undefined || !usesPrompts(answers) ? [] : [prompts.system, prompts.task];
+}
+
+function modelOf(options: ScenarioOptions, { prompts }: Scenario): ModelSettings {
   const { answers, recording, record, modelUrl, model, modelKeyEnv, modelRate } = options;
   if (answers === "null") return { kind: "null" };
   if (answers === "scripted") return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs ?? SERVICE_MS };
@@ -257,6 +271,7 @@ function modelOf(options: ScenarioOptions): ModelSettings {
     requestsPerSecond: modelRate,
     timeoutMs: LIMITS.messageTimeoutMs,
     record,
+    system: prompts?.system,
   };
 }
 

@@ -16,6 +16,7 @@ export { hostsProblem, LEAST_HOSTS, MOST_HOSTS } from "./hosts/hosts.js";
 export { readRecording } from "./models/recording.js";
 export type { ModelSettings } from "./models/settings.js";
 export { officialPrograms, officialVersions } from "./official/official.js";
+export { promptInput } from "./prompts/prompts.js";
 export type { BenchResult, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
 export * as scenarios from "./scenarios/index.js";

@@ -6,6 +6,8 @@ import type { NoteEvent, Settings } from "../result/index.js";
 export interface Behaviour {
   /** Returns the answer. Throwing fails the message. */
   handle(message: ReceivedMessage, signal: AbortSignal): Promise<string>;
+  /** The same answer in pieces, as they come. Absent: it is there as a whole. */
+  stream?(message: ReceivedMessage, signal: AbortSignal): AsyncIterable<string>;
   /** The listener is open: messages may arrive. */
   started?(): void;
   /** The listener is closing; `started` is called again if it opens again. */

@@ -11,6 +11,7 @@ import {
   protectionValues,
   sharedConfiguration,
 } from "../processes/tasks.js";
+import { askWith, readPrompt } from "../prompts/prompts.js";
 import type { Dispatch, RequestEvent } from "../result/index.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
 import { type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
@@ -147,7 +148,11 @@ const NOBODY = "nobody";
 function payloadsOf({ entries: source, seed, settings }: CallerTask): (seq: number) => string {
   if (source === undefined) return (seq) => payloadOf(seed, seq, settings.payloadBytes);
   const entries = readEntries(source);
-  return (seq) => numbered(seq, entries[(seq % WARM_UP_FROM) % entries.length]?.text ?? "");
+  const prompt = source.prompt === undefined ? undefined : readPrompt(source.prompt);
+  return (seq) => {
+    const question = entries[(seq % WARM_UP_FROM) % entries.length]?.text ?? "";
+    return numbered(seq, prompt === undefined ? question : askWith(prompt, question));
+  };
 }
 
 /** How a request ended. */

@@ -1,3 +1,5 @@
+import type { PromptName } from "../prompts/prompts.js";
+
 /** One entry of a queue: a question that some worker answers. */
 export interface Entry {
   readonly id: string;
@@ -5,6 +7,10 @@ export interface Entry {
 }
 
 /** Where the entries of a queue come from. Processes get this and read them by themselves. */
-export type EntrySource =
+export type EntrySource = (
   | { readonly kind: "generated"; readonly count: number; readonly seed: number }
-  | { readonly kind: "file"; readonly path: string };
+  | { readonly kind: "file"; readonly path: string }
+) & {
+  /** What the coordinator writes around each question, where a model reads it. */
+  readonly prompt?: PromptName | undefined;
+};

@@ -81,6 +81,66 @@ describe("a live model", () => {
   });
 });
 
+/** One event of a streamed completion. */
+function chunk(content: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+}
+
+async function streamed(baseUrl: string, timeoutMs = 20_000): Promise<AsyncIterator<string>> {
+  const stream = (await live(baseUrl, { timeoutMs })).stream?.("#1 what?", never);
+  if (stream === undefined) throw new Error("it does not stream");
+  return stream[Symbol.asyncIterator]();
+}
+
+async function rest(pieces: AsyncIterator<string>): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) found.push(next.value);
+  return found;
+}
+
+describe("the stream of a live model", () => {
+  it("has the first piece before the server has sent the next", async () => {
+    let more: () => void = () => undefined;
+    const { baseUrl, asked } = await server((_asked, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`: hello\n\ndata: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n${chunk("forty")}`);
+      more = () => response.end(`${chunk("-two").replaceAll("\n", "\r\n")}data: [DONE]\n\n`);
+      return undefined;
+    });
+    const pieces = await streamed(baseUrl);
+    expect(await pieces.next()).toEqual({ done: false, value: "forty" });
+    more();
+    expect(await rest(pieces)).toEqual(["-two"]);
+    expect(asked[0]?.body).toMatchObject({ stream: true, temperature: 0, top_p: 1, max_tokens: 4096 });
+  });
+
+  it.each([
+    [429, "overloaded"],
+    [500, "unavailable"],
+    [404, "bad_peer"],
+  ])("fails at HTTP %i, once", async (status, code) => {
+    const { baseUrl, asked } = await server((_asked, response) => void response.writeHead(status).end("no"));
+    await expect(rest(await streamed(baseUrl))).rejects.toMatchObject({ code, message: `the model answers HTTP ${status}` });
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each(["its connection breaks", "it ends"])("fails when %s before it says that it is done", async (how) => {
+    const { baseUrl } = await server((_asked, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(chunk("forty"), () => (how === "it ends" ? response.end() : response.destroy()));
+      return undefined;
+    });
+    await expect(rest(await streamed(baseUrl))).rejects.toThrow("the answer of the model was cut off");
+  });
+
+  it("fails when it is too slow, or no JSON", async () => {
+    const slow = await server(() => undefined);
+    await expect(rest(await streamed(slow.baseUrl, 50))).rejects.toThrow("the model did not answer within 50 ms");
+    const wrong = await server((_asked, response) => void response.end("data: nope\n\n"));
+    await expect(rest(await streamed(wrong.baseUrl))).rejects.toThrow("an event of the model is not JSON");
+  });
+});
+
 describe("a scripted model", () => {
   it("draws the same service time for the same request, and others for others", () => {
     expect(serviceMs(7, 3, 20)).toBe(serviceMs(7, 3, 20));

@@ -41,13 +41,28 @@ function readLine(line: string, where: string): z.infer<typeof LINE> {
   return read.data;
 }
 
-/** The same model, with every answer kept in a file that `openRecording` reads. */
+/** The same model, with every whole answer kept in a file that `openRecording` reads. */
 export function recording(model: BenchModel, file: string): BenchModel {
+  const keep = (payload: string, answer: string): Promise<void> =>
+    appendFile(file, `${JSON.stringify({ request: hashOf(payload), answer })}\n`);
+  const { stream } = model;
   return {
     async answer(payload, signal) {
       const answer = await model.answer(payload, signal);
-      await appendFile(file, `${JSON.stringify({ request: hashOf(payload), answer })}\n`);
+      await keep(payload, answer);
       return answer;
     },
+    ...(stream === undefined
+      ? {}
+      : {
+          async *stream(payload: string, signal: AbortSignal) {
+            let answer = "";
+            for await (const piece of stream(payload, signal)) {
+              answer += piece;
+              yield piece;
+            }
+            await keep(payload, answer);
+          },
+        }),
   };
 }

@@ -1,6 +1,10 @@
+import type { PromptName } from "../prompts/prompts.js";
+
 /** Produces the answer of an agent. */
 export interface BenchModel {
   answer(payload: string, signal: AbortSignal): Promise<string>;
+  /** The same answer in pieces, as they come. Absent: it is there as a whole. */
+  stream?(payload: string, signal: AbortSignal): AsyncIterable<string>;
 }
 
 /** How agents answer. Closed: `openModel` has a case for each. */
@@ -15,6 +19,8 @@ export type ModelSettings =
       readonly keyEnv?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
       readonly timeoutMs: number;
+      /** What the model is told before every question. */
+      readonly system?: PromptName | undefined;
       /** Where answers are kept for a later run with `recorded`. */
       readonly record?: string | undefined;
     };

@@ -42,7 +42,12 @@ export async function openAgents(task: AgentTask, notes: NoteSender<AgentEvent>,
   ports = Object.fromEntries(task.agents.map(({ name }, index) => [name, servers[index]?.port ?? 0]));
   return {
     ports,
-    configuration: { ...sharedConfiguration(task), "plug-in.protocol": task.arm.protocol, "plug-in.implementation": "koine" },
+    configuration: {
+      ...sharedConfiguration(task),
+      messageTimeoutMs: limitsOf(task).requestMs,
+      "plug-in.protocol": task.arm.protocol,
+      "plug-in.implementation": "koine",
+    },
     async close() {
       for (const worker of workers) worker.stopped?.();
       await Promise.all(servers.map((server) => server.close()));
@@ -51,6 +56,11 @@ export async function openAgents(task: AgentTask, notes: NoteSender<AgentEvent>,
       servers = await open();
     },
   };
+}
+
+/** What the servers are really opened with. */
+function limitsOf({ settings }: AgentTask) {
+  return { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs };
 }
 
 /** Stands for a worker of an address that is none. */
@@ -65,7 +75,7 @@ interface WorkerParts {
 /** What the agent does: the behaviour of the scenario, or the model alone. */
 async function openWorker(address: AgentAddress, task: AgentTask, { model, notes, behaviours }: WorkerParts): Promise<Behaviour> {
   const { settings, run, seed, data, restarts, identities } = task;
-  if (settings.behaviour === undefined) return { handle: ({ payload }, signal) => model.answer(payload, signal) };
+  if (settings.behaviour === undefined) return modelAlone(model);
   const create = behaviours[settings.behaviour];
   if (create === undefined) throw new Error(`there is no behaviour ${settings.behaviour}`);
   const { name, peers: targets = [], identity: own } = address;
@@ -99,6 +109,14 @@ async function openWorker(address: AgentAddress, task: AgentTask, { model, notes
   });
 }
 
+function modelAlone(model: BenchModel): Behaviour {
+  const { stream } = model;
+  return {
+    handle: ({ payload }, signal) => model.answer(payload, signal),
+    ...(stream && { stream: ({ payload }, signal) => stream.call(model, payload, signal) }),
+  };
+}
+
 function received(payload: string): ReceivedMessage {
   const peer = readPeerMessage(payload);
   if (peer !== undefined) return { payload, text: peer.text, seq: undefined, from: peer.id.slice(0, peer.id.indexOf("/")) };
@@ -113,10 +131,9 @@ interface Work {
 
 async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }: Work): Promise<Server> {
   const { name, publicUrl, port, host, names } = address;
-  const { arm, settings } = task;
+  const { arm } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
-  const answer = async (payload: string, signal: AbortSignal): Promise<string> => worker.handle(received(payload), signal);
   const echo = agent({
     name,
     description: "An agent of the benchmark",
@@ -124,13 +141,26 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
       arm.features === "full"
         ? async function* (message, { call, signal }) {
             const service = log.begin(name, message.text, call);
-            const text = await answer(message.text, signal);
-            yield* piecesOf(text);
+            let text = "";
+            try {
+              const asked = received(message.text);
+              for await (const piece of worker.stream?.(asked, signal) ?? piecesOf(await worker.handle(asked, signal))) {
+                service?.firstToken();
+                text += piece;
+                yield piece;
+              }
+            } catch (thrown) {
+              service?.fail();
+              throw thrown;
+            }
             service?.end(text);
           }
         : async (message, { call, signal }) => {
             const service = log.begin(name, message.text, call);
-            const text = await answer(message.text, signal);
+            const text = await worker.handle(received(message.text), signal).catch((thrown: unknown) => {
+              service?.fail();
+              throw thrown;
+            });
             service?.end(text);
             return text;
           },
@@ -144,7 +174,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
     protocols: protocol.needsIdentity === true ? protocols : [protocol],
     ...(await identityOptions(address, task, protocol)),
     telemetry: log.telemetry,
-    limits: { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs },
+    limits: limitsOf(task),
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });
 }

@@ -58,6 +58,11 @@ export class ServiceLog {
       seq === undefined ? { type: "peer-service", id: id ?? "", ...facts } : { type: "service", seq, ...facts };
     if (arrival !== undefined) arrival.record = record;
     return {
+      firstToken: () => {
+        stamps.firstToken ??= this.#now();
+      },
+      // Without an end: the request arrived, and was not answered.
+      fail: () => this.#notes.add(record),
       end: (answer) => {
         stamps.serviceEnd = this.#now();
         record.answerHash = hashOf(answer);
@@ -75,5 +80,9 @@ export class ServiceLog {
 }
 
 export interface Service {
+  /** A piece of a streamed answer is there. Only the first counts. */
+  firstToken(): void;
   end(answer: string): void;
+  /** The handler failed. */
+  fail(): void;
 }

@@ -51,6 +51,7 @@ function panelsOf(view: ConditionView, number: number, marginUs: number): readon
   const pairs = view.comparisons.filter(({ metric }) => metric === view.primary);
   const { title } = METRIC_WORDS[view.primary];
   const legend = armLegend(view);
+  const first = tables.firstTokenTable(view);
   const has = <T>(values: readonly T[]) => values.length > 0;
   const panel = (id: string, rest: Omit<Panel, "id">): Panel => ({ id: `${id}-${number}`, ...rest });
   return [
@@ -87,6 +88,15 @@ function panelsOf(view: ConditionView, number: number, marginUs: number): readon
       chart: { svg: () => percentileChart(view), legend },
       table: tables.percentileTable(view),
     }),
+    ...(first === undefined
+      ? []
+      : [
+          panel("first-token", {
+            title: "The first token",
+            sentence: "When the first piece of a streamed answer was there.",
+            table: first,
+          }),
+        ]),
     panel("time", {
       title: "Where the time goes",
       sentence: timeSentence(view),

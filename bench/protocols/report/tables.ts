@@ -91,6 +91,23 @@ export function percentileTable({ arms }: ConditionView): Table {
   };
 }
 
+/** Undefined where no arm streams its answers. */
+export function firstTokenTable({ arms }: ConditionView): Table | undefined {
+  const shown = arms.filter(({ summary }) => summary.metrics.firstTokenP50Us.mean !== null);
+  if (shown.length === 0) return undefined;
+  return {
+    title: "The first token, median in milliseconds, mean over runs",
+    head: ["arm", "after the request", "from handler to caller", "whole answer"],
+    rows: shown.map(({ arm, summary: { metrics } }) => [
+      arm.id,
+      figure("firstTokenP50Us", metrics.firstTokenP50Us.mean),
+      figure("firstTokenAddedP50Us", metrics.firstTokenAddedP50Us.mean),
+      figure("p50Us", metrics.p50Us.mean),
+    ]),
+    note: "A protocol that does not stream delivers the first token with the whole answer.",
+  };
+}
+
 export function timeTable({ arms }: ConditionView): Table {
   return {
     title: "Parts of the mean latency in milliseconds",

@@ -27,6 +27,7 @@ export const METRIC_WORDS: Readonly<Record<Metric, MetricWords>> = {
   overheadP95Us: ms("P95 overhead"),
   adapterMeanUs: ms("mean adapter time per message"),
   firstTokenP50Us: ms("median time to the first token"),
+  firstTokenAddedP50Us: ms("median time of the first token from handler to caller"),
   throughputPerS: { title: "throughput", unit: "per s", scale: 1 },
   offeredPerS: { title: "offered load", unit: "per s", scale: 1 },
   durationS: { title: "duration", unit: "s", scale: 1 },

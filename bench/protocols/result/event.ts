@@ -35,6 +35,8 @@ const AGENT_STAMPS = {
   /** Decoded; waits for the handler. */
   queueStart: ns.optional(),
   serviceStart: ns,
+  /** The handler has the first piece of its answer, where answers are streamed. */
+  firstToken: ns.optional(),
   /** Absent for a request whose handler did not end. */
   serviceEnd: ns.optional(),
   /** The reply is encoded and handed to the transport. */

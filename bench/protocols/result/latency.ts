@@ -15,6 +15,12 @@ export function firstTokenUs({ stamps }: RequestEvent): number | undefined {
   return stamps.firstToken === undefined ? undefined : (stamps.firstToken - stamps.intended) / NS_PER_US;
 }
 
+/** How long the first token took from the handler to the caller. Undefined where one of them did not see it. */
+export function firstTokenAddedUs({ stamps }: RequestEvent, service: ServiceEvent | undefined): number | undefined {
+  const at = service?.stamps.firstToken;
+  return stamps.firstToken === undefined || at === undefined ? undefined : (stamps.firstToken - at) / NS_PER_US;
+}
+
 /** The parts of one answered request. A stamp that is missing leaves its part null, and the time is in the next part. */
 export function segmentsOf(
   { stamps }: Pick<RequestEvent, "stamps">,

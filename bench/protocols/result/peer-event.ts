@@ -45,6 +45,7 @@ export const PEER_EVENTS = {
       received: ns.optional(),
       queueStart: ns.optional(),
       serviceStart: ns,
+      firstToken: ns.optional(),
       serviceEnd: ns.optional(),
       replyStart: ns.optional(),
     }),

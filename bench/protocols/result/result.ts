@@ -42,6 +42,8 @@ export const METRICS = [
   /** Encoding and decoding on both sides: what an adapter costs, without the network, the queues and the handler. */
   "adapterMeanUs",
   "firstTokenP50Us",
+  /** From the handler's first piece to the caller: what the protocol adds to the first token of a model. */
+  "firstTokenAddedP50Us",
   "throughputPerS",
   "offeredPerS",
   /** From the first request of the window to the last answer. */

@@ -1,6 +1,6 @@
 import { percentile } from "../../harness/statistics.js";
 import type { BenchEventOf, RequestEvent, ServiceEvent } from "./event.js";
-import { adapterUs, firstTokenUs, latencyUs, overheadUs, segmentsOf } from "./latency.js";
+import { adapterUs, firstTokenAddedUs, firstTokenUs, latencyUs, overheadUs, segmentsOf } from "./latency.js";
 import { mean, meanOf, standardDeviation } from "./means.js";
 import type { Condition, Plan } from "./plan.js";
 import { type Metric, QUANTILES, type RunSummary, SEGMENTS } from "./result.js";
@@ -79,6 +79,7 @@ function metricsOf(events: RunEvents, measured: readonly RequestEvent[], { plan,
   const answered = measured.filter(({ outcome }) => outcome === "answered");
   const overheads = present(answered.map((request) => overheadUs(request, services.get(request.seq)))).sort((a, b) => a - b);
   const firsts = present(answered.map(firstTokenUs)).sort((a, b) => a - b);
+  const added = present(answered.map((request) => firstTokenAddedUs(request, services.get(request.seq)))).sort((a, b) => a - b);
   const sent = measured.filter(({ outcome }) => outcome !== "dropped").length;
   const seconds = windowSeconds(events);
   const sd = standardDeviation(sorted);
@@ -99,6 +100,7 @@ function metricsOf(events: RunEvents, measured: readonly RequestEvent[], { plan,
     overheadP95Us: at(overheads, 0.95),
     adapterMeanUs: mean(present(answered.map((request) => adapterUs(request, services.get(request.seq))))),
     firstTokenP50Us: at(firsts, 0.5),
+    firstTokenAddedP50Us: at(added, 0.5),
     throughputPerS: per(answered.length, seconds),
     offeredPerS: per(measured.length, seconds),
     durationS: seconds,

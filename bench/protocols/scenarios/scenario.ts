@@ -1,3 +1,4 @@
+import type { PromptName } from "../prompts/prompts.js";
 import type { Arm, Condition, Dispatch, Plan, Settings } from "../result/index.js";
 import type { Metric } from "../result/result.js";
 
@@ -19,6 +20,8 @@ export interface Scenario {
   readonly behaviour?: string;
   /** Where agents take their answers from, unless the user says otherwise. */
   readonly answers: Settings["model"];
+  /** Where a model answers: what it is told, and what the coordinator writes around each question. Absent: the bare text. */
+  readonly prompts?: { readonly system: PromptName; readonly task: PromptName };
   /** What `--freeze` may hold fixed in it. Absent: nothing. */
   readonly canFreeze?: Settings["freeze"];
   readonly quick: Sizes;

@@ -10,6 +10,7 @@ export const streamingQueue: Scenario = {
   agents: 4,
   dispatch: "queue",
   answers: "scripted",
+  prompts: { system: "queue-worker.v1", task: "queue-coordinator.v1" },
   // Which worker gets an entry.
   canFreeze: ["topology"],
   quick: { runs: 3, warmUpMs: 300, measureMs: 60_000, requests: 200 },
