@@ -63,6 +63,13 @@ describe("revoked client certificates", () => {
     await expect(asSeen(listening, bob)).rejects.toThrow("fetch failed");
   });
 
+  test("are known by any of the lists of one text", async () => {
+    const crl = `${await other.crl([])}\n${await authority.crl([bob])}`;
+    const listening = await opened.serve(whoami, {}, { tls: { ...server, clientCa: authority.ca, crl } });
+    expect(await asSeen(listening, alice)).toBe("known");
+    expect(await asSeen(listening, bob)).toBe("unknown CERT_REVOKED");
+  });
+
   test("a list that has expired, or of another authority, vouches for nobody", async () => {
     const [old, foreign] = await Promise.all([authority.crl([], expired), other.crl([])]);
     for (const [crl, problem] of [
@@ -149,6 +156,13 @@ describe.each([
       code: "unavailable",
       message: `the certificate of ${host} is revoked (CERT_REVOKED)`,
       facts: { sent: "no" },
+    });
+  });
+
+  test("by any of the lists of one text", async () => {
+    const [url, lists] = [await foreign(server), Promise.all([other.crl([]), authority.crl([server])])];
+    expect(await problem(url, { ca: authority.ca, crl: (await lists).join("\n") })).toMatchObject({
+      message: expect.stringContaining("is revoked (CERT_REVOKED)"),
     });
   });
 

@@ -30,8 +30,9 @@ const CIPHERS = DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEF
 
 /** The settings of outgoing connections with the rules about keys. Throws AgentError for an unreadable revocation list. */
 export function clientTls(tls: ClientTls = {}): ClientTls {
-  if (tls.crl !== undefined) checkCrl(tls.crl);
-  return { ciphers: CIPHERS, ...tls };
+  if (tls.crl === undefined) return { ciphers: CIPHERS, ...tls };
+  checkCrl(tls.crl);
+  return { ciphers: CIPHERS, ...tls, crl: eachCrl(tls.crl) };
 }
 
 /** Whether client certificates are requested, and whether they are required. */
@@ -53,7 +54,7 @@ export function contextOptions(tls: TlsOptions): SecureContextOptions {
     minVersion: "TLSv1.2",
     ciphers: CIPHERS,
     ...(tls.clientCa === undefined ? undefined : { ca: tls.clientCa }),
-    ...(tls.crl === undefined ? undefined : { crl: tls.crl }),
+    ...(tls.crl === undefined ? undefined : { crl: eachCrl(tls.crl) }),
   };
   const certificate = readCertificate(tls.cert, "certificate");
   if (tls.clientCa !== undefined) readCertificate(tls.clientCa, "client authority");
@@ -78,10 +79,17 @@ function readCertificate(pem: string | Buffer, name: string): X509Certificate {
 
 function checkCrl(crl: NonNullable<SecureContextOptions["crl"]>): void {
   try {
-    createSecureContext({ crl });
+    createSecureContext({ crl: eachCrl(crl) });
   } catch (cause) {
     throw invalidTls("the revocation list is not a PEM CRL", cause);
   }
+}
+
+const PEM_CRL = /-----BEGIN X509 CRL-----[\s\S]*?-----END X509 CRL-----/g;
+
+/** One text for each list: of several in one text Node reads the first only. */
+function eachCrl(crl: NonNullable<SecureContextOptions["crl"]>): (string | Buffer)[] {
+  return [crl].flat().flatMap((text): readonly (string | Buffer)[] => text.toString("latin1").match(PEM_CRL) ?? [text]);
 }
 
 function explainKeyError(cause: unknown): string {
