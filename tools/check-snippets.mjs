@@ -1,13 +1,11 @@
 // Compiles every TypeScript snippet of README.md and docs/*.md with --strict, declaration files included, against the packed package
 // in a project outside the repository; then runs the README sample there. Also checks that relative links lead to files.
-//
-//   <!-- snippet: continues -->     the next block goes on where the block before it ended
-//   <!-- snippet: skip REASON -->   the next block is not compiled
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { snippetsOf } from "./snippets.mjs";
 
 const PAGES = [
   "README.md",
@@ -15,24 +13,6 @@ const PAGES = [
   "examples/README.md",
   ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
 ];
-const BLOCK = /(?:<!-- snippet: (continues|skip [^>]+?) -->\s*)?^```ts\n([\s\S]*?)^```/gm;
-
-/** Each compiled file: its lines, and where each of them stands. */
-function snippetsOf(page) {
-  const text = readFileSync(page, "utf8");
-  const snippets = [];
-  for (const match of text.matchAll(BLOCK)) {
-    const [whole, mark = "", body] = match;
-    if (mark.startsWith("skip")) continue;
-    const first = text.slice(0, match.index + whole.indexOf("```ts\n")).split("\n").length + 1;
-    const lines = body.split("\n").map((code, index) => ({ code, at: `${page}:${first + index}` }));
-    const previous = snippets.at(-1);
-    if (mark !== "continues") snippets.push(lines);
-    else if (previous === undefined) throw new Error(`${page}:${first} continues nothing`);
-    else snippets[snippets.length - 1] = [...previous, ...lines];
-  }
-  return snippets;
-}
 
 /** What npm would install, without asking a registry: the packed files, and links to the dependencies that are here. */
 function newProject() {

@@ -191,11 +191,23 @@ test("the same as options of agent, serve and connect", async () => {
 
 test("DIDs are looked up in the registry of the store", async () => {
   const didManager = openDidManager(await world.sageOf());
-  expect(await didManager.resolvePublicKey(desk.did)).toMatchObject({ id: expect.stringContaining(`${desk.did}#`) });
+  expect(await didManager.resolvePublicKey(desk.did)).toMatchObject({
+    id: expect.stringContaining(`${desk.did}#`),
+    kind: "Ed25519",
+  });
   expect(await didManager.getAgentInfo(desk.did)).toMatchObject({ active: true });
   await expect(didManager.getAgentInfo(`did:sage:local:0x${"0".repeat(40)}`)).rejects.toMatchObject({
     name: "ErrDIDNotResolved",
   });
+});
+
+test("a registry in the environment is a node and a contract", () => {
+  process.env["KOINE_SAGE_RPC"] = "http://127.0.0.1:1";
+  try {
+    expect(() => openDidManager({ network: "local" })).toThrow("KOINE_SAGE_RPC and KOINE_SAGE_REGISTRY belong together");
+  } finally {
+    delete process.env["KOINE_SAGE_RPC"];
+  }
 });
 
 test("a protocol of the user's own", async () => {

@@ -2,7 +2,7 @@
 
 export { isSageError, type SageErrorName } from "../errors.js";
 export type { AgentInfo } from "../identity/agent-record.js";
-export type { DidCache } from "../identity/did-cache.js";
+export { type DidCache, didSage } from "../identity/did-cache.js";
 export type { Network } from "../identity/did-sage.js";
 export { sageOver } from "../index.js";
 export { A2AProtocol } from "./a2a-protocol.js";
@@ -18,6 +18,7 @@ export {
   type ResponseSecurity,
   readMessage,
   type SecurityMode,
+  SecurityModeSAGE,
   type SecurityOptions,
   type Sensitivity,
   writeMessage,

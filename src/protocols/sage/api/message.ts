@@ -18,6 +18,8 @@ import { readSeedMessage, readSignatureText, writeSeedMessage, writeSignatureTex
 
 /** How a message is protected: not at all, or by SAGE. */
 export type SecurityMode = "none" | "sage";
+/** The mode of a message that is sent by SAGE or not at all. */
+export const SecurityModeSAGE = "sage" satisfies SecurityMode;
 
 /** The member `security` of a message. With the mode alone it asks for SAGE; a signed message has all members. */
 export interface SecurityOptions {

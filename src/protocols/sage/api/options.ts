@@ -41,7 +41,10 @@ export interface SageOptions {
   readonly network: Network;
   /** The identity, or its file, made by `koine sage create`. Default: the file that the environment variable `KOINE_IDENTITY` names. */
   readonly identity?: Maybe<Identity | string>;
-  /** The registry contract: a node of its chain and its address. Default: the embedded registry in the store. */
+  /**
+   * The registry contract: a node of its chain and its address. Default: those in the environment variables `KOINE_SAGE_RPC` and
+   * `KOINE_SAGE_REGISTRY`; without them the embedded registry in the store.
+   */
   readonly registry?: Maybe<{ readonly rpc: string; readonly address: string }>;
   /** Keeps tasks, the embedded registry, and which agents use SAGE. Default: in memory. */
   readonly store?: Maybe<Store>;
@@ -146,8 +149,19 @@ export function openDidManager(options: Pick<SageOptions, "network" | "registry"
   return configuredCache(readSettings(settingsOf(options)), records && recordsBelow(records, PROTOCOL));
 }
 
-function settingsOf({ registry, network, settings }: Pick<SageOptions, "network" | "registry" | "settings">): JsonObject {
+function settingsOf({
+  registry = environmentRegistry(),
+  network,
+  settings,
+}: Pick<SageOptions, "network" | "registry" | "settings">): JsonObject {
   return { ...settings, ...(registry && { rpc: registry.rpc, registry: registry.address, network }) };
+}
+
+function environmentRegistry(): SageOptions["registry"] {
+  const { KOINE_SAGE_RPC: rpc = "", KOINE_SAGE_REGISTRY: address = "" } = process.env;
+  if (rpc === "" && address === "") return undefined;
+  if (rpc === "" || address === "") throw invalid("registry", "KOINE_SAGE_RPC and KOINE_SAGE_REGISTRY belong together: set both");
+  return { rpc, address };
 }
 
 async function identityOf({ identity = process.env["KOINE_IDENTITY"], did }: SageOptions): Promise<Identity> {

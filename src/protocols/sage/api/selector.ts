@@ -44,7 +44,8 @@ export class ProtocolSelector {
 
   /** The messages that were sent without SAGE by an exception of the policy, the last ones first, and their number. */
   get downgrades(): { readonly count: number; readonly recent: readonly Downgrade[] } {
-    return this.#downgrades;
+    const { count, recent } = this.#downgrades;
+    return { count, recent };
   }
 
   /** Throws ErrDowngradeRefused for a message that asks for SAGE where there is none. */

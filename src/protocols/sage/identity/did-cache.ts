@@ -88,12 +88,12 @@ export class DidCache {
     return this.#underWay.get(did) ?? this.#start(checkedSageDid(did));
   }
 
-  /** The key to verify with: the named one, or the first that the agent signs with. An inactive agent has none. */
+  /** The key to verify with: the named one, or the first that the agent signs messages with. An inactive agent has none. */
   async resolvePublicKey(did: string, keyId?: string): Promise<PublicKey> {
     const info = await this.getAgentInfo(did);
     if (!info.active) throw new DidNotResolved("record.inactive", `${did} is deactivated`);
     const keys = usableKeys(info).filter(({ expires }) => expires === undefined || this.#now() < expires);
-    const key = keys.find(({ id, uses }) => (keyId === undefined ? uses.includes("authentication") : id === keyId));
+    const key = keys.find((each) => (keyId === undefined ? signsMessages(each) : each.id === keyId));
     if (key !== undefined) return key;
     const wanted = keyId === undefined ? "that signs" : keyId.slice(0, 200);
     const { state } = info.keys.find(({ id }) => id === keyId) ?? {};
@@ -193,6 +193,11 @@ export class DidCache {
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > entries && oldest !== undefined) this.#entries.delete(oldest);
   }
+}
+
+/** The key of the account signs operations of the registry, and no messages. */
+function signsMessages({ kind, uses }: PublicKey): boolean {
+  return kind === "Ed25519" && uses.includes("authentication");
 }
 
 /** The DID method for `createResolver`. The resolver keeps nothing itself: the cache knows of revocations. */
