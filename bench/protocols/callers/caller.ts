@@ -14,14 +14,18 @@ import {
 import { askWith, readPrompt } from "../prompts/prompts.js";
 import type { Dispatch, RequestEvent } from "../result/index.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
-import { type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
+import { asNamed, type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
 import { drive, WARM_UP_FROM } from "./load.js";
 import { openProgramClient } from "./program-client.js";
 
 const NS_PER_MS = 1_000_000;
 /** Each decides by itself which agent gets a request. */
-const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[]) => Dispatcher>> = { turns: inTurn, queue: sharedQueue };
+const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[], requests: Requests) => Dispatcher>> = {
+  turns: inTurn,
+  queue: sharedQueue,
+  named: (_, { agentOf }) => asNamed(agentOf),
+};
 
 /** The caller of a run: generates requests, owns the retries, records what it sees. */
 export class Caller {
@@ -30,15 +34,15 @@ export class Caller {
   readonly #now: RunClock;
   readonly #notes: NoteSender<RequestEvent>;
   readonly #dispatcher: Dispatcher;
-  readonly #payload: (seq: number) => string;
+  readonly #requests: Requests;
 
   private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent>) {
     this.#task = task;
     this.#client = client;
     this.#now = runClock(task.origin);
     this.#notes = notes;
-    this.#dispatcher = dispatcherOf(task);
-    this.#payload = payloadsOf(task);
+    this.#requests = requestsOf(task);
+    this.#dispatcher = dispatcherOf(task, this.#requests);
   }
 
   static async open(task: CallerTask, notes: NoteSender<RequestEvent>): Promise<Caller> {
@@ -95,7 +99,7 @@ export class Caller {
   /** Sends a request, again after errors that may pass. */
   async #try(seq: number, agent: string): Promise<Tried> {
     const { retries, backoffMs } = this.#task.settings;
-    const payload = this.#payload(seq);
+    const payload = this.#requests.payloadOf(seq);
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
       const last = await this.#client.send({ seq, agent, payload });
@@ -113,7 +117,7 @@ export class Caller {
     { seq, intended, sent = intended, phase, agent = NOBODY }: RequestTimes,
     { outcome, error, attempts = 0, networkErrors = 0, last }: Tried,
   ): void {
-    const payload = this.#payload(seq);
+    const payload = this.#requests.payloadOf(seq);
     const { answer = "" } = last ?? {};
     this.#notes.add({
       type: "request",
@@ -136,22 +140,32 @@ export class Caller {
   }
 }
 
-function dispatcherOf({ settings: { dispatch = "turns", freeze }, targets }: CallerTask): Dispatcher {
+function dispatcherOf({ settings: { dispatch = "turns", freeze }, targets }: CallerTask, requests: Requests): Dispatcher {
   const agents = targets.map(({ agent }) => agent);
-  return dispatch === "queue" && freeze.includes("topology") ? ownQueues(agents) : DISPATCHERS[dispatch](agents);
+  return dispatch === "queue" && freeze.includes("topology") ? ownQueues(agents) : DISPATCHERS[dispatch](agents, requests);
 }
 
 /** The addressee of a request that was never sent. */
 const NOBODY = "nobody";
 
-/** The payload of each request: an entry of the queue, or text of a given length. */
-function payloadsOf({ entries: source, seed, settings }: CallerTask): (seq: number) => string {
-  if (source === undefined) return (seq) => payloadOf(seed, seq, settings.payloadBytes);
+/** What each request says, and to whom if it names somebody. */
+interface Requests {
+  payloadOf(seq: number): string;
+  agentOf(seq: number): string;
+}
+
+/** Requests carry an entry of the queue, or text of a given length. */
+function requestsOf({ entries: source, seed, settings }: CallerTask): Requests {
+  if (source === undefined) return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "" };
   const entries = readEntries(source);
   const prompt = source.prompt === undefined ? undefined : readPrompt(source.prompt);
-  return (seq) => {
-    const question = entries[(seq % WARM_UP_FROM) % entries.length]?.text ?? "";
-    return numbered(seq, prompt === undefined ? question : askWith(prompt, question));
+  const entryOf = (seq: number) => entries[(seq % WARM_UP_FROM) % entries.length];
+  return {
+    payloadOf(seq) {
+      const question = entryOf(seq)?.text ?? "";
+      return numbered(seq, prompt === undefined ? question : askWith(prompt, question));
+    },
+    agentOf: (seq) => entryOf(seq)?.to ?? "",
   };
 }
 

@@ -11,6 +11,11 @@ export function inTurn(agents: readonly string[]): Dispatcher {
   return { take: async (seq) => agents[seq % agents.length] ?? "", release: () => undefined };
 }
 
+/** Each request goes to the agent that it is for, busy or not. */
+export function asNamed(agentOf: (seq: number) => string): Dispatcher {
+  return { take: async (seq) => agentOf(seq), release: () => undefined };
+}
+
 /**
  * One queue for all agents, from which each takes its next request when it has answered the last one. The agent that has been idle longest
  * is first, so that with fewer requests in flight than agents all of them work.

@@ -4,12 +4,16 @@ import type { PromptName } from "../prompts/prompts.js";
 export interface Entry {
   readonly id: string;
   readonly text: string;
+  /** The agent that it is for, where entries name one. */
+  readonly to?: string | undefined;
 }
 
 /** Where the entries of a queue come from. Processes get this and read them by themselves. */
 export type EntrySource = (
   | { readonly kind: "generated"; readonly count: number; readonly seed: number }
   | { readonly kind: "file"; readonly path: string }
+  /** Made by a scenario. */
+  | { readonly kind: "given"; readonly name: string; readonly entries: readonly Entry[] }
 ) & {
   /** What the coordinator writes around each question, where a model reads it. */
   readonly prompt?: PromptName | undefined;

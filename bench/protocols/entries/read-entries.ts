@@ -8,9 +8,14 @@ import { ENTRY_LIMITS, parseEntries } from "./jsonl.js";
 
 /** Throws Error that names the file, and the line where one is wrong. */
 export function readEntries(source: EntrySource): readonly Entry[] {
-  return source.kind === "generated"
-    ? generateEntries(source.count, source.seed)
-    : parseEntries(contentOf(source.path), source.path);
+  switch (source.kind) {
+    case "generated":
+      return generateEntries(source.count, source.seed);
+    case "file":
+      return parseEntries(contentOf(source.path), source.path);
+    case "given":
+      return source.entries;
+  }
 }
 
 function contentOf(path: string): string {
@@ -30,6 +35,16 @@ export function entriesInput(source: EntrySource): ManifestInput {
       : readEntries(source)
           .map(({ id, text }) => `${JSON.stringify({ id, q: text })}\n`)
           .join("");
-  const name = source.kind === "file" ? basename(source.path) : `generated, seed ${source.seed}`;
-  return { role: "data", name, bytes: Buffer.byteLength(content), sha256: hashOf(content) };
+  return { role: "data", name: nameOf(source), bytes: Buffer.byteLength(content), sha256: hashOf(content) };
+}
+
+function nameOf(source: EntrySource): string {
+  switch (source.kind) {
+    case "generated":
+      return `generated, seed ${source.seed}`;
+    case "file":
+      return basename(source.path);
+    case "given":
+      return source.name;
+  }
 }

@@ -4,7 +4,16 @@ import { hashOf } from "../payload.js";
 import type { ManifestInput } from "../result/index.js";
 
 /** The prompts of the scenarios. A changed text gets the next number, so that results name what was said. */
-export const PROMPTS = ["queue-worker.v1", "queue-coordinator.v1"] as const;
+export const PROMPTS = [
+  "queue-worker.v1",
+  "queue-coordinator.v1",
+  "docqa-base.v1",
+  "docqa-role.v1",
+  "docqa-planner.v1",
+  "docqa-summariser.v1",
+  "docqa-judge.v1",
+  "safety-evaluator.v1",
+] as const;
 export type PromptName = (typeof PROMPTS)[number];
 
 /** What a coordinator puts in place of this is the question. */

@@ -80,8 +80,8 @@ export const PLANNED_RUN = z.strictObject({
 });
 export type PlannedRun = z.infer<typeof PLANNED_RUN>;
 
-/** How requests find agents: each in turn, or all from one queue as soon as they are free. */
-export const DISPATCHES = ["turns", "queue"] as const;
+/** How requests find agents: each in turn, all from one queue as soon as they are free, or each request names its own. */
+export const DISPATCHES = ["turns", "queue", "named"] as const;
 export type Dispatch = (typeof DISPATCHES)[number];
 
 /** The settings of a benchmark, with the names of the paper where it has them. */
