@@ -23,6 +23,7 @@ export type { ContractRequirement } from "./contract-requirement.js";
 export { faults } from "./faults.js";
 export { type Cell, formatDetails, formatGrid, formatGridMarkdown, type Grid, toGrid } from "./grid.js";
 export { httpExchange, secureExchange } from "./http-exchange.js";
+export { identifiedCaller } from "./identified-caller.js";
 export { a2aJs0314Gaps } from "./known-gaps/a2a-js-0.3.14.js";
 export { a2aJs130Gaps } from "./known-gaps/a2a-js-1.3.0.js";
 export { acpSdk103Gaps } from "./known-gaps/acp-sdk-1.0.3.js";

@@ -147,6 +147,8 @@ function watch(subject: Subject): Subject & { endAll(): void } {
   return {
     url: subject.url.replace(/\/$/, ""),
     headers: subject.headers,
+    signer: subject.signer,
+    caller: subject.caller,
     newId: () => subject.newId(),
     exchange: (request) => {
       open.add(request.cancel);

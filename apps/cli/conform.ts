@@ -1,11 +1,12 @@
 import type { Report, RunOptions, Subject } from "../../conformance/index.js";
-import { AgentError, type Credentials, connect } from "../../src/index.js";
-import { credentialHeaders, parseDid } from "../../src/internal.js";
+import { AgentError, type ConnectOptions, type Credentials, connect } from "../../src/index.js";
+import { credentialHeaders, identitySigner, parseDid } from "../../src/internal.js";
+import { openIdentity } from "../../src/public/identity.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { checkedAddress } from "./peer.js";
+import { checkedAddress, openPeerStore } from "./peer.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
@@ -20,23 +21,46 @@ interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly through?: string;
   readonly load?: boolean;
   readonly throughTokenEnv?: string;
-  /** Settings of protocols, for the DID of an agent. */
+  /** Settings of protocols. */
   readonly set?: SettingPairs;
+  /** The identity file: signs what needs an identity. */
+  readonly identity?: string;
+  /** Where protocols keep things, such as a registry. */
+  readonly store?: string;
 }
 
 export async function conform(url: string, options: ConformOptions): Promise<void> {
-  const credentials = await checkCredentials(options);
-  const address = parseDid(url) === undefined ? checkedAddress(url) : await addressOf(url, credentials, options.set);
+  const store = await openPeerStore(options.store);
+  try {
+    await conformWith(url, options, {
+      credentials: await checkCredentials(options),
+      ...(options.identity === undefined ? {} : { identity: await openIdentity(options.identity) }),
+      ...(options.set === undefined ? {} : { settings: checkedSettings(options.set) }),
+      ...(store === undefined ? {} : { records: store.records }),
+    });
+  } finally {
+    await store?.close?.();
+  }
+}
+
+/** As whom, and with what, the endpoint is called. */
+type CallerOptions = Pick<ConnectOptions, "identity" | "settings" | "records"> & { readonly credentials: Credentials };
+
+async function conformWith(url: string, options: ConformOptions, caller: CallerOptions): Promise<void> {
+  const { credentials } = caller;
+  const { address, protocol } = await calledAt(url, options.protocol, caller);
   const output = createOutput(options.output);
+  if (options.through !== undefined && caller.identity !== undefined)
+    throw usageError("--through takes no --identity", "A gateway is compared in what it answers to everybody.");
   if (options.through !== undefined)
     return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
   if (options.throughTokenEnv !== undefined) throw usageError("--through-token-env needs --through", "Give --through <gateway>.");
-  if (options.load === true) return measureLoad(address, options, credentials, output);
-  const chosen = await protocolsAt(address, options.protocol, credentials);
+  if (options.load === true) return measureLoad(url, options, caller, output);
+  const chosen = await protocolsAt(address, protocol, caller);
   // Loaded on demand: hundreds of requirements.
   const { formatDetails, formatGrid, runConformance, toGrid } = await import("../../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
-  const subject = await subjectAt(address, credentials);
+  const subject = await subjectAt(address, caller, url);
   let report: Report;
   try {
     report = await runConformance(
@@ -56,18 +80,25 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
     });
 }
 
-/** Where the agent of a DID is, as a client finds it. */
-async function addressOf(did: string, credentials: Credentials, set: SettingPairs | undefined): Promise<string> {
-  const peer = await connect(did, { credentials, as: "koine", ...(set === undefined ? {} : { settings: checkedSettings(set) }) });
+interface Called {
+  readonly address: string;
+  /** The one protocol to check. Undefined: those that are found. */
+  readonly protocol: string | undefined;
+}
+
+/** Where the agent is. One that is called by its DID, as an identity, is checked in the protocol that proves both. */
+async function calledAt(url: string, protocol: string | undefined, caller: CallerOptions): Promise<Called> {
+  if (parseDid(url) === undefined) return { address: checkedAddress(url), protocol };
+  const peer = await connect(url, { ...caller, as: "koine" });
   await peer.close();
-  return peer.url;
+  return { address: peer.url, protocol: protocol ?? (caller.identity && peer.protocol) };
 }
 
 /** Only measures: how fast an agent has to be is no requirement. */
-async function measureLoad(address: string, options: ConformOptions, credentials: Credentials, output: Output): Promise<void> {
+async function measureLoad(url: string, options: ConformOptions, caller: CallerOptions, output: Output): Promise<void> {
   const { runLoad } = await import("../../conformance/index.js");
   const pin = options.protocol === undefined ? {} : { pin: options.protocol };
-  const peer = await connect(address, { credentials, ...pin });
+  const peer = await connect(url, { ...caller, ...pin });
   try {
     const report = await runLoad(peer, "ping", () => performance.now());
     if (output.format === "json") return await output.document({ load: { ...report } });
@@ -98,12 +129,15 @@ async function checkCredentials(options: CredentialOptions & IdentityCredentialO
 }
 
 /** The endpoint to check. */
-async function subjectAt(address: string, credentials: Credentials): Promise<Subject> {
-  const { secureExchange, sessionOpener } = await import("../../conformance/index.js");
+async function subjectAt(address: string, { identity, ...options }: CallerOptions, url = address): Promise<Subject> {
+  const { identifiedCaller, secureExchange, sessionOpener } = await import("../../conformance/index.js");
+  const { credentials } = options;
   const headers = credentialHeaders(credentials);
+  const exchange = secureExchange(credentials.tls ?? {});
   return {
     url: address.replace(/\/$/, ""),
-    exchange: secureExchange(credentials.tls ?? {}),
+    exchange,
+    ...(identity && { signer: identitySigner(identity), caller: identifiedCaller({ url, identity, exchange, options }) }),
     openSession: sessionOpener(headers, credentials.tls),
     headers,
     newId: () => crypto.randomUUID(),
@@ -111,17 +145,18 @@ async function subjectAt(address: string, credentials: Credentials): Promise<Sub
 }
 
 /** The protocols to check: those found at the address, or the named one. An unreachable address is an error. */
-async function protocolsAt(url: string, wanted: string | undefined, credentials: Credentials): Promise<readonly Protocol[]> {
+async function protocolsAt(url: string, wanted: string | undefined, caller: CallerOptions): Promise<readonly Protocol[]> {
   const named = protocols.filter(({ id }) => id === wanted);
   if (wanted !== undefined && named.length === 0)
     throw usageError(`no protocol is called ${wanted}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
   // Without an identity nothing can be said of protocols between identities.
-  const tried = wanted === undefined ? protocols.filter(({ needsIdentity }) => needsIdentity !== true) : named;
+  const open = protocols.filter(({ needsIdentity }) => needsIdentity !== true || caller.identity !== undefined);
+  const tried = wanted === undefined ? open : named;
   const found: Protocol[] = [];
   let refusal: unknown;
   for (const protocol of tried) {
     try {
-      const peer = await connect(url, { protocols: [protocol], credentials, as: "koine" });
+      const peer = await connect(url, { ...caller, protocols: [protocol], as: "koine" });
       found.push(protocol);
       await peer.close();
     } catch (thrown) {
@@ -158,8 +193,8 @@ async function conformThrough(command: ThroughCommand, output: Output): Promise<
   };
   const [direct, listener] = await Promise.all(
     [ends.upstream, ends.gateway].map(async ({ address, credentials, wanted }) => ({
-      protocols: await protocolsAt(address, wanted, credentials),
-      subject: await subjectAt(address, credentials),
+      protocols: await protocolsAt(address, wanted, { credentials }),
+      subject: await subjectAt(address, { credentials }),
     })),
   );
   if (direct === undefined || listener === undefined) throw new TypeError("two ends were asked for");

@@ -66,7 +66,10 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
   try {
     peer = await interrupt.race(connectTo(address, { ...connectOptions, ...(store && { records: store.records }) }));
     if (options.verbose === true) printEvidence(peer, output);
-    return await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
+    const done = await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
+    if (options.verbose === true && !peer.verified)
+      output.say(output.colors.dim(`${interfaceOf(peer)}, verified by this answer`));
+    return done;
   } catch (thrown) {
     throw Object.keys(connectOptions.credentials ?? {}).length > 0 || connectOptions.identity !== undefined
       ? asRejected(thrown)
@@ -122,7 +125,7 @@ function connectFlagsOf(options: PeerOptions): string {
 }
 
 /** A misspelled folder is an error, not a new store. */
-async function openPeerStore(where: string | undefined): Promise<Store | undefined> {
+export async function openPeerStore(where: string | undefined): Promise<Store | undefined> {
   if (where === undefined) return undefined;
   if (/^rediss?:/.test(where)) return openTaskStore({ store: where }, "what protocols remember");
   const found = await stat(where).catch(() => undefined);
@@ -182,10 +185,14 @@ export function checkedAddress(url: string): string {
   return url;
 }
 
+function interfaceOf({ protocol, version, binding }: RemoteAgent): string {
+  return `${protocol}@${version} ${binding}`;
+}
+
 function printEvidence(peer: RemoteAgent, output: Output): void {
   const { colors } = output;
   const proof = peer.verified ? "verified by a live answer" : "not verified yet";
-  output.say(colors.dim(`${peer.protocol}@${peer.version} ${peer.binding}, ${proof}`));
+  output.say(colors.dim(`${interfaceOf(peer)}, ${proof}`));
   for (const sentence of peer.evidence) output.say(colors.dim(`  ${oneLine(sentence, 500)}`));
 }
 

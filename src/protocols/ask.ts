@@ -3,7 +3,8 @@ import { wholeBody } from "../transport/body.js";
 import { type Chunk, type HttpRequest, isStream } from "../transport/exchange.js";
 import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
-import { makeRequest } from "../transport/request.js";
+import { changeRequest, makeRequest } from "../transport/request.js";
+import { exchangeSigned } from "../transport/sign.js";
 import type { Subject } from "./requirement.js";
 
 /** A raw request, independent of the protocol clients of this library. */
@@ -58,7 +59,7 @@ export function begin(subject: Subject, request: RawRequest): { readonly opened:
 }
 
 async function answerTo(subject: Subject, made: HttpRequest, close: () => void): Promise<OpenResponse> {
-  const response = await subject.exchange(made);
+  const response = await exchangeSigned(made, (final) => subject.exchange(changeRequest(final, { signer: undefined })));
   const { body, status } = response;
   return {
     status,
@@ -80,7 +81,8 @@ export async function whole(opened: OpenResponse): Promise<RawResponse> {
 function write(subject: Subject, { method, url, body, headers: own, anonymous }: RawRequest): HttpRequest {
   const headers: { [name: string]: string } = anonymous ? {} : { ...subject.headers };
   for (const [name, value] of Object.entries(own ?? {})) if (value !== undefined) headers[name] = value;
-  return makeRequest({ method, url, headers, body, cancel: new CancelSource() });
+  const signer = anonymous === true ? undefined : subject.signer;
+  return makeRequest({ method, url, headers, body, cancel: new CancelSource(), signer });
 }
 
 function lowerCase(headers: RawResponse["headers"]): RawResponse["headers"] {

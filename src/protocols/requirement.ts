@@ -1,5 +1,8 @@
-import type { Maybe } from "../envelope/json.js";
-import type { Exchange, Session } from "../transport/exchange.js";
+import type { Card } from "../envelope/card.js";
+import type { Handler } from "../envelope/handler.js";
+import type { JsonObject, Maybe } from "../envelope/json.js";
+import type { Identity } from "../security/identity/index.js";
+import type { Exchange, HttpRequest, HttpResponse, RequestSigner, Session } from "../transport/exchange.js";
 
 /** The areas that requirements are grouped by. */
 export const CONFORMANCE_AREAS = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
@@ -27,6 +30,29 @@ export interface Hook {
   close(): void;
 }
 
+/** A connection of the run's identity. */
+export interface IdentifiedPeer {
+  readonly handler: Handler;
+  readonly card: Card;
+  close(): Promise<void>;
+}
+
+/** How a connection of the run's identity is made. */
+export interface IdentifiedConnection {
+  readonly protocol: string;
+  /** Settings of the protocol, beside those of the run. */
+  readonly settings?: Maybe<JsonObject>;
+  /** Sends each request as it was signed: the check may note or change it. Default: it is sent. */
+  readonly send?: Maybe<(final: HttpRequest, send: Exchange) => HttpResponse | Promise<HttpResponse>>;
+}
+
+/** The identity of the run, for endpoints that answer nobody else. */
+export interface IdentifiedCaller {
+  readonly identity: Identity;
+  /** By the client of this library: others cannot make what only the holder of the keys can send. */
+  connect(connection: IdentifiedConnection): Promise<IdentifiedPeer>;
+}
+
 /** The endpoint under test, and how to send requests to it. */
 export interface Subject {
   /** The base URL of the endpoint, without a trailing slash. */
@@ -35,6 +61,10 @@ export interface Subject {
   /** Headers of every request, such as credentials. */
   readonly headers: { readonly [name: string]: string };
   newId(): string;
+  /** Signs every request that is not anonymous. Default: none is signed. */
+  readonly signer?: Maybe<RequestSigner>;
+  /** Absent: what needs an identity is skipped. */
+  readonly caller?: Maybe<IdentifiedCaller>;
   /** Opens a WebSocket session. Absent: what needs one is skipped. */
   readonly openSession?: Maybe<(url: string, subprotocols: readonly string[]) => Promise<Session>>;
   /** Opens a webhook. Absent if the endpoint could not reach it. */

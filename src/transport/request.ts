@@ -54,7 +54,7 @@ export function changeRequest(
     call,
     cancel,
     connection,
-    signer: change.signer ?? signer,
+    signer: "signer" in change ? change.signer : signer,
   });
 }
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Report } from "../../conformance/index.js";
+import { CONFORMANCE_AREAS } from "../../src/protocols/requirement.js";
 import { freePort } from "../anp/directory.js";
 import { exited } from "../child-process.js";
 import { createWorkspace, koine, type Serving, seen, serving, type Workspace } from "../cli/koine.js";
@@ -46,7 +48,15 @@ describe("an agent in the embedded registry", () => {
     await servedBy(desk.file, port, ["--data", state()]);
     const sent = await koine(["send", desk.did, "hello", "--identity", ann.file, "--store", state(), "-v"]);
     expect([sent.stdout.trim(), sent.code]).toEqual([`did:${ann.did}: hello`, 0]);
-    expect(sent.stderr).toContain("sage@1 JSONRPC");
+    expect(sent.stderr).toContain("sage@1 JSONRPC, verified by a live answer");
+    expect(sent.stderr).toContain(`it proved to be ${desk.did}`);
+    const conforming = await koine(["conform", desk.did, "--identity", ann.file, "--store", state(), "-o", "json"]);
+    const { verdicts, conforms } = JSON.parse(conforming.stdout) as Report;
+    expect([conforming.code, conforms]).toEqual([0, true]);
+    expect(new Set(verdicts.map(({ protocol }) => protocol))).toEqual(new Set(["sage"]));
+    const callers = verdicts.filter(({ id }) => id.includes(":caller:"));
+    expect(new Set(callers.map(({ capability }) => capability))).toEqual(new Set(CONFORMANCE_AREAS));
+    expect(callers.filter(({ outcome }) => outcome !== "met")).toEqual([]);
     const plain = await koine(["send", url, "hello", "--protocol", "a2a"]);
     expect([plain.code, plain.stderr]).toEqual([expect.any(Number), expect.stringContaining("signed")]);
     expect(plain.code).not.toBe(0);

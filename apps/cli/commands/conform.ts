@@ -8,6 +8,7 @@ Examples:
   koine conform https://agent.example --only a2a:1.0:grpc -o json
   KOINE_TOKEN=… koine conform https://agent.example
   koine conform http://127.0.0.1:8080 --through http://127.0.0.1:9090
+  koine conform did:sage:local:0x… --identity ann.json --store ./state
 
 With --through the agent at <url> is checked directly, the gateway before it in every protocol it offers, and what holds
 without the gateway and not through it is reported. In protocols that the agent does not speak, a plain host is what the gateway
@@ -26,7 +27,9 @@ export function addConform(program: Command): void {
     .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
     .option("--load", "send 500 messages, 8 at a time, and print P50, P95, P99 and jitter (standard deviation over mean) instead")
     .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
-    .option("--set <protocol.key=value>", "a setting of one protocol, to find an agent by its DID", collectPairs)
+    .option("--identity <file>", "call as this identity: also checks what is answered only to callers that prove theirs")
+    .option("--set <protocol.key=value>", "a setting of one protocol; may be given several times", collectPairs)
+    .option("--store <where>", "what protocols keep, such as a registry: the folder of `koine serve --data`, or redis://…")
     .option("--through <gateway>", "report what the gateway at this address breaks that holds without it")
     .option("--through-token-env <name>", "the environment variable with the bearer token for the gateway");
   addCredentialOptions(command)

@@ -1,49 +1,18 @@
-import { isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
+import { isObject, type Maybe } from "../../envelope/index.js";
 import { contentDigest } from "../../security/signatures/index.js";
 import { ask, type RawResponse } from "../ask.js";
-import { demand, demandObject, type RequirementText, show, skip, toRequirement } from "../check.js";
-import type { Requirement, Subject } from "../requirement.js";
+import { demand, demandObject, show, toRequirement } from "../check.js";
+import type { Requirement } from "../requirement.js";
 import { parseSageDid } from "./identity/did-sage.js";
-import { BINDING, DID_HEADER, EXTENSION_URI, SESSION_HEADER, TAG, VERSION } from "./wire.js";
+import { identifiedRequirements } from "./requirements/identified.js";
+import { addressIn, type Probe, probeOf, type SageRequirement } from "./requirements/probe.js";
+import { BINDING, DID_HEADER, SESSION_HEADER, TAG, VERSION } from "./wire.js";
 
-/** What a check knows of the endpoint. Nobody in its registry vouches for who runs the checks: they are about what it refuses. */
-interface Probe {
-  readonly subject: Subject;
-  readonly card: JsonObject;
-  /** The DID that the card names. */
-  readonly did: string;
-  /** Where messages are sent. */
-  readonly url: string;
-}
-
-interface SageRequirement extends RequirementText {
-  run(probe: Probe): Promise<void>;
-}
-
-const CARD = "/.well-known/agent-card.json";
 const SOURCE = "docs/sage.md";
 /** A DID that no registry has. */
 const NOBODY = `did:sage:local:0x${"0".repeat(39)}1`;
 const SIGNATURE = `sage=:${"A".repeat(86)}==:`;
 const COVERED = '"@method" "@authority" "@path" "@query" "content-type" "content-digest" "date" "x-agent-did"';
-
-async function probeOf(subject: Subject): Promise<Probe> {
-  const { status, json } = await ask(subject, { method: "GET", url: `${subject.url}${CARD}` });
-  if (status !== 200 || !isObject(json)) skip(`no agent card at ${subject.url}${CARD}`);
-  const extensions = isObject(json["capabilities"]) ? json["capabilities"]["extensions"] : undefined;
-  const own = (Array.isArray(extensions) ? (extensions as readonly unknown[]) : [])
-    .filter(isObject)
-    .find(({ uri }) => uri === EXTENSION_URI);
-  if (own === undefined) skip("the card does not declare SAGE");
-  const did = isObject(own["params"]) ? own["params"]["did"] : undefined;
-  return { subject, card: json, did: typeof did === "string" ? did : "", url: addressIn(json) ?? subject.url };
-}
-
-function addressIn({ supportedInterfaces }: JsonObject): Maybe<string> {
-  const listed = Array.isArray(supportedInterfaces) ? (supportedInterfaces as readonly unknown[]).filter(isObject) : [];
-  const url = listed.find(({ protocolBinding }) => protocolBinding === BINDING)?.["url"];
-  return typeof url === "string" ? url : undefined;
-}
 
 /** A message in the name of nobody, with these header fields. */
 function posted({ subject, url }: Probe, headers: { readonly [name: string]: Maybe<string> }): Promise<RawResponse> {
@@ -92,6 +61,7 @@ function refuses(
 
 const now = (): number => Math.floor(Date.now() / 1_000);
 
+/** What anybody can see of the endpoint: nobody in its registry vouches for who runs these. */
 const all: readonly SageRequirement[] = [
   {
     key: "card:did",
@@ -218,7 +188,7 @@ const all: readonly SageRequirement[] = [
 ];
 
 /** The requirements for servers of SAGE. */
-export const requirements: readonly Requirement[] = all.map((requirement) =>
+export const requirements: readonly Requirement[] = [...all, ...identifiedRequirements].map((requirement) =>
   toRequirement(`sage:${VERSION}`, requirement, { version: VERSION, binding: BINDING }, async (subject) =>
     requirement.run(await probeOf(subject)),
   ),

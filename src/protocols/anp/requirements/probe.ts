@@ -1,8 +1,17 @@
-import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { type Awaitable, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import type { Identity } from "../../../security/identity/index.js";
+import { MessageSigner } from "../../../security/signatures/index.js";
+import { wholeBody } from "../../../transport/body.js";
+import type { HttpHeaders, HttpRequest } from "../../../transport/exchange.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { changeRequest } from "../../../transport/request.js";
 import { ask, open, type RawRequest, type RawResponse } from "../../ask.js";
 import { demand, demandObject, type RequirementText, show, skip, toRequirement } from "../../check.js";
 import { type Frame, readFrames } from "../../frames.js";
 import { CONFORMANCE_TAG, type Requirement, type Subject } from "../../requirement.js";
+import { readChallenge } from "../authentication/challenge.js";
+import { SIGNATURES } from "../authentication/signatures.js";
+import { messageKeyOf } from "../identity/own-identity.js";
 import { BASE, DESCRIPTION, METHODS, VERSION } from "../wire.js";
 
 /** What a check knows of the endpoint. */
@@ -41,12 +50,36 @@ const WIRE = { version: VERSION, binding: "JSONRPC" } as const;
 export function onAnp(requirements: readonly AnpRequirement[]): readonly Requirement[] {
   return requirements.map((requirement) =>
     toRequirement("anp:1.2", requirement, WIRE, async (subject) => {
-      const probe = await probeOf(subject);
+      const probe = await probeOf(signing(subject));
       for (const need of requirement.needs ?? []) if (!NEEDS[need].met(probe)) skip(NEEDS[need].reason);
       await requirement.run(probe);
     }),
   );
 }
+
+/** With an identity, requests are signed as ANP does, and a challenge is answered once. */
+function signing(subject: Subject): Subject {
+  const identity = subject.caller?.identity;
+  if (identity === undefined) return subject;
+  const sign = (request: HttpRequest, nonce?: () => string): Awaitable<HttpHeaders> =>
+    new MessageSigner({ profile: SIGNATURES, key: messageKeyOf(identity), now: Date.now, nonce }).request(request, request.body);
+  return {
+    ...subject,
+    signer: { sign: (request) => sign(request) },
+    async exchange(request) {
+      const response = await subject.exchange(request);
+      const { signature, "signature-input": input, "content-digest": _, ...headers } = request.headers;
+      const nonce = signature === undefined ? undefined : readChallenge(response.headers["www-authenticate"])?.nonce;
+      if (response.status !== 401 || nonce === undefined || input?.includes(ownKey(identity)) !== true) return response;
+      await wholeBody(response.body, DEFAULT_LIMITS.bodyBytes);
+      const unsigned = changeRequest(request, { headers });
+      return subject.exchange(changeRequest(request, { headers: { ...headers, ...(await sign(unsigned, () => nonce)) } }));
+    },
+  };
+}
+
+/** Requests that a check signed in its own way are not signed again. */
+const ownKey = ({ did }: Identity): string => `keyid="${did}`;
 
 async function probeOf(subject: Subject): Promise<Probe> {
   const { url } = subject;

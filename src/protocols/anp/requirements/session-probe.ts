@@ -52,7 +52,7 @@ export class ProbedSession {
   /** Throws as a client does if the handshake fails. */
   shake(probe: Probe, { sent = (frame) => frame, to = {}, side = {}, ahead = 0 }: Changed = {}): Promise<SealedChannel> {
     const { did, authority, path } = readSessionUrl(sessionAddress(probe));
-    const identity: Identity = createIdentity({ name: "conformance", did: "key" });
+    const identity: Identity = probe.subject.caller?.identity ?? createIdentity({ name: "conformance", did: "key" });
     const cancel = new CancelSource();
     const context = { resolver: documentsOf(probe), now: () => Date.now() + ahead };
     return withinTime(this.#session, { next: () => this.#next() }, cancel, ({ send, next }) => {
