@@ -39,7 +39,9 @@ export {
   MessageSigner,
   parseDid,
   parseEntry,
+  readStoreKeys,
   SignatureVerifier,
+  storeKeysFileOf,
   writeNewIdentity,
 } from "./security/index.js";
 export { loopbackCallers } from "./security/loopback-callers.js";
@@ -49,6 +51,7 @@ export { SEALED_RECORDS, SealedChannel } from "./security/sealed-records/index.j
 export { auditFloor } from "./server/floor-audit.js";
 export { checkIdentityUse } from "./server/publish-identity.js";
 export { type EndedMessage, watchEnds } from "./telemetry/capture/log.js";
+export { contentRefusals } from "./telemetry/content-metrics.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
 export { isLoopbackHost } from "./transport/loopback.js";
 export { ProxyTrust } from "./transport/node/trusted-proxies.js";

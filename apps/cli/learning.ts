@@ -2,7 +2,7 @@ import type { ConnectOptions } from "../../src/index.js";
 import { type Bandit, createBandit } from "../../src/router/index.js";
 import { usageError } from "./exit.js";
 import { wordsIn } from "./option-values.js";
-import { openTaskStore } from "./task-store.js";
+import { openRecordStore } from "./task-store.js";
 
 /** How a command chooses among the protocols of an agent, by the outcomes of earlier calls. */
 export interface LearnOptions {
@@ -21,7 +21,7 @@ export interface OpenBandit {
 /** The stores that `koine serve` and `koine gateway` use have the same places. */
 export async function openBandit(place: string, onProblem: (problem: string) => void): Promise<OpenBandit> {
   const options = /^rediss?:/.test(place) ? { store: place } : { data: place };
-  const store = await openTaskStore(options, "outcomes of calls");
+  const store = await openRecordStore(options, "outcomes of calls");
   if (store === undefined) throw usageError("it is not said where outcomes of calls are kept");
   const bandit = createBandit({ records: store.records, seed: 0, onProblem: ({ message }) => onProblem(message) });
   return {

@@ -11,7 +11,7 @@ import type { LearnOptions } from "./learning.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 import { checkedSettings, type SettingPairs } from "./protocol-settings.js";
-import { openTaskStore } from "./task-store.js";
+import { openRecordStore } from "./task-store.js";
 import { startTracing, type TraceOptions } from "./tracing.js";
 
 /** Credentials, trust and the interface to use. */
@@ -127,11 +127,11 @@ function connectFlagsOf(options: PeerOptions): string {
 /** A misspelled folder is an error, not a new store. */
 export async function openPeerStore(where: string | undefined): Promise<Store | undefined> {
   if (where === undefined) return undefined;
-  if (/^rediss?:/.test(where)) return openTaskStore({ store: where }, "what protocols remember");
+  if (/^rediss?:/.test(where)) return openRecordStore({ store: where }, "what protocols remember");
   const found = await stat(where).catch(() => undefined);
   if (found?.isDirectory() !== true)
     throw usageError(`there is no folder ${where}`, "It is the one that `koine serve --data` uses.");
-  return openTaskStore({ data: where }, "what protocols remember");
+  return openRecordStore({ data: where }, "what protocols remember");
 }
 
 async function connectTo(address: string, options: ConnectOptions): Promise<RemoteAgent> {

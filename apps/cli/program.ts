@@ -18,6 +18,7 @@ import { addRouterbench } from "./commands/routerbench.js";
 import { addSend } from "./commands/send.js";
 import { addServe } from "./commands/serve.js";
 import { alternatives } from "./commands/shared-options.js";
+import { addStoreKeys } from "./commands/store-keys.js";
 import { addTask } from "./commands/task.js";
 import { addUp } from "./commands/up.js";
 import { EXIT, usageError } from "./exit.js";
@@ -95,6 +96,7 @@ export async function createProgram(version: string, args: readonly string[]): P
   addEmbeddings(program);
   addAudit(program);
   addIdentity(program);
+  addStoreKeys(program);
   for (const id of PROTOCOLS_WITH_COMMANDS) program.command(id).description(`commands of the ${id} protocol`);
   await addFromRegistry(program, args);
   for (const command of everyCommand(program)) configureCommand(command);

@@ -8,7 +8,7 @@ import { CliError, usageError } from "./exit.js";
 import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { problemOf } from "./problem.js";
-import { openTaskStore, type StoreOptions } from "./task-store.js";
+import { openRecordStore, type StoreOptions } from "./task-store.js";
 
 interface OwnOptions extends StoreOptions {
   readonly output: Format;
@@ -47,7 +47,7 @@ function subcommand(parent: Command, name: string): Command {
 async function run(protocol: string, own: ProtocolCommand, given: readonly string[], options: OwnOptions): Promise<void> {
   const output = createOutput(options.output);
   if (own.readOnly === true && options.data !== undefined) await requireFolder(options.data);
-  const store = own.store === "none" ? undefined : await openTaskStore(options, `what ${protocol} remembers`);
+  const store = own.store === "none" ? undefined : await openRecordStore(options, `what ${protocol} remembers`);
   if ((own.store ?? "required") === "required" && store === undefined)
     throw usageError("no store was given", "Give --data DIR or --store redis://…, as for koine serve.");
   try {

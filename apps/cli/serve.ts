@@ -39,12 +39,13 @@ import { IdentityFile, watchIdentity } from "./serve-identity.js";
 import { checkProfile } from "./serve-profile.js";
 import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { StateLog } from "./state-log.js";
-import { openArtifacts, openTaskStore, type StoreOptions } from "./task-store.js";
+import { type SealStoreOptions, storeSealOf } from "./store-seal.js";
+import { openArtifacts, openTaskStore } from "./task-store.js";
 import { startTracing, type TraceOptions } from "./tracing.js";
 import { type ProxyOptions, proxiesOf } from "./trusted-proxies.js";
 
 interface ServeCommandOptions
-  extends StoreOptions,
+  extends SealStoreOptions,
     TlsFiles,
     IdentityOptions,
     ModelOptions,
@@ -65,7 +66,6 @@ interface ServeCommandOptions
   readonly artifacts?: string;
   readonly metrics?: "admin" | "admitted";
   readonly metricNames?: "upper" | "both";
-  readonly identity?: string;
   readonly as?: readonly string[];
   /** False for `--no-grpc`. */
   readonly grpc: boolean;
@@ -95,9 +95,9 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
   const model = openModel(options);
   const admin = await readAdmin(options, { wanted: options.metrics === "admin", tls });
-  const store = await openTaskStore(options);
-  const artifacts = { store: await openArtifacts(folder, options.store) };
   const identity = options.identity === undefined ? undefined : await IdentityFile.open(options.identity);
+  const store = await openTaskStore(options, storeSealOf(options, identity, { say, audit, metrics }));
+  const artifacts = { store: await openArtifacts(folder, options.store) };
   const kept = {
     ...(store && { store }),
     ...(tls && { tls }),
@@ -231,8 +231,8 @@ async function sayReady(ready: Ready, output: Output): Promise<void> {
       output.say(dim(`    ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
   }
   output.say(`  callers    ${callers.description}`);
-  output.say(`  tasks      ${store?.durability ?? IN_MEMORY}`);
-  output.say(`  artifacts  ${artifacts.durability}`);
+  output.say(`  tasks      ${store?.durability ?? IN_MEMORY}${store?.sealed === true ? "; sealed" : ""}`);
+  output.say(`  artifacts  ${artifacts.durability}${store?.sealed === true ? "; not sealed" : ""}`);
   // Only the host: a path may hold a secret.
   if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
   if (options.metrics === "admitted") output.say(`  metrics    ${server.url}/metrics, for admitted callers`);
@@ -259,6 +259,7 @@ function readyJson({ server, agents, store, options }: Ready) {
     interfaces: interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
     store: options.store !== undefined ? "redis" : options.data !== undefined ? "sqlite" : "memory",
     durability: store?.durability ?? IN_MEMORY,
+    sealed: store?.sealed ?? false,
   };
 }
 

@@ -5,6 +5,7 @@ import {
   type ArtifactStore,
   createMemoryArtifacts,
   createMemoryStore,
+  type Maybe,
   openDiskArtifacts,
   openRedisArtifacts,
   openRedisStore,
@@ -12,11 +13,13 @@ import {
   type Store,
 } from "../../src/index.js";
 import { type AuditFile, openAuditFile } from "../../src/public/auth.js";
+import type { OpenContentSeal } from "../../src/public/stores.js";
 import type { LogSink } from "../../src/public/telemetry.js";
 import { type MemberPath, openLog } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
 import { LearnedChoices } from "./learned-choices.js";
+import { storeSealOf } from "./store-seal.js";
 
 /** Stores and files that stay open while the gateway runs. */
 export interface GatewayResources {
@@ -45,7 +48,7 @@ export async function openResources(config: GatewayConfig, notify: (line: string
       throw new ConfigError(problems.list);
     }
   };
-  const store = await at(["store"], () => openStore(config));
+  const store = await at(["store"], async () => openStore(config, await storeSealOf(config, notify)));
   const choices = new LearnedChoices(store.records, notify);
   closers.push(async () => {
     await choices.settled();
@@ -80,17 +83,18 @@ function errorText(thrown: unknown): string {
   return typeof code === "string" ? code : "unknown reason";
 }
 
-async function openStore({ document, folder }: GatewayConfig): Promise<Store> {
+async function openStore({ document, folder }: GatewayConfig, seal: Maybe<OpenContentSeal>): Promise<Store> {
   const { store = "memory", taskLimits } = document;
   const limits = taskLimits === undefined ? {} : { limits: taskLimits };
   if (store === "memory") return createMemoryStore({ now: Date.now, ...limits });
-  if ("redis" in store) return openRedisStore({ url: store.redis, ...limits });
+  if ("redis" in store) return openRedisStore({ url: store.redis, seal, ...limits });
   const directory = resolve(folder, store.sqlite);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   return openSqliteStore({
     file: join(directory, TASKS_FILE),
     now: Date.now,
     synchronous: store.durable === "power" ? "full" : "normal",
+    seal,
     ...limits,
   });
 }

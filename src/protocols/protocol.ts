@@ -142,6 +142,13 @@ export interface CallBegin {
   readonly sealedForHost?: Maybe<boolean>;
 }
 
+/** How a server stores content. Undefined: it does not, except in memory, or does not know. */
+export interface AtRest {
+  readonly tasks: Maybe<"sealed" | "clear">;
+  /** Parts that are kept by reference. They are never sealed. */
+  readonly largeParts: Maybe<"clear">;
+}
+
 /** The server side of a protocol, bound to one host. */
 export interface Served {
   /** Answers the requests that match the protocol's routes. */
@@ -268,7 +275,9 @@ export interface Protocol {
    */
   readonly didMethods?: Maybe<(settings: Maybe<JsonObject>, records: Maybe<Records>) => readonly DidMethod[]>;
   /** Extensions that the cards of a server under this identity declare. Default: none. */
-  readonly cardExtensions?: Maybe<(identity: Maybe<Identity>) => readonly Extension[]>;
+  readonly cardExtensions?: Maybe<(identity: Maybe<Identity>, atRest: AtRest) => readonly Extension[]>;
+  /** Whether a server under this identity stores its tasks sealed, unless its user says otherwise. Default: no. */
+  readonly sealsStore?: Maybe<(identity: Maybe<Identity>) => boolean>;
   /**
    * The handler of a host for messages of all protocols: this one verifies what it put into them, whichever protocol brings them, and
    * protects the answers. Default: that of the host.

@@ -1,7 +1,8 @@
-/** Identities, DIDs and their documents. */
+/** Identities, DIDs and their documents, and the keys of sealed stores. */
 export {
   createIdentity,
   createResolver,
+  createStoreKeys,
   DEFAULT_RESOLVER_LIMITS,
   type DidDocument,
   type DidMethod,
@@ -15,13 +16,17 @@ export {
   keyFingerprint,
   type NewIdentity,
   openIdentity,
+  openStoreSeal,
   type PublicKey,
   type ResolvedDid,
   type Resolver,
   type ResolverLimits,
   type ResolverOptions,
   readDidDocument,
+  rotateStoreKeys,
   type SignatureHash,
+  type StoreKeys,
+  type StoreSealOptions,
   verifySignature,
   writeDidDocument,
 } from "../security/index.js";

@@ -1,7 +1,13 @@
 /** Stores of tasks and artifacts, the contract a store keeps, and the task runtime on top of it. */
 
 export { type ArtifactStore, createMemoryArtifacts, openDiskArtifacts, openRedisArtifacts } from "../artifacts/index.js";
-export { type Records, recordsBelow } from "../envelope/index.js";
+export {
+  type ContentSeal,
+  type ContentSubject,
+  type OpenContentSeal,
+  type Records,
+  recordsBelow,
+} from "../envelope/index.js";
 export {
   type Appended,
   type Batch,

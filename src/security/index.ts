@@ -17,6 +17,7 @@ export {
 } from "./admission.js";
 export { anyOf, mergeSecurity } from "./any-of.js";
 export { type ApiKeyLocation, apiKeys } from "./api-keys.js";
+export * from "./at-rest/index.js";
 export {
   AUTHENTICATED_INTERVAL_MS,
   type AuditFacts,

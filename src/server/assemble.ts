@@ -45,6 +45,7 @@ import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
+import { atRestOf } from "./at-rest.js";
 import type { CallerReach } from "./caller-reach.js";
 import { guardUnserved } from "./guard-unserved.js";
 import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
@@ -174,9 +175,10 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const hasPush = options.push !== undefined && options.push !== false;
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const protocols = options.protocols ?? registered;
-  const extensions = protocols.flatMap(({ cardExtensions }) => cardExtensions?.(options.identity) ?? []);
-  const hosted = hostedAgents(agents, describeSecurity(admission), offered, extensions);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
+  const atRest = atRestOf(store, options);
+  const extensions = protocols.flatMap(({ cardExtensions }) => cardExtensions?.(options.identity, atRest) ?? []);
+  const hosted = hostedAgents(agents, describeSecurity(admission), offered, extensions);
   const large =
     options.artifacts && new LargeParts(options.artifacts, { now: ids.now, baseUrl: () => assembled.url, tasks: store });
   const served = new Map(

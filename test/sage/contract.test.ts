@@ -19,7 +19,10 @@ const [server, caller] = [await parties.server(), await parties.caller(sage)];
 
 const declared = (card: Card): Card => ({
   ...card,
-  capabilities: { ...card.capabilities, extensions: sage.cardExtensions?.(server.identity) ?? [] },
+  capabilities: {
+    ...card.capabilities,
+    extensions: sage.cardExtensions?.(server.identity, { tasks: undefined, largeParts: undefined }) ?? [],
+  },
 });
 const hostOf = (host: Host): Host => ({
   ...host,

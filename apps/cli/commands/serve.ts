@@ -72,6 +72,15 @@ function addServeOptions(command: Command): Command {
     )
     .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
     .option(
+      "--seal-store [file]",
+      "encrypt the tasks there with the keys of this file, made at first use (default: beside --identity); on by default if a protocol of --identity asks for it",
+    )
+    .option("--no-seal-store", "keep the tasks there in clear")
+    .option(
+      "--accept-unsealed",
+      "read tasks that were there before they were sealed; whoever can write the store can add such tasks",
+    )
+    .option(
       "--artifacts <dir>",
       "keep parts of 1 MB and more in this folder; they leave as links (default: beside --data, in the Redis of --store, or in memory)",
     )

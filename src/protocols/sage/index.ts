@@ -30,12 +30,14 @@ export function sageOver(inner: Protocol): Protocol {
     connect: (context) => connectOver(inner, context),
     discover: discoverOver(inner),
     didMethods,
-    cardExtensions(identity) {
+    cardExtensions(identity, { tasks, largeParts }) {
       const own = sageIdentity({ identity });
       if (own === undefined) return [];
       const description = "signed requests and answers, and messages sealed in sessions";
-      return [{ uri: EXTENSION_URI, description, required: false, params: { did: own.did, sessions: true } }];
+      const atRest = { ...(tasks && { tasks }), ...(largeParts && { largeParts }) };
+      return [{ uri: EXTENSION_URI, description, required: false, params: { did: own.did, sessions: true, atRest } }];
     },
+    sealsStore: (identity) => sageIdentity({ identity }) !== undefined,
     guardMessages,
     usesIdentity: true,
     needsIdentity: true,

@@ -1,3 +1,3 @@
 /** Keys and encryption of what stores keep. */
 export { openStoreSeal, type StoreSealOptions } from "./open-seal.js";
-export { createStoreKeys, readStoreKeys, rotateStoreKeys, storeKeysFileOf } from "./store-keys.js";
+export { createStoreKeys, readStoreKeys, rotateStoreKeys, type StoreKeys, storeKeysFileOf } from "./store-keys.js";

@@ -44,8 +44,13 @@ export class StoreKeys implements ContentKeys {
     return this.#keys.findLast(({ created }) => created <= usedFrom) ?? this.first;
   }
 
-  get ids(): readonly string[] {
-    return this.#keys.map(({ id }) => id);
+  /** The names of the keys, and since when what is new is sealed with them. */
+  list(): readonly { readonly id: string; readonly created: number; readonly usedFrom: number }[] {
+    return this.#keys.map(({ id, created }) => ({
+      id,
+      created,
+      usedFrom: id === this.first.id ? created : created + USED_AFTER_MS,
+    }));
   }
 
   find(id: string): Maybe<ContentKey> {

@@ -252,7 +252,7 @@ describe("the keys of a sealed file", () => {
     const store = await openSqliteStore({ file, now, seal: seal() });
     await store.create(start("t"));
     await store.close?.();
-    const { ids } = await rotateStoreKeys(keyFile, now);
+    const ids = (await rotateStoreKeys(keyFile, now)).list().map(({ id }) => id);
     const early = await openSqliteStore({ file, now, seal: seal() });
     await early.append("t", batch(1, 1, [chunk("a")]));
     await early.close?.();
