@@ -27,7 +27,7 @@ const PROCESS = [
   "src/tasks/stores/sqlite/record-table.test.ts",
 ];
 /** Tests that look at a page in Chromium. */
-const BROWSER = ["test/dashboard/{cross-site-session,page,panels}.test.ts", "test/bench-report/page.test.ts"];
+const BROWSER = ["test/dashboard/{cross-site-session,demo-page,page,panels}.test.ts", "test/bench-report/page.test.ts"];
 /** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`, `test:attack`. */
 const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**", "test/attack/**"];
 

@@ -35,7 +35,7 @@ function jsonView(output: Output): DemoView {
     line: (id, text) => output.say(`${id} | ${printable(text)}`),
     up(demo, afterMs) {
       const { url, pageUrl } = demo.gateway;
-      void output.line({ kind: "up", afterMs: Math.round(afterMs), url, page: pageUrl ?? null });
+      void output.line({ kind: "up", afterMs: Math.round(afterMs), url, page: pageUrl ?? null, registry: demo.sealed.registry });
       stop = every(FIGURES_MS, () => void output.line({ kind: "figures", agents: agentRows(demo).map(plain) }));
     },
     stopping: () => stop(),
@@ -124,7 +124,8 @@ function upLines(demo: Demo, afterMs: number, wantedPort: number, output: Output
   const taken = wantedPort !== 0 && gateway.port !== wantedPort;
   return [
     "",
-    `Up after ${(afterMs / 1000).toFixed(1)} s: ${demo.present().length} agents, each in a process of its own, and one gateway.`,
+    `Up after ${(afterMs / 1000).toFixed(1)} s: ${network.nodes().length - missing.length} agents, each in a process of its own, and one gateway.`,
+    `The insurer seals messages for the vault; the gateway passes them on unread. Their DIDs are in ${demo.sealed.registry}.`,
     ...missing.map(({ id, problem }) => yellow(`${id} is missing: ${problem ?? "not available"}.`)),
     ...(taken ? [yellow(`Port ${wantedPort} is in use; the gateway listens on ${gateway.port}.`)] : []),
     `${bold("page")}  ${gateway.pageUrl ?? gateway.url}`,

@@ -2,6 +2,10 @@ import type { Interface, Json, JsonObject, Maybe, State } from "../../src/index.
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { Decision } from "../../src/router/index.js";
 
+/** What an operator can do with a node. `flip`: change a byte of a message on its way to it. */
+export const NODE_ACTIONS = ["kill", "restart", "flip"] as const;
+export type NodeAction = (typeof NODE_ACTIONS)[number];
+
 /** One node on the map. */
 export interface NodeState {
   readonly id: string;
@@ -18,7 +22,7 @@ export interface NodeState {
   readonly pid?: Maybe<number>;
   readonly restarts?: Maybe<number>;
   /** Actions available on the page. */
-  readonly actions: readonly ("kill" | "restart")[];
+  readonly actions: readonly NodeAction[];
 }
 
 /** One connection on the map. */
@@ -107,5 +111,6 @@ export interface Console {
   interfaces(node: string): readonly Interface[];
   /** Absent if sending is not supported. */
   send?(message: PageMessage, signal: AbortSignal): AsyncIterable<Json>;
-  act?(node: string, action: "kill" | "restart"): Promise<void>;
+  /** Resolves with what happened, if there is more to say than that it was done. */
+  act?(node: string, action: NodeAction): Promise<Maybe<string>>;
 }

@@ -5,6 +5,7 @@ export type {
   LinkState,
   NetworkEvent,
   NetworkState,
+  NodeAction,
   NodeState,
   PageMessage,
   QueueState,

@@ -2,7 +2,7 @@ import { AgentError, type ErrorCode } from "../../src/index.js";
 import { errorResponse, isFresh, jsonResponse } from "../../src/internal.js";
 import type { ExtraRoute, HttpRequest, HttpResponse } from "../../src/public/protocols.js";
 import { type Asset, readAssets } from "./assets.js";
-import type { Console } from "./console.js";
+import { type Console, NODE_ACTIONS } from "./console.js";
 import { createGuard, type Guard, type GuardOptions } from "./guard.js";
 import { sendLines } from "./send-lines.js";
 import { stateFeed } from "./state-feed.js";
@@ -130,12 +130,13 @@ function interfacesOf(console: Console, request: HttpRequest): unknown {
 
 async function actOn(console: Console, request: HttpRequest): Promise<HttpResponse> {
   const { node, rest } = nodeOf(request);
-  if (rest !== "kill" && rest !== "restart") throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
+  const action = NODE_ACTIONS.find((each) => each === rest);
+  if (action === undefined) throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
   const { actions, title } = known(console, node);
-  if (console.act === undefined || !actions.includes(rest))
-    throw new AgentError("conflict", `${title} does not support ${rest} in its current state`);
-  await console.act(node, rest);
-  return { status: 204, headers: {}, body: undefined };
+  if (console.act === undefined || !actions.includes(action))
+    throw new AgentError("conflict", `${title} does not support ${action} in its current state`);
+  const says = await console.act(node, action);
+  return says === undefined ? { status: 204, headers: {}, body: undefined } : json({ says });
 }
 
 function nodeOf({ path }: HttpRequest): { readonly node: string; readonly rest: string } {

@@ -35,7 +35,7 @@ export async function* checkDemo(port: number, stop: AbortSignal): AsyncGenerato
   const running = await opening;
   for (const scene of SCENES) {
     if (signal.aborted || !running.present().includes(scene.agent)) continue;
-    const [upstreamPin] = running.network.nodes().flatMap(({ id, pin }) => (id === scene.agent ? [pin] : []));
+    const [upstreamPin = scene.pin] = running.network.nodes().flatMap(({ id, pin }) => (id === scene.agent ? [pin] : []));
     yield await runCheck(`${scene.tries}: ${scene.visitor} by ${scene.pin} → ${scene.agent} on ${upstreamPin}`, async () => {
       const { error, says } = await within(running.traffic.play(scene));
       if (error !== undefined) throw error;

@@ -3,7 +3,8 @@ import type { NodeStatus } from "../up/index.js";
 import { addressOf } from "./addresses.js";
 import type { Demo } from "./demo.js";
 import { ensure } from "./ensure.js";
-import { SCENES, type Scene } from "./scenes.js";
+import { sceneOf } from "./scenes.js";
+import { VAULT } from "./sealed-agents.js";
 
 /** A check of the running demo. Returns the observation, or throws the problem. */
 export interface Check {
@@ -30,6 +31,11 @@ export const CHECKS: readonly Check[] = [
   { what: "a chain of agents shares one trace", check: oneTrace },
   { what: "the page and its API respond", check: page },
   { what: "the callers' port shows nothing of the page, and the page nothing without its token", check: closedPage },
+  {
+    what: "what the insurer seals for the vault passes the gateway as ciphertext, and both are known by their DIDs",
+    check: passedOn,
+  },
+  { what: "a sealed message of which one byte was changed on its way is refused, with the reason", check: flipped },
   { what: "a killed agent is restarted and answers", check: restarted },
   { what: "a stream whose agent is killed ends with an error or resumes", check: brokenStream },
 ];
@@ -61,6 +67,31 @@ async function sealed({ gateway, dids }: Demo): Promise<string> {
   const wire = Buffer.from(request?.body ?? "", "base64");
   ensure(text !== "" && !wire.includes(text), "the cargo list can be read on the wire");
   return `${request?.bytes} bytes of ciphertext, from ${request?.signer} to ${response?.signer}`;
+}
+
+/** What the page shows of a message that the gateway passed on. */
+async function passedOn({ gateway, sealed: { vaultDid, insurerDid, registry } }: Demo): Promise<string> {
+  const { messages } = gateway.console;
+  const captured = (direction: "in" | "out") => {
+    const calls = messages.list({ agent: VAULT, direction }, MANY).map(({ id }) => messages.get(id));
+    return calls.find((each) => each?.request?.sealed === true);
+  };
+  const [incoming, outgoing] = [captured("in"), captured("out")];
+  ensure(incoming?.request?.signer === insurerDid, `the message to the vault is by ${incoming?.request?.signer ?? "nobody"}`);
+  ensure(outgoing?.response?.signer === vaultDid, `the answer of the vault is by ${outgoing?.response?.signer ?? "nobody"}`);
+  ensure(outgoing?.response?.sealed === true, "the answer of the vault is not sealed");
+  const shown = JSON.stringify([incoming, outgoing]);
+  ensure(!/insured for|Kept/.test(shown), "the gateway can read the policy");
+  return `${insurerDid} to ${vaultDid}, in ${registry}`;
+}
+
+/** By the page, as a person does it. */
+async function flipped({ gateway }: Demo): Promise<string> {
+  const { url, token } = adminOf(gateway);
+  const answer = await actByPage(url, { node: VAULT, action: "flip" }, token);
+  const { says = "" } = (await answer.json()) as { readonly says?: string };
+  ensure(/refused \((digest|sig|session)\.[a-z-]+\)/.test(says), `expected a refusal with its reason, got: ${says}`);
+  return says;
 }
 
 async function noFailures({ gateway }: Demo): Promise<string> {
@@ -156,19 +187,17 @@ function adminOf({ admin }: Demo["gateway"]): AdminAddress {
 }
 
 function killByPage(url: string, node: string, token: string): Promise<Response> {
+  return actByPage(url, { node, action: "kill" }, token);
+}
+
+function actByPage(url: string, { node, action }: { readonly node: string; readonly action: string }, token: string) {
   const headers = { origin: url, "x-koine-token": token };
-  return fetch(`${url}/koine/api/nodes/${node}/kill`, { method: "POST", headers });
+  return fetch(`${url}/koine/api/nodes/${node}/${action}`, { method: "POST", headers });
 }
 
 function nodeOf(nodes: readonly NodeStatus[], id: string): NodeStatus {
   const found = nodes.find((node) => node.id === id);
   if (found === undefined) throw new AgentError("not_found", `Unknown agent ${id}`);
-  return found;
-}
-
-function sceneOf(id: string): Scene {
-  const found = SCENES.find((scene) => scene.id === id);
-  if (found === undefined) throw new AgentError("not_found", `Unknown scene ${id}`);
   return found;
 }
 

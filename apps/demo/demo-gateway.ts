@@ -1,7 +1,8 @@
-import { agent, type Server, serve } from "../../src/index.js";
+import { agent, type Server, type Store, serve } from "../../src/index.js";
 import type { Gateway } from "../gateway/index.js";
 import { LOOPBACK_SETTINGS } from "./identities.js";
 import type { DemoPlan } from "./plan.js";
+import type { SealedAgents } from "./sealed-agents.js";
 
 /** Timeout of one message. */
 const TIMEOUT_MS = 60_000;
@@ -22,11 +23,20 @@ export function upstreamAgents({ plan: { modules, network }, dids }: DemoPlan) {
   return agents.toSorted((a, b) => Number(b.name === DEFAULT_AGENT) - Number(a.name === DEFAULT_AGENT));
 }
 
+interface DemoGatewayOptions {
+  readonly port: number;
+  readonly adminPort: number;
+  /** The identity file that proves the gateway to agents with a DID. */
+  readonly identity: string;
+  readonly sealed: SealedAgents;
+  readonly store: Store;
+  readonly onError: ((thrown: unknown) => void) | undefined;
+}
+
 /** Opens the gateway of the demo with its page. */
 export async function openDemoGateway(
   demoPlan: DemoPlan,
-  { port, adminPort, identity }: { readonly port: number; readonly adminPort: number; readonly identity: string },
-  onError?: (thrown: unknown) => void,
+  { port, adminPort, identity, sealed, store, onError }: DemoGatewayOptions,
 ): Promise<Gateway> {
   // Loaded late: starting the agents takes longer.
   const { configFrom, openGateway } = await import("../gateway/index.js");
@@ -34,8 +44,12 @@ export async function openDemoGateway(
     listen: { port },
     admin: { port: adminPort },
     // Where an agent has to prove its DID, the gateway proves its own.
-    agents: upstreamAgents(demoPlan).map((each) => (demoPlan.dids.has(each.name) ? { ...each, identity } : each)),
-    settings: LOOPBACK_SETTINGS,
+    agents: [
+      ...upstreamAgents(demoPlan).map((each) => (demoPlan.dids.has(each.name) ? { ...each, identity } : each)),
+      { ...sealed.upstream, mode: "relay" },
+    ],
+    identity: sealed.gatewayFile,
+    settings: { ...LOOPBACK_SETTINGS, ...sealed.gatewaySettings },
     defaults: {
       timeoutMs: TIMEOUT_MS,
       policies: { retry: true, breaker: { openMs: BREAKER_OPEN_MS }, bulkhead: true },
@@ -43,7 +57,7 @@ export async function openDemoGateway(
     metrics: true,
   };
   const config = configFrom(document, { folder: demoPlan.plan.folder, env: {} });
-  return openGateway(config, onError === undefined ? {} : { onError });
+  return openGateway(config, { store, ...(onError === undefined ? {} : { onError }) });
 }
 
 /**

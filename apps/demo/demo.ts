@@ -1,4 +1,4 @@
-import { AgentError } from "../../src/index.js";
+import { AgentError, createMemoryStore } from "../../src/index.js";
 import { limitedSignal } from "../../src/internal.js";
 import type { Decision } from "../../src/router/index.js";
 import type { Gateway } from "../gateway/index.js";
@@ -11,6 +11,7 @@ import { networkConsole } from "./network-console.js";
 import { type DemoPlan, planDemo } from "./plan.js";
 import { freePort } from "./ports.js";
 import { ProcessEvents } from "./process-events.js";
+import { INSURER, SealedAgents, VAULT } from "./sealed-agents.js";
 import { Traffic } from "./traffic.js";
 
 /** Options of `openDemo`. */
@@ -36,6 +37,7 @@ export interface Demo {
   readonly gateway: Gateway;
   readonly network: LaunchedNetwork;
   readonly traffic: Traffic;
+  readonly sealed: SealedAgents;
   /** Ids of the healthy agents. */
   present(): readonly string[];
   /** Subscribes to changes. Returns the function that unsubscribes. */
@@ -56,24 +58,29 @@ export async function openDemo(options: DemoOptions): Promise<Demo> {
   const next = options.port === 0 ? 0 : port + 1;
   const adminPort = await freePort(next, given);
   const identities = await DemoIdentities.open();
+  const closers: (() => Promise<unknown>)[] = [() => identities.close()];
+  const closing = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
   try {
     const demoPlan = await planDemo(next, given, identities);
     options.onPlanned?.(demoPlan);
     const { file } = await identities.createPublished("gateway", await freePort(next, given));
+    const store = createMemoryStore({ now: Date.now });
+    const nextPort = (): Promise<number> => freePort(next, given);
+    // While the agents start, which takes longer.
+    const sealing = SealedAgents.open({ folder: identities.folder, store, gatewayPort: port, nextPort });
+    sealing.then((made) => closers.push(() => made.close())).catch(() => undefined); // awaited below
     const network = await launchAgents(port, demoPlan, options);
-    const closing = async (): Promise<void> => {
-      await network.stop();
-      await identities.close();
-    };
-    try {
-      const gateway = await openDemoGateway(demoPlan, { port, adminPort, identity: file }, options.onError);
-      return demoOf(demoPlan, { network, gateway, closing });
-    } catch (thrown) {
-      await network.stop();
-      throw thrown;
-    }
+    closers.push(() => network.stop());
+    const sealed = await sealing;
+    const gateway = await openDemoGateway(demoPlan, {
+      ...{ port, adminPort, identity: file, sealed, store },
+      onError: options.onError,
+    });
+    return demoOf(demoPlan, { network, gateway, sealed, closing });
   } catch (thrown) {
-    await identities.close();
+    await closing();
     throw thrown;
   }
 }
@@ -124,26 +131,29 @@ function startError(network: LaunchedNetwork): AgentError {
 interface Opened {
   readonly network: LaunchedNetwork;
   readonly gateway: Gateway;
+  readonly sealed: SealedAgents;
   /** Stops the agents and deletes the identities. */
   closing(): Promise<void>;
 }
 
-function demoOf(demoPlan: DemoPlan, { network, gateway, closing }: Opened): Demo {
+function demoOf(demoPlan: DemoPlan, { network, gateway, sealed, closing }: Opened): Demo {
   const present: Demo["present"] = () => {
-    const up = new Set(gateway.agents().flatMap(({ name, health }) => (health === "up" ? [name] : [])));
-    return network.nodes().flatMap(({ id, state }) => (state === "ready" && up.has(id) ? [id] : []));
+    const up = gateway.agents().flatMap(({ name, health }) => (health === "up" ? [name] : []));
+    const ready = new Set(network.nodes().flatMap(({ id, state }) => (state === "ready" ? [id] : [])));
+    return up.filter((name) => name === VAULT || ready.has(name));
   };
-  const traffic = new Traffic(gateway, present);
+  const traffic = new Traffic(gateway, present, { [INSURER]: sealed.connectOptions });
   const { console } = gateway;
   const chains = new ChainCounts(console.messages, demoPlan.plan.network.links);
   const processEvents = new ProcessEvents(network, Date.now);
   // The page reads this object, so it is extended in place.
-  Object.assign(console, networkConsole({ ...console }, { demoPlan, network, traffic, chains, processEvents }));
+  Object.assign(console, networkConsole({ ...console }, { demoPlan, network, traffic, chains, processEvents, sealed }));
   return {
     ...demoPlan,
     gateway,
     network,
     traffic,
+    sealed,
     present,
     onChange: (run) => console.onChange(run),
     async stop() {

@@ -16,11 +16,12 @@ export interface DemoIdentity {
 
 /** The identities of one run: new keys, in a folder that only this user can read, deleted when the demo stops. */
 export class DemoIdentities {
-  readonly #folder: string;
+  /** Only this user can read it. */
+  readonly folder: string;
   readonly #closing: (() => Promise<unknown>)[] = [];
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   static async open(): Promise<DemoIdentities> {
@@ -46,13 +47,13 @@ export class DemoIdentities {
 
   async close(): Promise<void> {
     for (const close of this.#closing.splice(0)) await close();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   async #created(name: string, port: number) {
     const did = `did:wba:localhost%3A${port}:${name}:e1_`;
     const identity = createIdentity({ name, did: (key) => `${did}${keyFingerprint(key)}` });
-    const file = join(this.#folder, `${name}.json`);
+    const file = join(this.folder, `${name}.json`);
     await writeNewIdentity(file, identity);
     return { identity, made: { did: identity.did, file } };
   }

@@ -4,6 +4,8 @@ import type { LaunchedNetwork, NodeStatus } from "../up/index.js";
 import type { ChainCounts } from "./chain-counts.js";
 import type { DemoPlan } from "./plan.js";
 import type { ProcessEvents } from "./process-events.js";
+import { sceneOf } from "./scenes.js";
+import { type SealedAgents, VAULT } from "./sealed-agents.js";
 import type { Traffic, VisitorCount } from "./traffic.js";
 
 export interface NetworkConsoleParts {
@@ -12,14 +14,17 @@ export interface NetworkConsoleParts {
   readonly traffic: Traffic;
   readonly chains: ChainCounts;
   readonly processEvents: ProcessEvents;
+  readonly sealed: SealedAgents;
 }
 
-/** The demo has no authentication, so all callers are anonymous to the gateway: the visitors replace this node. */
+type FlipParts = Pick<NetworkConsoleParts, "sealed" | "traffic" | "processEvents">;
+
+/** Visitors without an identity are anonymous to the gateway. The visitors replace this node, and that of the insurer's DID. */
 const ANONYMOUS = "caller:anonymous";
 
 /** Extends the gateway's console with processes, decisions, visitors and missing agents. */
 export function networkConsole(own: Console, parts: NetworkConsoleParts): Console {
-  const { demoPlan, network, traffic, chains, processEvents } = parts;
+  const { demoPlan, network, traffic, chains, processEvents, sealed } = parts;
   return {
     ...own,
     onChange(run) {
@@ -30,18 +35,21 @@ export function networkConsole(own: Console, parts: NetworkConsoleParts): Consol
     },
     state() {
       const state = own.state();
+      const replaced = [ANONYMOUS, `caller:${sealed.insurerDid}`];
       const statuses = new Map(network.nodes().map((status) => [status.id, status]));
       const missing = [...statuses.values()].filter((status) => status.state === "unspoken");
       return {
         ...state,
         title: "harbour",
         nodes: [
-          ...state.nodes.filter(({ id }) => id !== ANONYMOUS).map((node) => withProcess(node, statuses.get(node.id))),
+          ...state.nodes
+            .filter(({ id }) => !replaced.includes(id))
+            .map((node) => (node.id === VAULT ? sealedNode(node, sealed) : withProcess(node, statuses.get(node.id)))),
           ...missing.map(missingNode),
           ...traffic.counts.map(visitorNode),
         ],
         links: [
-          ...state.links.filter(({ from }) => from !== ANONYMOUS).map((link) => withFeatures(link, demoPlan)),
+          ...state.links.filter(({ from }) => !replaced.includes(from)).map((link) => withFeatures(link, demoPlan)),
           ...traffic.counts.map(visitorLink),
           ...chains.all.map(({ from, protocol, ...counted }) => linkToGateway(from, protocol, counted)),
         ],
@@ -50,8 +58,10 @@ export function networkConsole(own: Console, parts: NetworkConsoleParts): Consol
       };
     },
     async act(node, action) {
+      if (action === "flip") return flipByte(parts);
       if (action === "kill") network.kill(node);
       else await network.restart(node);
+      return undefined;
     },
   };
 }
@@ -70,6 +80,22 @@ function withProcess(node: NodeState, status: NodeStatus | undefined): NodeState
     restarts,
     actions: state === "gave-up" ? ["restart"] : isAway ? [] : ["kill", "restart"],
   };
+}
+
+function sealedNode(node: NodeState, { registry }: SealedAgents): NodeState {
+  return { ...node, note: `${node.note}. Its DID is in ${registry}.`, actions: node.health === "up" ? ["flip"] : [] };
+}
+
+/** A byte of a sealed message is changed on its way: what became of it, for the page and its events. */
+export async function flipByte({ sealed, traffic, processEvents }: FlipParts): Promise<string> {
+  const { byte, reason, told } = await sealed.flip(async (begin) => {
+    const { error } = await traffic.play(sceneOf("policy"), undefined, begin);
+    if (error !== undefined) throw error;
+  });
+  const { at, bytes, from, to } = byte;
+  const says = `Byte ${at} of ${bytes} was changed from ${from} to ${to} between the gateway and ${VAULT}. ${VAULT}: ${reason}. The caller was told: ${told}`;
+  processEvents.add({ kind: "refused", subject: VAULT, says });
+  return says;
 }
 
 function missingNode({ id, protocol, problem }: NodeStatus): NodeState {

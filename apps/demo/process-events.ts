@@ -4,18 +4,23 @@ import type { LaunchedNetwork, NodeStatus } from "../up/index.js";
 /** Limit of stored events. */
 const KEPT = 200;
 
-/** Records crashes and restarts of processes as events. */
+/** Records crashes and restarts of processes as events, and others that it is given. */
 export class ProcessEvents {
   readonly all: NetworkEvent[] = [];
   readonly close: () => void;
+  readonly #now: () => number;
 
   constructor(network: Pick<LaunchedNetwork, "onChange">, now: () => number) {
+    this.#now = now;
     this.close = network.onChange((status) => {
       const says = describeStatus(status);
-      if (says === undefined) return;
-      this.all.push({ at: now(), kind: "process", subject: status.id, says });
-      if (this.all.length > KEPT) this.all.shift();
+      if (says !== undefined) this.add({ kind: "process", subject: status.id, says });
     });
+  }
+
+  add(event: Omit<NetworkEvent, "at">): void {
+    this.all.push({ ...event, at: this.#now() });
+    if (this.all.length > KEPT) this.all.shift();
   }
 }
 

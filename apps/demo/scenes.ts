@@ -1,5 +1,6 @@
 import { AgentError, answerText, type EventOf, type RemoteAgent, type Task, textOf } from "../../src/index.js";
 import { ensure } from "./ensure.js";
+import { INSURER, SEALED_PROTOCOL, VAULT } from "./sealed-agents.js";
 
 /** The client and parameters of a scene. */
 export interface SceneContext {
@@ -16,7 +17,7 @@ export interface Scene {
   readonly pin: string;
   readonly agent: string;
   /** The tested kind of exchange. */
-  readonly tries: "stream" | "answer" | "question" | "job" | "cancel" | "file" | "chain";
+  readonly tries: "stream" | "answer" | "question" | "job" | "cancel" | "file" | "chain" | "sealed";
   /** Runs the scene; returns a short result. */
   play(stage: SceneContext): Promise<string>;
 }
@@ -34,7 +35,14 @@ export const SCENES: readonly Scene[] = [
   { id: "ruling", visitor: "master", pin: "a2a@1.0/JSONRPC", agent: "rules", tries: "answer", play: ruling },
   { id: "regatta", visitor: "regatta", pin: "acp@0.2/REST", agent: "rules", tries: "answer", play: regatta },
   { id: "declaration", visitor: "shipping-line", pin: "a2a@1.0/JSONRPC", agent: "customs", tries: "answer", play: declaration },
+  { id: "policy", visitor: INSURER, pin: SEALED_PROTOCOL, agent: VAULT, tries: "sealed", play: policy },
 ];
+
+export function sceneOf(id: string): Scene {
+  const found = SCENES.find((scene) => scene.id === id);
+  if (found === undefined) throw new AgentError("not_found", `Unknown scene ${id}`);
+  return found;
+}
 
 async function arrival({ peer, ship, signal }: SceneContext): Promise<string> {
   let chunks = 0;
@@ -114,6 +122,12 @@ async function declaration({ peer, ship, signal }: SceneContext): Promise<string
   const answer = await peer.ask(`3 containers of ${ship}`, { signal });
   ensure(answer.startsWith("Declared"), `expected a declaration, got: ${answer}`);
   return "declared";
+}
+
+async function policy({ peer, ship, signal }: SceneContext): Promise<string> {
+  const answer = await peer.ask(`Policy of ${ship}: insured for 2 million`, { signal });
+  ensure(answer.startsWith("Kept"), `expected the policy to be kept, got: ${answer}`);
+  return "kept, and read by nobody in between";
 }
 
 function textOfEvent(event: EventOf<"send">): string {

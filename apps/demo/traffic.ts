@@ -1,4 +1,4 @@
-import { AgentError, connect, type Layer, type RemoteAgent } from "../../src/index.js";
+import { AgentError, type ConnectOptions, connect, type Layer, type RemoteAgent } from "../../src/index.js";
 import { limitedSignal } from "../../src/internal.js";
 import type { Gateway } from "../gateway/index.js";
 import { addressOf } from "./addresses.js";
@@ -36,17 +36,26 @@ export interface VisitorCount {
 export class Traffic {
   readonly #gateway: Gateway;
   readonly #present: () => readonly string[];
+  readonly #connectOptions: { readonly [visitor: string]: ConnectOptions };
   readonly #listeners = new Set<() => void>();
   readonly #peers = new Map<string, Promise<RemoteAgent>>();
   readonly #counts = new Map<string, VisitorCount>();
   readonly #playing = new Set<Promise<unknown>>();
+  /** The last visit of each visitor. */
+  readonly #visits = new Map<string, Promise<unknown>>();
   readonly #stopped = new AbortController();
   #timer: ReturnType<typeof setInterval> | undefined;
   #turn = 0;
 
-  constructor(gateway: Gateway, present: () => readonly string[]) {
+  /** `connectOptions`: of the visitors that prove who they are. */
+  constructor(
+    gateway: Gateway,
+    present: () => readonly string[],
+    connectOptions: { readonly [visitor: string]: ConnectOptions },
+  ) {
     this.#gateway = gateway;
     this.#present = present;
+    this.#connectOptions = connectOptions;
   }
 
   /** In order of the first visit. */
@@ -73,8 +82,22 @@ export class Traffic {
     this.#peers.clear();
   }
 
-  /** Plays one scene. Never throws: errors are part of the result. */
-  async play(scene: Scene, ship: string = SHIPS[0]): Promise<Played> {
+  /** Plays one scene after those that its visitor is in; `begin` is called when it begins. Never throws: errors are part of the result. */
+  async play(scene: Scene, ship: string = SHIPS[0], begin: () => void = () => undefined): Promise<Played> {
+    const before = this.#visits.get(scene.visitor);
+    const playing = (async () => {
+      await before;
+      begin();
+      return this.#play(scene, ship);
+    })();
+    this.#visits.set(
+      scene.visitor,
+      playing.catch(() => undefined),
+    );
+    return playing;
+  }
+
+  async #play(scene: Scene, ship: string): Promise<Played> {
     const startedAt = performance.now();
     const { signal, stop } = limitedSignal(this.#stopped.signal, STAY_MS);
     try {
@@ -112,7 +135,10 @@ export class Traffic {
       if (operation.kind === "send") count.messages++;
       return next(operation, call);
     };
-    const connecting = connect(addressOf(this.#gateway, agent, pin), { as: visitor, pin, layers: [counting] });
+    const connecting = connect(addressOf(this.#gateway, agent, pin), {
+      ...this.#connectOptions[visitor],
+      ...{ as: visitor, pin, layers: [counting] },
+    });
     this.#peers.set(key, connecting);
     connecting.catch(() => this.#peers.delete(key));
     return connecting;

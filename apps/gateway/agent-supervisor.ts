@@ -11,6 +11,7 @@ import {
 import { bridgedAgent, type UpstreamTraits } from "../../src/internal.js";
 import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
 import { protocols } from "../../src/public/protocols.js";
+import type { Records } from "../../src/public/stores.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import { fingerprintOf } from "./agent-fingerprint.js";
 import { agentHealth, upstreamNotes } from "./agent-health.js";
@@ -31,6 +32,8 @@ export interface SharedParts extends PolicyTools {
   readonly publicUrl: Maybe<string>;
   readonly signsCards: boolean;
   readonly choices: LearnedChoices;
+  /** Of the store: some DIDs are found there. */
+  readonly records: Records;
 }
 
 /** How long a task started by an earlier process waits for its upstream. */
@@ -70,6 +73,7 @@ export class AgentSupervisor {
         id,
         credentials: credentials[index] ?? {},
         identity: identities[index],
+        records: shared.records,
         callers,
         trust,
         timeoutMs: config.timeoutMs,

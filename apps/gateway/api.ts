@@ -1,4 +1,4 @@
-import type { AdminAddress, Card, Interface, Maybe } from "../../src/index.js";
+import type { AdminAddress, Card, Interface, Maybe, Store } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
 import type { Console } from "../dashboard/index.js";
 import type { GatewayConfig } from "./config.js";
@@ -19,6 +19,8 @@ export interface GatewayDeps {
   readonly notify?: (line: string) => void;
   /** Called with internal errors. */
   readonly onError?: (thrown: unknown) => void;
+  /** Used instead of the store of the configuration. It stays open. */
+  readonly store?: Store;
   /** Fail to start when an upstream is unreachable, instead of reporting it as down. */
   readonly requireUpstreams?: boolean;
 }

@@ -23,7 +23,7 @@ import { GATEWAY } from "./upstream-monitor.js";
 
 /** Starts a gateway: connects to its upstreams and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
-  const resources = await openResources(config, deps.notify ?? (() => undefined));
+  const resources = await openResources(config, deps.notify ?? (() => undefined), deps.store);
   try {
     const running = new RunningGateway(
       resources,
@@ -49,7 +49,7 @@ class RunningGateway implements Gateway {
   /** Generated once if none is configured: pseudonyms must survive a reload. */
   readonly #secret: Uint8Array;
   readonly #clock: Clock;
-  readonly #tools: Pick<SharedParts, "clock" | "random" | "newId" | "notes" | "choices">;
+  readonly #tools: Pick<SharedParts, "clock" | "random" | "newId" | "notes" | "choices" | "records">;
   #prepared: Prepared;
   #supervisors: readonly AgentSupervisor[] = [];
   #served: readonly Agent[] = [];
@@ -79,6 +79,7 @@ class RunningGateway implements Gateway {
       random: deps.random ?? Math.random,
       newId: this.#newId,
       choices: resources.choices,
+      records: resources.store.records,
       notes: combineSinks([
         this.#observed.telemetry.policies(GATEWAY),
         auditFloor(resources.audit, this.#clock),

@@ -36,7 +36,11 @@ const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 const TASKS_FILE = "tasks.db";
 
 /** Opens stores and files. On failure it closes what is open and throws ConfigError with the member's position. */
-export async function openResources(config: GatewayConfig, notify: (line: string) => void): Promise<GatewayResources> {
+export async function openResources(
+  config: GatewayConfig,
+  notify: (line: string) => void,
+  given?: Store,
+): Promise<GatewayResources> {
   const closers: (() => unknown)[] = [];
   const at = async <T>(path: MemberPath, work: () => T | Promise<T>): Promise<T> => {
     try {
@@ -48,11 +52,11 @@ export async function openResources(config: GatewayConfig, notify: (line: string
       throw new ConfigError(problems.list);
     }
   };
-  const store = await at(["store"], async () => openStore(config, await storeSealOf(config, notify)));
+  const store = given ?? (await at(["store"], async () => openStore(config, await storeSealOf(config, notify))));
   const choices = new LearnedChoices(store.records, notify);
   closers.push(async () => {
     await choices.settled();
-    await store.close?.();
+    if (store !== given) await store.close?.();
   });
   const artifacts = await at(["artifacts"], () => openArtifacts(config));
   closers.push(() => artifacts.close?.());

@@ -14,6 +14,7 @@ import { around, type RelayableAgent } from "../../src/internal.js";
 import type { CardTrust } from "../../src/public/auth.js";
 import type { Identity } from "../../src/public/identity.js";
 import type { Clock, PolicySink } from "../../src/public/policies.js";
+import type { Records } from "../../src/public/stores.js";
 import type { Telemetry } from "../../src/public/telemetry.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
@@ -48,6 +49,8 @@ export interface UpstreamParts {
   readonly credentials: Credentials;
   /** Signs the requests to it. */
   readonly identity: Maybe<Identity>;
+  /** Where some DIDs are found. */
+  readonly records: Records;
   /** Which credential it receives. */
   readonly callers: UpstreamCredentials;
   readonly trust: Maybe<CardTrust>;
@@ -214,7 +217,7 @@ export class UpstreamMonitor {
   }
 
   #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ResolvedUpstream> {
-    const { config, credentials, identity, callers, trust, clock, notes } = this.#parts;
+    const { config, credentials, identity, callers, trust, clock, notes, records } = this.#parts;
     const { connections, connectionQueue } = this.#parts.connections;
     const options = {
       ...config.floor,
@@ -225,6 +228,7 @@ export class UpstreamMonitor {
       as: GATEWAY,
       notes,
       credentials,
+      records,
       clock,
       discoveryCache: this.#discoveryCache,
       discoverMs: DISCOVER_MS,

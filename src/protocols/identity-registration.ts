@@ -1,4 +1,4 @@
-import type { Records } from "../envelope/index.js";
+import type { JsonObject, Maybe, Records } from "../envelope/index.js";
 
 /** Where a new identity is found by those who know its DID. */
 export interface IdentityRegistration {
@@ -6,6 +6,8 @@ export interface IdentityRegistration {
   readonly endpoint: string;
   /** The protocol's own records, which its peers read, too. */
   readonly records: Records;
+  /** The settings of the protocol, which may name another place for it. */
+  readonly settings?: Maybe<JsonObject>;
 }
 
 /** Makes an identity file and registers the identity. */

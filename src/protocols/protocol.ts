@@ -287,6 +287,8 @@ export interface Protocol {
   readonly usesIdentity?: Maybe<boolean>;
   /** Makes an identity that peers of this protocol accept, registered in `records` alone. Default: they accept any, such as a did:key. */
   readonly createIdentity?: Maybe<CreateIdentity>;
+  /** Settings for what runs on this machine for development, where there is such a thing; resolves with undefined if it does not run. */
+  readonly localSettings?: Maybe<() => Promise<Maybe<JsonObject>>>;
   /** It is spoken between identities only: without one it is neither served nor called. Default: false. */
   readonly needsIdentity?: Maybe<boolean>;
   /** Requests that one operation may take once set up: 2 if the peer may answer with a challenge. Default: 1. */

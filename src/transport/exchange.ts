@@ -58,6 +58,9 @@ export interface HttpRequest extends RequestHead {
 
 /** Signs requests at the lowest end of a link: after credentials and address rewriting, on the final bytes. */
 export interface RequestSigner {
+  /** The DID that signs, and the one whose signature `verify` demands: for whoever shows messages. */
+  readonly did?: Maybe<string>;
+  readonly peerDid?: Maybe<string>;
   /** Header fields to add to the final request. */
   sign(final: HttpRequest): Awaitable<HttpHeaders>;
   /** Checks the response before anything else reads it. Throws AgentError. */

@@ -1,4 +1,4 @@
-import type { Console, NetworkEvent, NetworkState, NodeState, PageMessage } from "../../apps/dashboard/index.js";
+import type { Console, NetworkEvent, NetworkState, NodeAction, NodeState, PageMessage } from "../../apps/dashboard/index.js";
 import { AgentError, type Json } from "../../src/index.js";
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { Decision } from "../../src/router/index.js";
@@ -199,11 +199,13 @@ export class FakeConsole implements Console {
     return this.answer(message, signal);
   }
 
-  async act(id: string, action: "kill" | "restart"): Promise<void> {
+  async act(id: string, action: NodeAction): Promise<string | undefined> {
     this.acts.push(`${action} ${id}`);
+    if (action === "flip") return "request refused (digest.mismatch)";
     const at = STARTED_AT + 100_000 + this.acts.length;
     this.setNode(id, action === "kill" ? { health: "down", note: "killed from the page" } : { health: "up", note: "restarted" });
     this.happened({ at, kind: action === "kill" ? "killed" : "restarted", subject: id, says: "asked for on the page" });
+    return undefined;
   }
 }
 

@@ -106,7 +106,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     await page.locator(".message-row", { hasText: "12 containers" }).click();
     const wire = page.locator(".step", { hasText: "Wire out" });
     await wire.locator(".hex").waitFor();
-    expect(await wire.locator(".wire-seal").textContent()).toBe(`Ciphertext, sealed and signed by ${own}`);
+    expect(await wire.locator(".wire-seal").textContent()).toBe(`Ciphertext, signed by ${own}`);
     expect(await wire.locator(".wire-head").textContent()).toBe("WS /anp/rpc 10 B");
     expect(await wire.locator(".hex").textContent()).toContain("000000  00 00 00 00 00 00 00 01  81 ff");
     expect(await wire.textContent()).not.toContain("12 containers");
@@ -115,7 +115,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
 
     await page.locator("[data-way=answer]").click();
     await page.locator(".wire-seal", { hasText: peer }).waitFor();
-    expect(await page.locator(".wire-seal").textContent()).toBe(`Ciphertext, sealed and signed by ${peer}`);
+    expect(await page.locator(".wire-seal").textContent()).toBe(`Ciphertext, signed by ${peer}`);
     await keepScreenshot(page, "sealed");
     expectClean(visitor, served);
   });
@@ -211,6 +211,17 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     await page.locator("[data-node=booking].health-up").waitFor();
     await page.locator("#map-happenings li", { hasText: "restarted" }).waitFor();
     expect(served.console.acts).toEqual(["kill booking", "restart booking"]);
+    expectClean(visitor, served);
+  });
+
+  it("changes a byte on the way to a node by keyboard, and says what became of the message", async () => {
+    served.console.setNode("booking", { actions: ["flip"] });
+    const page = await open();
+    await page.locator("[data-node=booking]").click();
+    await page.getByRole("button", { name: "Flip one byte on the way" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: "request refused (digest.mismatch)" }).waitFor();
+    expect(served.console.acts).toEqual(["flip booking"]);
     expectClean(visitor, served);
   });
 });

@@ -56,7 +56,7 @@ describe("koine demo", () => {
       // Every available agent is called over another protocol, with every kind of exchange.
       for (const id of ["pilots", "berths", "cranes", "papers", "rules", "customs"])
         expect(checked.some((what) => what.includes(`→ ${id} on`))).toBe(true);
-      for (const tries of ["stream", "chain", "question", "job", "cancel", "file", "answer"])
+      for (const tries of ["stream", "chain", "question", "job", "cancel", "file", "answer", "sealed"])
         expect(checked.some((what) => what.startsWith(`${tries}:`))).toBe(true);
       expect(checked).toContain("no process is left running");
     },

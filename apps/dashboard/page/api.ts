@@ -1,6 +1,6 @@
 import type { Interface, JsonObject } from "../../../src/index.js";
 import type { CapturedMessage, CapturedMessageSummary } from "../../../src/public/inspect.js";
-import type { TaskLine } from "../console.js";
+import type { NodeAction, TaskLine } from "../console.js";
 
 const TOKEN_KEY = "koine-token";
 /** Timeout of requests that are not streamed. */
@@ -61,8 +61,11 @@ export const api = {
   /** A feed of server-sent events, after the event with this id. */
   feed: (path: string, after: string, signal: AbortSignal) =>
     fetch(`api/${path}`, { headers: { ...tokenHeader(), ...(after === "" ? {} : { "last-event-id": after }) }, signal }),
-  async act(node: string, action: "kill" | "restart"): Promise<void> {
-    await request(`nodes/${part(node)}/${action}`, { method: "POST", signal: AbortSignal.timeout(ANSWER_MS) });
+  /** Resolves with what happened; empty if there is nothing more to say than that it was done. */
+  async act(node: string, action: NodeAction): Promise<string> {
+    const response = await request(`nodes/${part(node)}/${action}`, { method: "POST", signal: AbortSignal.timeout(ANSWER_MS) });
+    if (response.status === 204) return "";
+    return ((await response.json()) as { readonly says: string }).says; // the gateway's own route
   },
   /** Yields the lines of the response as they arrive. */
   async *send(message: JsonObject, signal: AbortSignal): AsyncGenerator<JsonObject, void, void> {

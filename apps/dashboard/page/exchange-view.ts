@@ -84,8 +84,8 @@ function wireBody(wire: WireBytes | undefined, label: string, absent: string): H
 
 /** Who signed or sealed the bytes. False: nobody has proved that they are of anyone. */
 function sealLine({ sealed, signer }: WireBytes): HTMLElement | false {
-  if (signer === undefined) return false;
-  const what = sealed === true ? "Ciphertext, sealed and signed by" : "Signed by";
+  if (signer === undefined) return sealed === true && h("p", { class: "wire-seal" }, "Ciphertext: only its ends can read it");
+  const what = sealed === true ? "Ciphertext, signed by" : "Signed by";
   return h("p", { class: "wire-seal" }, `${what} `, h("code", {}, signer));
 }
 

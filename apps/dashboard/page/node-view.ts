@@ -1,4 +1,4 @@
-import type { LinkState, NetworkState, NodeState } from "../console.js";
+import type { LinkState, NetworkState, NodeAction, NodeState } from "../console.js";
 import { api, type Session } from "./api.js";
 import { byId, type Child, fill, h } from "./dom.js";
 import { count, duration, quantile, spaced } from "./format.js";
@@ -27,6 +27,7 @@ export class NodeView {
   readonly #parts: NodeParts;
   #id = "";
   #problem = "";
+  #result = "";
   #acting = "";
 
   constructor(parts: NodeParts) {
@@ -37,11 +38,11 @@ export class NodeView {
     const node = state.nodes.find((each) => each.id === id);
     this.#box.hidden = node === undefined;
     if (node === undefined) return;
-    if (id !== this.#id) this.#problem = "";
+    if (id !== this.#id) this.#problem = this.#result = "";
     this.#id = id;
     const links = state.links.filter((link) => link.from === id || link.to === id);
     this.#draw(this.#head, node, () => this.#headOf(node));
-    this.#draw(this.#actions, [id, node.actions, this.#parts.session(), this.#problem, this.#acting], () =>
+    this.#draw(this.#actions, [id, node.actions, this.#parts.session(), this.#problem, this.#result, this.#acting], () =>
       this.#actionsOf(node),
     );
     this.#draw(this.#links, links, () => links.map((link) => linkView(link, id)));
@@ -107,23 +108,22 @@ export class NodeView {
     return [
       button("messages", "Show messages", true, () => this.#parts.showMessages(node)),
       node.kind !== "missing" && button("send", "Send a message", maySend, () => this.#parts.sendTo(node)),
-      ...node.actions.map((action) =>
-        button(action, action === "kill" ? "Kill" : "Restart", mayAct, () => void this.#act(node, action)),
-      ),
+      ...node.actions.map((action) => button(action, LABELS[action], mayAct, () => void this.#act(node, action))),
       this.#acting !== "" && h("p", { class: "quiet", role: "status" }, `Requested: ${this.#acting}…`),
       node.actions.length > 0 &&
         !mayAct &&
         h("p", { class: "quiet" }, "Read-only: to act, open the URL with the token that the gateway prints at start."),
+      this.#result !== "" && h("p", { class: "act-result", role: "status" }, this.#result),
       this.#problem !== "" && h("p", { class: "problem", role: "alert" }, this.#problem),
     ];
   }
 
-  async #act(node: NodeState, action: "kill" | "restart"): Promise<void> {
+  async #act(node: NodeState, action: NodeAction): Promise<void> {
     this.#acting = action;
-    this.#problem = "";
+    this.#problem = this.#result = "";
     this.#parts.redraw();
     try {
-      await api.act(node.id, action);
+      this.#result = await api.act(node.id, action);
     } catch (thrown) {
       this.#problem = `Could not ${action}: ${errorText(thrown)}`;
     }
@@ -131,6 +131,12 @@ export class NodeView {
     this.#parts.redraw();
   }
 }
+
+const LABELS: { readonly [action in NodeAction]: string } = {
+  kill: "Kill",
+  restart: "Restart",
+  flip: "Flip one byte on the way",
+};
 
 function linkView(link: LinkState, id: string): HTMLElement {
   const outwards = link.from === id;

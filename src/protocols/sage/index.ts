@@ -42,6 +42,7 @@ export function sageOver(inner: Protocol): Protocol {
     usesIdentity: true,
     needsIdentity: true,
     createIdentity: async (file, registration) => (await import("./node/create-identity.js")).createIdentity(file, registration),
+    localSettings: async () => (await import("./node/dev-chain.js")).findDevChain(),
     // A server that has just started answers the first signature with a challenge.
     requestsPerCall: 2,
     codec: inner.codec && sendCodecOver(inner.codec),

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type Envelope,
   isClosing,
+  isSealed,
   type Loss,
   type Maybe,
   type Operation,
@@ -15,7 +16,7 @@ import type { CaptureContext } from "./capture-context.js";
 import { CapturedAnswer, capturedEvent, preview } from "./captured-answer.js";
 import type { CapturedMessage } from "./captured-message.js";
 import { captureDocument } from "./document.js";
-import { Entry } from "./entry.js";
+import { Entry, type WireSigners } from "./entry.js";
 import type { ExchangeObserver } from "./observed-exchange.js";
 import { holdsSecrets } from "./secrets.js";
 import type { SpanPosition } from "./spans.js";
@@ -68,6 +69,7 @@ export class CapturedCall implements ExchangeObserver {
     );
     this.#entry.taskId = taskOf(operation);
     this.#entry.sessionId = sessionOf(operation);
+    if (isSealedMessage(envelope)) this.#entry.markSealed("request");
     ignoreErrors(() => this.#entry.setEnvelope(envelope && captureDocument(envelope, context.limits.bodyBytes)));
     context.log.add(this.#entry);
   }
@@ -75,6 +77,11 @@ export class CapturedCall implements ExchangeObserver {
   /** A call may make several requests; the first one with a body is kept, or else the first. */
   wantsRequest(bytes: number): boolean {
     return !this.#entry.hasRequest || (this.#entry.requestBytes === 0 && bytes > 0);
+  }
+
+  /** Called before the request is sent. */
+  signedBy(signers: WireSigners): void {
+    this.#entry.setSigners(signers);
   }
 
   requestSent(request: WireCapture): void {
@@ -96,6 +103,7 @@ export class CapturedCall implements ExchangeObserver {
   event(event: AgentEvent): void {
     ignoreErrors(() => {
       this.#answer.add(event);
+      if (event.kind === "message" && isSealedMessage(event.message)) this.#entry.markSealed("response");
       this.#entry.addEvent(capturedEvent(event, this.#context.now()));
       this.#entry.taskId ??= this.#answer.taskId;
       this.#entry.sessionId ??= this.#answer.sessionId;
@@ -124,6 +132,11 @@ export class CapturedCall implements ExchangeObserver {
 
 export function envelopeOf(operation: Operation): Maybe<Envelope> {
   return operation.kind === "send" ? operation.envelope : undefined;
+}
+
+/** Whether nobody but its ends can read a message. */
+function isSealedMessage(envelope: Maybe<Envelope>): boolean {
+  return envelope !== undefined && envelope.content.length > 0 && envelope.content.every(isSealed);
 }
 
 /** Skips what cannot be captured, such as content that is not JSON; the call reports its own errors. */

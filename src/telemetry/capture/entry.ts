@@ -22,12 +22,21 @@ const LOSSES_PER_MESSAGE = 100;
 /** Size of an event apart from its text. */
 const EVENT_OVERHEAD = 64;
 
+/** Who signed the request and the response of a call. */
+export interface WireSigners {
+  readonly request: Maybe<string>;
+  readonly response: Maybe<string>;
+}
+
 /** A captured message while it is being recorded. Readers get a copy. */
 export class Entry {
   readonly start: EntryStart;
   readonly #limits: CaptureLimits;
-  /** Who signed the request, unless its bytes say so. */
-  readonly #signer: Maybe<string>;
+  /** Who signed the request and the response, unless their bytes say so. */
+  #signers: WireSigners;
+  /** Whether the request and the response carry nothing but ciphertext. */
+  #isSealed = false;
+  #isAnswerSealed = false;
   seq = 0;
   /** The first `seq`; orders calls that start in the same millisecond. */
   firstSeq = 0;
@@ -63,7 +72,16 @@ export class Entry {
     const { traceId, parentSpan = "", agent, caller, messageId = "", text } = start;
     this.#nameSize = traceId.length + parentSpan.length + agent.length + caller.length + messageId.length + text.length;
     this.#limits = limits;
-    this.#signer = signer;
+    this.#signers = { request: signer, response: undefined };
+  }
+
+  setSigners(signers: WireSigners): void {
+    this.#signers = signers;
+  }
+
+  markSealed(part: "request" | "response"): void {
+    if (part === "request") this.#isSealed = true;
+    else this.#isAnswerSealed = true;
   }
 
   get hasRequest(): boolean {
@@ -132,9 +150,14 @@ export class Entry {
   message(): CapturedMessage {
     return {
       ...this.#common(),
-      request: signedBy(this.#request?.wire(), this.#signer),
+      request: protectedBy(this.#request?.wire(), this.#signers.request, this.#isSealed),
       envelope: this.#envelope?.json,
-      response: this.#response?.wire(),
+      // The signature of a response was verified if the call was answered.
+      response: protectedBy(
+        this.#response?.wire(),
+        this.status === "failed" ? undefined : this.#signers.response,
+        this.#isAnswerSealed,
+      ),
       events: [...this.#events],
       answer: this.#answer?.json,
     };
@@ -179,8 +202,9 @@ export class Entry {
   }
 }
 
-function signedBy(wire: Maybe<WireBytes>, signer: Maybe<string>): Maybe<WireBytes> {
-  return wire === undefined || signer === undefined ? wire : { signer, ...wire };
+function protectedBy(wire: Maybe<WireBytes>, signer: Maybe<string>, sealed: boolean): Maybe<WireBytes> {
+  if (wire === undefined || (signer === undefined && !sealed)) return wire;
+  return { ...(signer === undefined ? undefined : { signer }), ...(sealed ? { sealed } : undefined), ...wire };
 }
 
 function sizeOf(event: Maybe<CapturedEvent>): number {

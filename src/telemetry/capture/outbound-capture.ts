@@ -46,6 +46,8 @@ export class OutboundCapture {
     const exchange: Exchange = (request) => {
       const captured = this.#attempts.of(request.call)?.captured;
       if (captured?.wantsRequest(request.body.length) !== true) return link.exchange(request);
+      const { signer } = request;
+      if (signer?.did !== undefined) captured.signedBy({ request: signer.did, response: signer.verify && signer.peerDid });
       ignoreErrors(() => captured.requestSent(captureRequest(request, bodyBytes)));
       return onResponse(link.exchange(request), (response) => captureResponse(response, bodyBytes, captured));
     };

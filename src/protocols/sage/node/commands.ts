@@ -9,12 +9,11 @@ import { readHttpRequest } from "../legacy/http-message.js";
 import { type LegacyVerification, verifyLegacyRequest } from "../legacy/legacy-signatures.js";
 import { REGISTRY_LIMITS, type Registry } from "../registry/registry.js";
 import { identityName } from "./create-identity.js";
-import { deployRegistry, startDevChain } from "./dev-chain.js";
+import { DEV_PORT, deployRegistry, startDevChain } from "./dev-chain.js";
 import { Registrar, type Steps } from "./registrar.js";
 import { FROM_BLOCK, profileOf, REGISTRY_OPTIONS, usage, withReader, withRegistry } from "./registry-options.js";
 
 const FILE = { name: "FILE", about: "the identity file of the agent" } as const;
-const DEV_PORT = 8_545;
 
 /** The commands `koine sage …`. */
 export const commands: readonly ProtocolCommand[] = [

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { AgentError, type Maybe } from "../../../envelope/index.js";
+import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { packageFile } from "../../../transport/node/package-file.js";
+import { EvmRegistry } from "../chain/evm-registry.js";
 import { openNode } from "../chain/json-rpc.js";
 import { chainClient } from "../chain/viem.js";
 import { NETWORKS } from "../identity/did-sage.js";
@@ -42,6 +43,29 @@ export async function startDevChain(port: number): Promise<DevChain> {
     process.removeListener("exit", kill);
     kill();
     throw thrown;
+  }
+}
+
+/** Where `koine sage chain dev` is unless it is told otherwise, and what it deploys first. */
+export const DEV_PORT = 8_545;
+const FIRST_CONTRACT = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
+const NOBODY = `0x${"0".repeat(40)}`;
+/** A node of this machine is there at once, or not at all. */
+const FIND_MS = 1_000;
+
+/** The settings of the development chain that runs on this machine; undefined if there is none with the registry. */
+export async function findDevChain(port: number = DEV_PORT): Promise<Maybe<JsonObject>> {
+  const rpc = `http://127.0.0.1:${port}`;
+  const node = openNode(rpc, FIND_MS);
+  const registry = new EvmRegistry({ network: "local", rpc, registry: FIRST_CONTRACT, timeoutMs: FIND_MS });
+  try {
+    await node.request({ method: "eth_chainId", params: [] }); // before anything is loaded to ask for more
+    await registry.read(NOBODY);
+    return { rpc, registry: FIRST_CONTRACT };
+  } catch {
+    return undefined; // nothing listens there, or it is another chain or contract
+  } finally {
+    await Promise.all([node.close(), registry.close()]);
   }
 }
 

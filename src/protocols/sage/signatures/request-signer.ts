@@ -37,6 +37,8 @@ export function requestSigner(signing: RequestSigning): RequestSigner {
   const signerFor = ({ body }: HttpRequest, session: Maybe<SageSession>): MessageSigner =>
     session === undefined || !session.isUsable || body.length > context.limits.unprovenBytes ? signer() : bySession(session);
   return {
+    did: identity.did,
+    peerDid: signing.peerDid,
     async sign(request) {
       const session = signing.session(request.call);
       const author = signing.author(request.call);
