@@ -41,6 +41,14 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
           "--data <file>",
           "take the questions from this file, one JSON object with id and q per line (default: made from the seed)",
         )
+        .addOption(
+          new Option("--queue <where>", "where the coordinator keeps its queue (default: memory)").choices(["memory", "redis"]),
+        )
+        .option(
+          "--kill-coordinator <entry>",
+          "one more condition: kill the coordinator after so many answers and start it again (needs --queue redis)",
+          parseCount,
+        )
         .addOption(hostsOption()),
   },
 };
@@ -54,6 +62,7 @@ Examples:
   koine bench streaming-queue --quick --protocols a2a,acp
   koine bench streaming-queue --rate 10%,50%,90%,120% --out load
   koine bench streaming-queue --workers 4,8,16,32,256 --out scale
+  koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
   koine bench verify results                          compute every number again from the events
   koine bench compare before after
   koine bench echo --resume --out results             go on after an interruption

@@ -56,6 +56,8 @@ export interface CallerTask extends RunTask {
   readonly identities?: (IdentityTask & { readonly own: string }) | undefined;
   /** What requests carry; undefined: text of the length in the settings. */
   readonly entries?: EntrySource | undefined;
+  /** The socket of the Redis that holds the queue. Undefined: it is in memory. */
+  readonly redis?: string | undefined;
   readonly program?: Program | undefined;
 }
 

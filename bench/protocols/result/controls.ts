@@ -1,6 +1,6 @@
 import { median, medianInterval } from "../../harness/statistics.js";
 import { latencyUs } from "./latency.js";
-import type { Arm, Plan } from "./plan.js";
+import type { Arm, Condition, Plan } from "./plan.js";
 import type { Control } from "./result.js";
 import type { RunEvents } from "./run-events.js";
 
@@ -14,9 +14,17 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter(({ faults, ofCapacity = 0 }) => faults.length === 0 && ofCapacity <= MOST_OF_CAPACITY)
+          .filter((condition) => whyNotJudged(condition) === undefined)
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
+}
+
+/** Why controls say nothing under a condition; undefined where they are judged. */
+export function whyNotJudged({ faults, coordinator, ofCapacity = 0 }: Condition): string | undefined {
+  if (faults.length > 0 || coordinator !== undefined) return "not judged: what a fault meets differs from run to run";
+  return ofCapacity > MOST_OF_CAPACITY
+    ? `not judged: above ${100 * MOST_OF_CAPACITY} % of the capacity the queue grows by itself`
+    : undefined;
 }
 
 interface Asked {
