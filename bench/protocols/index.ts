@@ -3,7 +3,7 @@
 export type { EntrySource } from "./entries/entry.js";
 export { readEntries } from "./entries/read-entries.js";
 export { scheduleFaults } from "./faults/schedule.js";
-export { compareResults } from "./folder/compare.js";
+export { compareFolders } from "./folder/compare-folders.js";
 export { readEvents, WriteError } from "./folder/events-file.js";
 export { FILES, FolderError, readResult } from "./folder/folder.js";
 export { inputOf } from "./folder/manifest.js";

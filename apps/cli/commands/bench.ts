@@ -64,7 +64,7 @@ Examples:
   koine bench streaming-queue --workers 4,8,16,32,256 --out scale
   koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
   koine bench verify results                          compute every number again from the events
-  koine bench compare before after
+  koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption
 
 Each result has two controls: a second copy of the first arm, which must come out equal, and one with 5 ms added, which must be
@@ -88,6 +88,7 @@ export function addBench(program: Command): void {
     .description("show what changed between two results of one scenario")
     .argument("<before>", "a folder that --out named")
     .argument("<after>", "another one")
+    .option("--report <file>", "write it as a page (.html) or as Markdown (.md)")
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../bench-folders.js")).compare));
 }
