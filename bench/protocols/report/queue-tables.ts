@@ -86,3 +86,34 @@ export function scaleTable(views: readonly ConditionView[], agents: number): Tab
     note: "Encoding and decoding on both sides, without network, queues and handler. The same requests are in flight for every number of workers.",
   };
 }
+
+/** What killing the coordinator did; undefined where it was not killed. */
+export function coordinatorTable({ arms }: ConditionView): Table | undefined {
+  const rows = arms.flatMap(({ arm, runs }) =>
+    runs.flatMap(({ run, coordinator, requests }) =>
+      coordinator === null
+        ? []
+        : [
+            [
+              arm.id,
+              run,
+              String(coordinator.answeredBefore),
+              short(coordinator.downUs / US_PER_MS),
+              coordinator.firstAnswerUs === null ? "–" : short(coordinator.firstAnswerUs / US_PER_MS),
+              String(coordinator.sentAgain),
+              String(requests.duplicates),
+              `${requests.answered} of ${requests.sent}`,
+            ],
+          ],
+    ),
+  );
+  if (rows.length === 0) return undefined;
+  return {
+    title: "The coordinator, killed and started again",
+    head: ["arm", "run", "answered before", "down (ms)", "first answer (ms)", "sent again", "worked on twice", "answered once"],
+    rows,
+    note:
+      "Down: from SIGKILL until another coordinator was connected to the workers; first answer: from there. An entry that was under way is sent again; a " +
+      "worker that had received it works on it twice, and one answer counts.",
+  };
+}

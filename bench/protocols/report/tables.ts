@@ -9,6 +9,7 @@ import {
   protectionText,
   type RunSummary,
   SEGMENTS,
+  whyNotJudged,
 } from "../result/index.js";
 import { conclusionOf, deltaLabel } from "../statistics/index.js";
 import { BYTE_PARTS, BYTE_WORDS, type LoadCurve } from "./breakdown-charts.js";
@@ -170,18 +171,34 @@ export function loadTable(curves: readonly LoadCurve[]): Table {
   };
 }
 
-export function controlTable({ controls }: BenchResult): Table {
+export function controlTable({ controls, plan }: BenchResult): Table {
+  const notJudged = plan.conditions.flatMap((condition) => {
+    const why = whyNotJudged(condition);
+    return why === undefined ? [] : [["both", condition.id, "–", "–", "–", "–", why]];
+  });
   return {
     title: "Controls",
-    head: ["control", "condition", "median difference (ms)", "95 % interval (ms)", "pairs of requests", "result"],
-    rows: controls.map(({ control, condition, medianUs, lowUs, highUs, pairs, passed }) => [
-      control,
-      condition,
-      figure("meanUs", medianUs),
-      range("meanUs", lowUs, highUs),
-      String(pairs),
-      passed ? "passed" : "FAILED",
-    ]),
+    head: [
+      "control",
+      "condition",
+      "median difference (ms)",
+      "95 % interval (ms)",
+      "in each block (ms)",
+      "pairs of requests",
+      "result",
+    ],
+    rows: [
+      ...controls.map(({ control, condition, medianUs, lowUs, highUs, blocks, pairs, passed }) => [
+        control,
+        condition,
+        figure("meanUs", medianUs),
+        range("meanUs", lowUs, highUs),
+        blocks.map((block) => figure("meanUs", block.medianUs)).join(" · ") || "–",
+        String(pairs),
+        passed ? "passed" : "FAILED",
+      ]),
+      ...notJudged,
+    ],
   };
 }
 

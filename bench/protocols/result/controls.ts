@@ -35,12 +35,23 @@ interface Asked {
 }
 
 function controlOf({ kind, arm, of, condition }: Asked, plan: Plan, events: readonly RunEvents[]): Control {
-  const differences = pairedDifferences(plan, events, { condition, arm: of, control: arm.id });
+  const byBlock = pairedDifferences(plan, events, { condition, arm: of, control: arm.id });
+  const differences = byBlock.flatMap(({ values }) => values);
   const interval = medianInterval(differences);
   const [lowUs, highUs] = interval ?? [null, null];
   const medianUs = differences.length === 0 ? null : median(differences);
   const passed = interval !== undefined && (kind === "same" ? isSame(interval, plan.marginUs) : interval[0] > plan.marginUs);
-  const facts = { kind, condition, arm: of, control: arm.id, pairs: differences.length, medianUs, lowUs, highUs };
+  const facts = {
+    kind,
+    condition,
+    arm: of,
+    control: arm.id,
+    pairs: differences.length,
+    medianUs,
+    lowUs,
+    highUs,
+    blocks: byBlock.map(blockOf),
+  };
   return { passed, statement: statementOf({ ...facts, passed }, plan.marginUs, arm.doseMs ?? 0), ...facts };
 }
 
@@ -57,22 +68,32 @@ function statementOf(control: Omit<Control, "statement">, marginUs: number, dose
   return `${title} (margin ${ms(marginUs)}): ${passed ? "yes" : "no"}, ${found}.`;
 }
 
+interface BlockDifferences {
+  readonly block: number;
+  readonly values: readonly number[];
+}
+
+function blockOf({ block, values }: BlockDifferences): Control["blocks"][number] {
+  return { block, pairs: values.length, medianUs: values.length === 0 ? null : median(values) };
+}
+
 /** The differences of the same requests in the same block, control minus arm, in microseconds. */
 function pairedDifferences(
   { settings }: Plan,
   events: readonly RunEvents[],
   { condition, arm, control }: { readonly condition: string; readonly arm: string; readonly control: string },
-): readonly number[] {
+): readonly BlockDifferences[] {
   const under = events.filter(({ planned, ended }) => planned.condition === condition && ended?.status === "complete");
   return under
     .filter(({ planned }) => planned.arm === control)
-    .flatMap((controlRun) => {
+    .map((controlRun) => {
       const twin = under.find(({ planned }) => planned.arm === arm && planned.block === controlRun.planned.block);
       const base = latencies(twin, settings.messageTimeoutMs);
-      return [...latencies(controlRun, settings.messageTimeoutMs)].flatMap(([seq, value]) => {
+      const values = [...latencies(controlRun, settings.messageTimeoutMs)].flatMap(([seq, value]) => {
         const other = base.get(seq);
         return other === undefined ? [] : [value - other];
       });
+      return { block: controlRun.planned.block, values };
     });
 }
 

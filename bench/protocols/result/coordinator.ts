@@ -15,9 +15,9 @@ export function coordinatorOf({ faults }: RunEvents, measured: readonly RequestE
   if (killed === undefined || back === undefined) return null;
   const backNs = back.verifiedNs ?? back.ns;
   const answers = measured.filter(({ outcome }) => outcome === "answered").map(({ stamps }) => stamps.done);
-  const later = answers.filter((done) => done > killed.ns);
+  const later = answers.filter((done) => done > backNs);
   return {
-    answeredBefore: answers.length - later.length,
+    answeredBefore: answers.filter((done) => done <= killed.ns).length,
     downUs: (backNs - killed.ns) / NS_PER_US,
     firstAnswerUs: later.length === 0 ? null : (Math.min(...later) - backNs) / NS_PER_US,
     sentAgain: measured.filter(({ stamps }) => stamps.intended < killed.ns && stamps.send > killed.ns).length,

@@ -209,6 +209,8 @@ export const CONTROL = CHECK.extend({
   medianUs: maybe,
   lowUs: maybe,
   highUs: maybe,
+  /** The same in each block: one run of the arm and one of the control. */
+  blocks: z.array(z.strictObject({ block: count, pairs: count, medianUs: maybe })),
 });
 export type Control = z.infer<typeof CONTROL>;
 
