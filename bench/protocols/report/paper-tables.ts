@@ -1,18 +1,25 @@
 import { short, type Table } from "../../harness/table.js";
 import type { Metric } from "../result/index.js";
 import { PAPER_PAIRS, PAPER_QUEUE, type PaperQueue } from "./paper-queue.js";
-import type { Panel } from "./sections.js";
 import type { ArmView, ConditionView } from "./view.js";
 import { chanceOf, figure } from "./words.js";
 
 const S_PER_US = 1e-6;
 const MIN_PER_S = 1 / 60;
 
+/** One table of the paper, as a part of the report. */
+interface PaperPanel {
+  readonly id: string;
+  readonly title: string;
+  readonly sentence: string;
+  readonly table: Table;
+}
+
 /** The paper's tables of the queue in its layout and units, its figures beside ours. */
-export function paperPanels(views: readonly ConditionView[], agents: number): readonly Panel[] {
+export function paperPanels(views: readonly ConditionView[], agents: number): readonly PaperPanel[] {
   const [view] = views;
   if (view === undefined || view.condition.load.loop !== "closed") return [];
-  const panel = (id: string, title: string, sentence: string, table: Table): Panel => ({
+  const panel = (id: string, title: string, sentence: string, table: Table): PaperPanel => ({
     id: `paper-${id}`,
     title,
     sentence,
