@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 const PROGRAM = "redis-server";
 const LOOK_EVERY_MS = 10;
+/** The end of its log that an error shows. */
+const LOG_CHARS = 500;
 /** Ends Redis and removes its folder when the input ends, which is also when the benchmark is killed. */
 const SCRIPT = `${PROGRAM} --port 0 --unixsocket "$1/socket" --save "" --appendonly no >"$1/log" 2>&1 &
 cat >/dev/null; kill -9 $!; wait $!; rm -rf "$1"`;
@@ -38,8 +40,11 @@ export class RedisProcess {
     const redis = new RedisProcess(await mkdtemp(join(tmpdir(), "koine-queue-")));
     for (const until = performance.now() + withinMs; !(await accepts(redis.socket)); await pause(LOOK_EVERY_MS))
       if (performance.now() > until) {
+        const log = await readFile(join(dirname(redis.socket), "log"), "utf8").catch(() => "");
         await redis.stop();
-        throw new Error(`${PROGRAM} did not start within ${withinMs} ms`);
+        throw new Error(
+          `${PROGRAM} did not start within ${withinMs} ms: ${log.trim().slice(-LOG_CHARS) || "it printed nothing"}`,
+        );
       }
     return redis;
   }

@@ -49,7 +49,7 @@ export function workerTable({ arms }: ConditionView): Table | undefined {
   if (most < 2 || most > MAX_LISTED) return undefined;
   return {
     title: "Workers, mean over runs",
-    head: ["arm", "worker", "entries", "mean latency (ms)", "busy (s)"],
+    head: ["arm", "worker", "entries", "mean latency (ms)", "standard deviation (ms)", "busy (s)"],
     rows: arms.flatMap(({ arm, runs }) =>
       (runs[0]?.workers ?? []).map(({ agent }) => {
         const own = runs.flatMap(({ workers }) => workers.find((each) => each.agent === agent) ?? []);
@@ -60,6 +60,7 @@ export function workerTable({ arms }: ConditionView): Table | undefined {
           agent,
           short(mean(own.map(({ tasks }) => tasks))),
           short(mean(own.flatMap(({ meanUs }) => (meanUs === null ? [] : meanUs / US_PER_MS)))),
+          short(mean(own.flatMap(({ sdUs }) => (sdUs === null ? [] : sdUs / US_PER_MS)))),
           short(mean(own.map(({ totalUs }) => totalUs / US_PER_MS / 1_000))),
         ];
       }),

@@ -21,15 +21,25 @@ const MS_PER_US = 1 / 1_000;
 export function estimateTable({ arms, primary }: ConditionView): Table {
   return {
     title: `${METRIC_WORDS[primary].title}, mean over runs`,
-    head: ["arm", heading(primary), "95 % interval", "protection", "runs", "run-to-run variation", "variation in a run"],
+    head: [
+      "arm",
+      heading(primary),
+      "95 % interval",
+      "median over runs",
+      "protection",
+      "runs",
+      "run-to-run variation",
+      "variation in a run",
+    ],
     rows: arms.map(({ arm, summary }) => {
-      const { mean, low, high, cv, values } = summary.metrics[primary];
+      const { mean, median, low, high, cv, values } = summary.metrics[primary];
       const inRun = summary.metrics.cv.mean;
       const protection = protectionText(summary.protection);
       return [
         arm.id,
         figure(primary, mean),
         range(primary, low, high),
+        figure(primary, median),
         protection,
         String(values.length),
         percent(cv),
