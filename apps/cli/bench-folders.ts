@@ -1,4 +1,4 @@
-import { compareResults, FolderError, readResult, renderChanges, verifyFolder, WriteError } from "../../bench/protocols/index.js";
+import { compareFolders, FolderError, renderChanges, verifyFolder, WriteError } from "../../bench/protocols/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -8,6 +8,10 @@ const MAX_PRINTED = 20;
 
 interface FolderOptions {
   readonly output: Format;
+}
+
+interface CompareOptions extends FolderOptions {
+  readonly report?: string;
 }
 
 /** `koine bench verify DIR`. */
@@ -32,9 +36,13 @@ export async function verify(folder: string, options: FolderOptions): Promise<vo
 }
 
 /** `koine bench compare BEFORE AFTER`. */
-export async function compare(before: string, after: string, options: FolderOptions): Promise<void> {
+export async function compare(before: string, after: string, options: CompareOptions): Promise<void> {
   const output = createOutput(options.output);
-  const compared = await aboutFolder(async () => compareResults(readResult(before), readResult(after)));
+  const { report } = options;
+  if (report !== undefined && !/\.(html|md)$/.test(report))
+    throw usageError(`--report ${printable(report)} ends neither in .html nor in .md`);
+  const compared = await aboutFolder(async () => compareFolders(before, after, report));
+  if (report !== undefined) output.say(`the comparison is in ${printable(report)}`);
   for (const note of compared.notes) output.say(printable(note));
   if (output.format === "json") await output.document(compared);
   else await output.text(`${renderChanges(compared.changes)}\n`);

@@ -1,17 +1,51 @@
-import { hostsProblem, LEAST_HOSTS, MOST_HOSTS, type Scenario, type Settings } from "../../bench/protocols/index.js";
+import {
+  type Condition,
+  hostsProblem,
+  LEAST_HOSTS,
+  MOST_HOSTS,
+  redisProblem,
+  type Scenario,
+  type Settings,
+} from "../../bench/protocols/index.js";
 import { usageError } from "./exit.js";
 
 /** Options that change where and how a scenario runs. */
 export interface SettingOptions {
   readonly hosts?: number;
   readonly freeze: Settings["freeze"];
+  readonly queue?: NonNullable<Settings["queue"]>;
+  /** An entry. */
+  readonly killCoordinator?: number;
+  /** Milliseconds; the option is in seconds. */
+  readonly downFor?: number;
+  readonly rate?: readonly unknown[];
   readonly impl: readonly string[];
   readonly answers: Settings["model"];
 }
 
 /** The settings that these options make. What would have no effect in a scenario is refused. */
-export function chosenSettings(scenario: Scenario, options: SettingOptions): Pick<Settings, "hosts" | "freeze"> {
-  return { freeze: freezeOf(scenario, options), ...hostsOf(options) };
+export function chosenSettings(scenario: Scenario, options: SettingOptions): Pick<Settings, "hosts" | "freeze" | "queue"> {
+  return { freeze: freezeOf(scenario, options), ...hostsOf(options), ...queueOf(options) };
+}
+
+function queueOf({ queue, rate = [] }: SettingOptions): Pick<Settings, "queue"> {
+  if (queue !== "redis") return {};
+  if (rate.length > 0) throw usageError("--queue redis: an offered load needs the queue in memory", "Leave --rate out.");
+  const problem = redisProblem();
+  if (problem !== undefined) throw usageError(`--queue redis: ${problem}`);
+  return { queue };
+}
+
+/** The condition in which the coordinator is killed; undefined: there is none. */
+export function killedCoordinator(
+  { queue, killCoordinator: killAt, downFor = 0 }: SettingOptions,
+  entries: number,
+): Condition["coordinator"] {
+  if (killAt === undefined) return undefined;
+  if (queue !== "redis")
+    throw usageError("--kill-coordinator needs --queue redis", "A queue in memory is lost with its coordinator.");
+  if (killAt >= entries) throw usageError(`--kill-coordinator ${killAt} is not before the last of ${entries} entries`);
+  return { killAt, downForMs: downFor };
 }
 
 function freezeOf({ name, canFreeze = [] }: Scenario, { freeze }: SettingOptions): Settings["freeze"] {

@@ -29,7 +29,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
-import { chosenSettings, type SettingOptions } from "./bench-settings.js";
+import { chosenSettings, killedCoordinator, type SettingOptions } from "./bench-settings.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { ModelOptions } from "./model.js";
@@ -186,6 +186,7 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
     // One request for each worker. More workers are measured with the same traffic.
     clients: options.clients ?? (scenario.dispatch === "queue" ? agents : 1),
     agents: sizesToCompare.map((each) => limited("--workers", each, MAX_AGENTS)),
+    coordinator: killedCoordinator(options, settings.requests),
     rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,

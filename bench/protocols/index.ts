@@ -3,7 +3,7 @@
 export type { EntrySource } from "./entries/entry.js";
 export { readEntries } from "./entries/read-entries.js";
 export { scheduleFaults } from "./faults/schedule.js";
-export { compareResults } from "./folder/compare.js";
+export { compareFolders } from "./folder/compare-folders.js";
 export { readEvents, WriteError } from "./folder/events-file.js";
 export { FILES, FolderError, readResult } from "./folder/folder.js";
 export { inputOf } from "./folder/manifest.js";
@@ -17,7 +17,8 @@ export { readRecording } from "./models/recording.js";
 export type { ModelSettings } from "./models/settings.js";
 export { officialPrograms, officialVersions } from "./official/official.js";
 export { promptInput } from "./prompts/prompts.js";
-export type { BenchResult, Plan, PlannedFault, Settings } from "./result/index.js";
+export { redisProblem } from "./queue/redis-process.js";
+export type { BenchResult, Condition, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
 export * as scenarios from "./scenarios/index.js";
 export type { Scenario } from "./scenarios/scenario.js";

@@ -31,6 +31,14 @@ describe("a worker", { timeout: LONG }, () => {
       );
     }));
 
+  it("that never serves an agent fails its run with its name", () =>
+    withFolder(async (folder) => {
+      const files = { ...PROCESSES, agent: compiled("test/bench/processes/silent.ts") };
+      const plan = testPlan();
+      const result = await runBench(options(folder, { ...plan, runs: plan.runs.slice(0, 1) }, { files, startMs: 10_000 }));
+      expect(result.runs[0]).toMatchObject({ status: "failed", reason: "agents-1 start: no reply within 10000 ms" });
+    }));
+
   it("that answers nonsense fails its run", () =>
     withFolder(async (folder) => {
       const files = { ...PROCESSES, agent: compiled("test/bench/processes/nonsense.ts") };
@@ -138,6 +146,17 @@ describe("the command", { timeout: LONG }, () => {
     expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
     expect(text()).toContain(problem);
   });
+
+  it("names file and line of malformed entries", () =>
+    withFolder(async (folder) => {
+      const file = join(folder, "entries.jsonl");
+      writeFileSync(file, '{"id":"1","q":"what?"}\n{"id":"2"}\n');
+      const argv = [...KOINE, "bench", "streaming-queue", "--data", file, "--out", join(folder, "result")];
+      const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "pipe"] });
+      const text = collected(child);
+      expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
+      expect(text()).toContain(`${file}:2: an entry has id and q`);
+    }));
 
   it("names file and line of a malformed recording", () =>
     withFolder(async (folder) => {

@@ -12,6 +12,15 @@ it.each([
   ["the command ip is not installed", "echo --hosts 2", NO_COMMANDS],
   ["--freeze topology: echo always sends the same request to the same agent", "echo --freeze topology", {}],
   ["--freeze planner: streaming-queue has no planner", "streaming-queue --freeze topology,planner", {}],
+  ["--kill-coordinator needs --queue redis", "streaming-queue --kill-coordinator 5", {}],
+  [
+    "--kill-coordinator 200 is not before the last of 200 entries",
+    "streaming-queue --quick --queue redis --kill-coordinator 200",
+    {},
+  ],
+  ["--queue redis: an offered load needs the queue in memory", "streaming-queue --queue redis --rate 50", {}],
+  ["the command redis-server is not installed", "streaming-queue --queue redis", NO_COMMANDS],
+  ["cannot read /nowhere.jsonl", "streaming-queue --data /nowhere.jsonl", {}],
 ])("refuses: %s", (problem, args, env) => {
   const argv = [...KOINE, "bench", ...args.split(" "), "--out", "/nowhere/at/all"];
   const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8", env: { ...process.env, ...env } });

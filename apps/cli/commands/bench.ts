@@ -41,6 +41,14 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
           "--data <file>",
           "take the questions from this file, one JSON object with id and q per line (default: made from the seed)",
         )
+        .addOption(
+          new Option("--queue <where>", "where the coordinator keeps its queue (default: memory)").choices(["memory", "redis"]),
+        )
+        .option(
+          "--kill-coordinator <entry>",
+          "one more condition: kill the coordinator after so many answers and start it again (needs --queue redis)",
+          parseCount,
+        )
         .addOption(hostsOption()),
   },
 };
@@ -54,8 +62,9 @@ Examples:
   koine bench streaming-queue --quick --protocols a2a,acp
   koine bench streaming-queue --rate 10%,50%,90%,120% --out load
   koine bench streaming-queue --workers 4,8,16,32,256 --out scale
+  koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
   koine bench verify results                          compute every number again from the events
-  koine bench compare before after
+  koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption
 
 Each result has two controls: a second copy of the first arm, which must come out equal, and one with 5 ms added, which must be
@@ -79,6 +88,7 @@ export function addBench(program: Command): void {
     .description("show what changed between two results of one scenario")
     .argument("<before>", "a folder that --out named")
     .argument("<after>", "another one")
+    .option("--report <file>", "write it as a page (.html) or as Markdown (.md)")
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../bench-folders.js")).compare));
 }

@@ -12,6 +12,7 @@ import {
   sharedConfiguration,
 } from "../processes/tasks.js";
 import { askWith, readPrompt } from "../prompts/prompts.js";
+import { RedisQueue } from "../queue/redis-queue.js";
 import type { Dispatch, RequestEvent } from "../result/index.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
 import { asNamed, type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
@@ -35,6 +36,8 @@ export class Caller {
   readonly #notes: NoteSender<RequestEvent>;
   readonly #dispatcher: Dispatcher;
   readonly #requests: Requests;
+  #queue: RedisQueue | undefined;
+  #awaited: { readonly count: number; resolve(): void } | undefined;
 
   private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent>) {
     this.#task = task;
@@ -63,18 +66,33 @@ export class Caller {
       "plug-in.features": arm.features,
       dispatch: settings.dispatch ?? "turns",
       freeze: settings.freeze.join(",") || "nothing",
+      queue: settings.queue ?? "memory",
       loop: load.loop,
       concurrency: load.loop === "closed" ? load.clients : load.inFlight,
     };
   }
 
   async phase(phase: PhaseTask): Promise<PhaseDone> {
-    const { load, seed } = this.#task;
-    return drive(load, phase, {
+    const { load, seed, redis } = this.#task;
+    const queue = redis === undefined ? undefined : await RedisQueue.open(redis, phase.phase);
+    this.#queue = queue;
+    const done = await drive(load, phase, {
       now: this.#now,
       seed,
+      queue,
       send: (seq, intended) => this.#send(seq, intended, phase.phase),
-      drop: (seq, intended) => this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped" }),
+      drop: (seq, intended) => void this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped" }),
+    });
+    // What earlier coordinators recorded is part of it.
+    if (queue !== undefined) for await (const event of queue.events()) this.#notes.add(event);
+    queue?.close();
+    return done;
+  }
+
+  /** Resolves when so many entries of the queue are recorded. */
+  whenRecorded(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#awaited = { count, resolve };
     });
   }
 
@@ -89,8 +107,8 @@ export class Caller {
       const times = { seq, intended: intended ?? sent, sent, phase, agent };
       // It waited so long that its caller would have given up: nobody would read the answer.
       if (sent - times.intended >= this.#task.settings.messageTimeoutMs * NS_PER_MS)
-        return this.#record(times, { outcome: "timeout", error: "waited in the queue until its timeout" });
-      this.#record(times, await this.#try(seq, agent));
+        return await this.#record(times, { outcome: "timeout", error: "waited in the queue until its timeout" });
+      await this.#record(times, await this.#try(seq, agent));
     } finally {
       this.#dispatcher.release(agent);
     }
@@ -113,13 +131,13 @@ export class Caller {
     }
   }
 
-  #record(
+  async #record(
     { seq, intended, sent = intended, phase, agent = NOBODY }: RequestTimes,
     { outcome, error, attempts = 0, networkErrors = 0, last }: Tried,
-  ): void {
+  ): Promise<void> {
     const payload = this.#requests.payloadOf(seq);
     const { answer = "" } = last ?? {};
-    this.#notes.add({
+    const event: RequestEvent = {
       type: "request",
       run: this.#task.run,
       seq,
@@ -136,7 +154,9 @@ export class Caller {
       streamEvents: last?.streamEvents ?? 0,
       payloadHash: hashOf(payload),
       ...(outcome === "answered" ? { answerHash: hashOf(answer) } : {}),
-    });
+    };
+    if (this.#queue === undefined) this.#notes.add(event);
+    else if ((await this.#queue.settle(event)) >= (this.#awaited?.count ?? Number.POSITIVE_INFINITY)) this.#awaited?.resolve();
   }
 }
 

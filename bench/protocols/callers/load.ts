@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { chance } from "../../harness/chance.js";
 import type { RunClock } from "../clock.js";
 import type { PhaseDone, PhaseTask } from "../processes/tasks.js";
+import type { TakenEntry } from "../queue/redis-queue.js";
 import type { Load } from "../result/index.js";
 
 const NS_PER_MS = 1_000_000;
@@ -9,7 +10,16 @@ const MS_PER_S = 1_000;
 /** Requests of the warm-up are numbered from here, so that measured ones begin at zero in every arm. */
 export const WARM_UP_FROM = 100_000_000;
 
+/** Entries that coordinators take one by one, and that outlive them. */
+export interface KeptQueue {
+  /** Returns when the first coordinator began. */
+  begin(nowNs: number, first: number, count: number): Promise<number>;
+  take(nowNs: number): Promise<TakenEntry | undefined>;
+}
+
 export interface LoadParts {
+  /** Set where the queue is not in the memory of this process. */
+  readonly queue?: KeptQueue | undefined;
   readonly now: RunClock;
   readonly seed: number;
   /** Sends one request and records it, however it ends. */
@@ -21,8 +31,13 @@ export interface LoadParts {
 /** Sends requests until the time or their number is over, and waits for the last answer. */
 export async function drive(load: Load, phase: PhaseTask, parts: LoadParts): Promise<PhaseDone> {
   const first = phase.phase === "warm-up" ? WARM_UP_FROM : 0;
-  const fromNs = parts.now();
+  const fromNs = (await parts.queue?.begin(parts.now(), first, phase.requests)) ?? parts.now();
   const untilNs = fromNs + phase.forMs * NS_PER_MS;
+  if (parts.queue !== undefined) {
+    if (load.loop !== "closed") throw new Error("a queue in Redis is emptied in a closed loop");
+    await emptyQueue(parts.queue, load.clients, untilNs, parts);
+    return { fromNs, toNs: parts.now() };
+  }
   if (load.loop === "closed") await closedLoop(load.clients, { first, untilNs, requests: phase.requests }, parts);
   else await openLoop(load, { first, fromNs, untilNs, requests: phase.requests }, parts);
   return { fromNs, toNs: parts.now() };
@@ -39,6 +54,18 @@ async function closedLoop(clients: number, { first, untilNs, requests }: Window,
   let next = 0;
   const client = async (): Promise<void> => {
     while (next < requests && now() < untilNs) await send(first + next++, undefined);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+/** Each client takes its next entry when the last one is answered. One that was taken before counts from then. */
+async function emptyQueue(queue: KeptQueue, clients: number, untilNs: number, { now, send }: LoadParts): Promise<void> {
+  const client = async (): Promise<void> => {
+    while (now() < untilNs) {
+      const taken = await queue.take(now());
+      if (taken === undefined) return;
+      await send(taken.seq, taken.again ? taken.firstTakenNs : undefined);
+    }
   };
   await Promise.all(Array.from({ length: clients }, client));
 }

@@ -62,12 +62,22 @@ export interface ConditionChoice {
   readonly inFlight: number;
   /** Numbers of agents, each a condition of its own under the first load; none: that of the settings. */
   readonly agents?: readonly number[];
+  /** One more condition in which the coordinator is killed. */
+  readonly coordinator?: Condition["coordinator"];
   /** One more condition for each list. */
   readonly faults: readonly { readonly name: string; readonly planned: readonly PlannedFault[] }[];
 }
 
 /** Each load without faults, then the first load with each set of faults. */
-export function planConditions({ clients, rates, arrivals, inFlight, agents = [], faults }: ConditionChoice): Condition[] {
+export function planConditions({
+  clients,
+  rates,
+  arrivals,
+  inFlight,
+  agents = [],
+  faults,
+  coordinator,
+}: ConditionChoice): Condition[] {
   const loads: Condition[] =
     rates.length === 0
       ? [{ id: `closed-${clients}`, load: { loop: "closed", clients }, faults: [] }]
@@ -83,6 +93,9 @@ export function planConditions({ clients, rates, arrivals, inFlight, agents = []
   return [
     ...loads,
     ...sizes,
+    ...(coordinator === undefined
+      ? []
+      : [{ ...first, id: `${first.id} coordinator killed at ${coordinator.killAt}`, coordinator }]),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];
 }

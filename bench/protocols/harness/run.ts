@@ -1,7 +1,9 @@
 import { injectFaults } from "../faults/inject.js";
 import { Hosts } from "../hosts/hosts.js";
 import type { BenchEvent, BenchEventOf } from "../result/index.js";
-import { Stage, type StageParts } from "./stage.js";
+import { phaseWithKill } from "./coordinator.js";
+import { Stage } from "./stage.js";
+import type { StageParts } from "./stage-parts.js";
 
 /** The longest reason that is kept. */
 const MAX_REASON = 2_000;
@@ -66,7 +68,11 @@ async function measure(stage: Stage, { planned, settings, condition, emit }: Sta
   const faults = injectFaults(stage, condition.faults, { run, emit, signal });
   // Awaited below; until then the window may fail first.
   faults.catch(() => undefined);
-  const done = await stage.phase({ phase: "measure", forMs: measureMs, requests });
+  const task = { phase: "measure", forMs: measureMs, requests } as const;
+  const withinMs = measureMs + settings.messageTimeoutMs;
+  const done = await (condition.coordinator === undefined
+    ? stage.phase(task)
+    : phaseWithKill(stage, task, condition.coordinator, { run, withinMs, signal, emit }));
   await faults;
   phase("measure", done.fromNs);
   phase("end", done.toNs);

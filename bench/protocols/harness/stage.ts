@@ -2,43 +2,18 @@ import { rmSync } from "node:fs";
 import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
-import type { EntrySource } from "../entries/entry.js";
 import type { Hosts } from "../hosts/hosts.js";
-import type { ModelSettings } from "../models/settings.js";
-import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask, Program } from "../processes/tasks.js";
+import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
-import { type Arm, BENCH_EVENT, type BenchEvent, type Condition, type PlannedRun, type Settings } from "../result/index.js";
+import { RedisProcess } from "../queue/redis-process.js";
+import { BENCH_EVENT } from "../result/index.js";
 import { CALLER, edgeBetween, edgeTo } from "../result/witness.js";
 import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
 import { type Edge, edgesOf } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
-import { portOf, portProblem } from "./ports.js";
-import type { ProgramFiles } from "./programs.js";
-
-/** What a run is staged from. */
-export interface StageParts {
-  readonly planned: PlannedRun;
-  readonly arm: Arm;
-  readonly condition: Condition;
-  readonly settings: Settings;
-  readonly model: ModelSettings;
-  readonly entries?: EntrySource | undefined;
-  /** What the behaviour of the agents is given. */
-  readonly data?: unknown;
-  readonly files: ProgramFiles;
-  /** The two programs of an implementation in another language. */
-  readonly programs?: { readonly agent: Program; readonly caller: Program } | undefined;
-  /** The ports of the proxies begin here. Default: any free ones. */
-  readonly basePort?: number | undefined;
-  /** Where private keys are while the run lasts. */
-  readonly identityFolder: string;
-  /** Where agents keep what survives their process. */
-  readonly stateFolder: string;
-  /** How long a process may take to start. */
-  readonly startMs: number;
-  emit(event: BenchEvent): void;
-}
+import { isNotes, portOf, portProblem } from "./replies.js";
+import type { StageParts } from "./stage-parts.js";
 
 /** An agent process and how to start it again. */
 interface AgentProcess {
@@ -58,7 +33,10 @@ export class Stage {
   readonly #parts: StageParts;
   readonly #hosts: Hosts | undefined;
   readonly #wire: Worker;
-  readonly #caller: Worker;
+  #caller: Worker;
+  #callers = 0;
+  #targets: CallerTask["targets"] = [];
+  #redis: RedisProcess | undefined;
   readonly #agents: AgentProcess[] = [];
   readonly #stopped = new Set<number>();
   #edges: readonly Edge[] = [];
@@ -141,12 +119,31 @@ export class Stage {
     await this.#begin(found);
   }
 
+  /** Resolves when the caller has recorded so many entries of its queue. */
+  whenRecorded(count: number, withinMs: number): Promise<void> {
+    return this.#caller.ask("whenRecorded", count, withinMs);
+  }
+
+  /** Kills the caller, and waits until it is gone. Returns its process id. */
+  async killCaller(): Promise<number> {
+    this.#caller.signal("SIGKILL");
+    await this.#caller.ended;
+    return this.#caller.pid;
+  }
+
+  /** Another caller, connected to the same agents. */
+  async startCaller(): Promise<void> {
+    this.#caller = this.#start(CALLER, this.#parts.files.caller, this.#hosts?.caller.within);
+    await this.#connect();
+  }
+
   /** Ends every process and waits until they are gone. */
   async close(): Promise<void> {
     this.#closing = true;
     const workers = [this.#caller, ...this.#agents.map(({ worker }) => worker), this.#wire];
     for (const worker of workers) worker.stop();
     await Promise.all(workers.map(({ ended }) => ended));
+    await this.#redis?.stop();
     this.#identities?.remove();
     rmSync(this.#parts.stateFolder, { recursive: true, force: true });
     this.#hosts?.close();
@@ -201,7 +198,11 @@ export class Stage {
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
     await Promise.all(all.map((name) => this.setEdge(edgeTo(name), {})));
-    await this.#connect(all.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) })));
+    this.#targets = all.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) }));
+    if (settings.queue === "redis") this.#redis = await RedisProcess.start(startMs);
+    // Ended meanwhile: nobody would stop it.
+    if (this.#closing) await this.#redis?.stop();
+    await this.#connect();
   }
 
   async #identify(agents: readonly { readonly name: string; readonly endpoint: string }[]): Promise<void> {
@@ -254,21 +255,30 @@ export class Stage {
     emit({ type: "configuration", run: planned.run, process: name, values: { ...started.configuration } });
   }
 
-  async #connect(targets: CallerTask["targets"]): Promise<void> {
+  async #connect(): Promise<void> {
     const { condition, entries, programs, startMs, planned, settings, emit } = this.#parts;
     const known = this.#identities;
     const identities = known && { records: known.records, own: known.files.get(CALLER) ?? "" };
     const task: CallerTask = {
       ...this.#runTask(),
-      targets,
+      targets: this.#targets,
       load: condition.load,
+      redis: this.#redis?.socket,
       identities,
       entries,
       program: programs?.caller,
     };
     const configuration = await this.#caller.ask<Configuration>("connect", task, startMs + settings.connectTimeoutMs);
     const { pid } = this.#caller;
-    emit({ type: "process-started", run: planned.run, process: "caller", agents: [], pid, ns: this.now(), restart: 0 });
+    emit({
+      type: "process-started",
+      run: planned.run,
+      process: CALLER,
+      agents: [],
+      pid,
+      ns: this.now(),
+      restart: this.#callers++,
+    });
     emit({ type: "configuration", run: planned.run, process: "caller", values: { ...configuration } });
   }
 
@@ -291,8 +301,4 @@ export class Stage {
       else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
     }
   }
-}
-
-function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
-  return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
 }

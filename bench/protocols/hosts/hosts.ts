@@ -116,22 +116,21 @@ async function hold(within: readonly string[], holders: ChildProcess[], withinMs
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
   holders.push(child);
   child.stdin.on("error", () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-    });
-    const timer = setTimeout(() => reject(new Error(`no namespace within ${withinMs} ms`)), withinMs);
-    child.stdout.once("data", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    child.once("error", reject);
-    child.once("close", () => {
-      clearTimeout(timer);
-      reject(new Error(said.trim() || "the namespace ended"));
-    });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
   });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`no namespace within ${withinMs} ms`)), withinMs);
+      child.stdout.once("data", () => resolve());
+      child.once("error", reject);
+      child.once("close", () => reject(new Error(said.trim() || "the namespace ended")));
+    });
+  } finally {
+    clearTimeout(timer);
+  }
   return child.pid ?? 0;
 }
 

@@ -19,5 +19,6 @@ answerCommands({
     notes.flush();
     return done;
   },
+  whenRecorded: (count: number) => caller?.whenRecorded(count),
   close: () => caller?.close(),
 });

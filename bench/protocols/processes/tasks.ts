@@ -78,6 +78,8 @@ export interface CallerTask extends ClientTask {
   readonly load: Load;
   /** What requests carry; undefined: text of the length in the settings. */
   readonly entries?: EntrySource | undefined;
+  /** The socket of the Redis that holds the queue. Undefined: it is in memory. */
+  readonly redis?: string | undefined;
   readonly program?: Program | undefined;
 }
 

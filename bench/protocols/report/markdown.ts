@@ -46,6 +46,6 @@ export function tableMarkdown({ head, rows, note }: Table): string {
 }
 
 /** Text from a file can neither end a cell nor be markup. */
-function cell(text: string): string {
+export function cell(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[\\`*_[\]<>|&]/g, "\\$&");
 }

@@ -49,7 +49,7 @@ export function workerTable({ arms }: ConditionView): Table | undefined {
   if (most < 2 || most > MAX_LISTED) return undefined;
   return {
     title: "Workers, mean over runs",
-    head: ["arm", "worker", "entries", "mean latency (ms)", "busy (s)"],
+    head: ["arm", "worker", "entries", "mean latency (ms)", "standard deviation (ms)", "busy (s)"],
     rows: arms.flatMap(({ arm, runs }) =>
       (runs[0]?.workers ?? []).map(({ agent }) => {
         const own = runs.flatMap(({ workers }) => workers.find((each) => each.agent === agent) ?? []);
@@ -60,6 +60,7 @@ export function workerTable({ arms }: ConditionView): Table | undefined {
           agent,
           short(mean(own.map(({ tasks }) => tasks))),
           short(mean(own.flatMap(({ meanUs }) => (meanUs === null ? [] : meanUs / US_PER_MS)))),
+          short(mean(own.flatMap(({ sdUs }) => (sdUs === null ? [] : sdUs / US_PER_MS)))),
           short(mean(own.map(({ totalUs }) => totalUs / US_PER_MS / 1_000))),
         ];
       }),
@@ -84,5 +85,36 @@ export function scaleTable(views: readonly ConditionView[], agents: number): Tab
       }),
     ]),
     note: "Encoding and decoding on both sides, without network, queues and handler. The same requests are in flight for every number of workers.",
+  };
+}
+
+/** What killing the coordinator did; undefined where it was not killed. */
+export function coordinatorTable({ arms }: ConditionView): Table | undefined {
+  const rows = arms.flatMap(({ arm, runs }) =>
+    runs.flatMap(({ run, coordinator, requests }) =>
+      coordinator === null
+        ? []
+        : [
+            [
+              arm.id,
+              run,
+              String(coordinator.answeredBefore),
+              short(coordinator.downUs / US_PER_MS),
+              coordinator.firstAnswerUs === null ? "–" : short(coordinator.firstAnswerUs / US_PER_MS),
+              String(coordinator.sentAgain),
+              String(requests.duplicates),
+              `${requests.answered} of ${requests.sent}`,
+            ],
+          ],
+    ),
+  );
+  if (rows.length === 0) return undefined;
+  return {
+    title: "The coordinator, killed and started again",
+    head: ["arm", "run", "answered before", "down (ms)", "first answer (ms)", "sent again", "worked on twice", "answered once"],
+    rows,
+    note:
+      "Down: from SIGKILL until another coordinator was connected to the workers; first answer: from there. An entry that was under way is sent again; a " +
+      "worker that had received it works on it twice, and one answer counts.",
   };
 }

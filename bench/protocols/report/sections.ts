@@ -3,7 +3,8 @@ import type { BenchResult, Comparison, Manifest } from "../result/index.js";
 import { conclusionOf } from "../statistics/index.js";
 import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
 import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
-import { queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { paperPanels } from "./paper-tables.js";
+import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import * as tables from "./tables.js";
 import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
 import { METRIC_WORDS, quantity, range } from "./words.js";
@@ -44,7 +45,12 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
     ],
     folded: index > 0,
   }));
-  return [...loadSection(views), ...scaleSection(views, result.plan.settings.agents), ...sections];
+  return [
+    ...loadSection(views),
+    ...scaleSection(views, result.plan.settings.agents),
+    ...sections,
+    ...paperSection(result.plan.settings.dispatch === "queue" ? paperPanels(views, result.plan.settings.agents) : []),
+  ];
 }
 
 function panelsOf(view: ConditionView, number: number, marginUs: number): readonly Panel[] {
@@ -119,7 +125,12 @@ function panelsOf(view: ConditionView, number: number, marginUs: number): readon
 
 function queuePanels(view: ConditionView, number: number): readonly Panel[] {
   const workers = workerTable(view);
+  const coordinator = coordinatorTable(view);
+  const killed = "Every entry is answered once, although the coordinator was killed.";
   return [
+    ...(coordinator === undefined
+      ? []
+      : [{ id: `coordinator-${number}`, title: "The coordinator", sentence: killed, table: coordinator }]),
     {
       id: `queue-${number}`,
       title: "The queue",
@@ -130,6 +141,10 @@ function queuePanels(view: ConditionView, number: number): readonly Panel[] {
       ? []
       : [{ id: `workers-${number}`, title: "The workers", sentence: "What each worker answered.", table: workers }]),
   ];
+}
+
+function paperSection(panels: readonly Panel[]): readonly ReportSection[] {
+  return panels.length === 0 ? [] : [{ id: "paper", title: "The paper's tables", panels, folded: false }];
 }
 
 function scaleSection(views: readonly ConditionView[], agents: number): readonly ReportSection[] {

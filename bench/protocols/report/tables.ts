@@ -9,6 +9,7 @@ import {
   protectionText,
   type RunSummary,
   SEGMENTS,
+  whyNotJudged,
 } from "../result/index.js";
 import { conclusionOf, deltaLabel } from "../statistics/index.js";
 import { BYTE_PARTS, BYTE_WORDS, type LoadCurve } from "./breakdown-charts.js";
@@ -20,15 +21,25 @@ const MS_PER_US = 1 / 1_000;
 export function estimateTable({ arms, primary }: ConditionView): Table {
   return {
     title: `${METRIC_WORDS[primary].title}, mean over runs`,
-    head: ["arm", heading(primary), "95 % interval", "protection", "runs", "run-to-run variation", "variation in a run"],
+    head: [
+      "arm",
+      heading(primary),
+      "95 % interval",
+      "median over runs",
+      "protection",
+      "runs",
+      "run-to-run variation",
+      "variation in a run",
+    ],
     rows: arms.map(({ arm, summary }) => {
-      const { mean, low, high, cv, values } = summary.metrics[primary];
+      const { mean, median, low, high, cv, values } = summary.metrics[primary];
       const inRun = summary.metrics.cv.mean;
       const protection = protectionText(summary.protection);
       return [
         arm.id,
         figure(primary, mean),
         range(primary, low, high),
+        figure(primary, median),
         protection,
         String(values.length),
         percent(cv),
@@ -170,18 +181,34 @@ export function loadTable(curves: readonly LoadCurve[]): Table {
   };
 }
 
-export function controlTable({ controls }: BenchResult): Table {
+export function controlTable({ controls, plan }: BenchResult): Table {
+  const notJudged = plan.conditions.flatMap((condition) => {
+    const why = whyNotJudged(condition);
+    return why === undefined ? [] : [["both", condition.id, "–", "–", "–", "–", why]];
+  });
   return {
     title: "Controls",
-    head: ["control", "condition", "median difference (ms)", "95 % interval (ms)", "pairs of requests", "result"],
-    rows: controls.map(({ control, condition, medianUs, lowUs, highUs, pairs, passed }) => [
-      control,
-      condition,
-      figure("meanUs", medianUs),
-      range("meanUs", lowUs, highUs),
-      String(pairs),
-      passed ? "passed" : "FAILED",
-    ]),
+    head: [
+      "control",
+      "condition",
+      "median difference (ms)",
+      "95 % interval (ms)",
+      "in each block (ms)",
+      "pairs of requests",
+      "result",
+    ],
+    rows: [
+      ...controls.map(({ control, condition, medianUs, lowUs, highUs, blocks, pairs, passed }) => [
+        control,
+        condition,
+        figure("meanUs", medianUs),
+        range("meanUs", lowUs, highUs),
+        blocks.map((block) => figure("meanUs", block.medianUs)).join(" · ") || "–",
+        String(pairs),
+        passed ? "passed" : "FAILED",
+      ]),
+      ...notJudged,
+    ],
   };
 }
 

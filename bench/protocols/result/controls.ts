@@ -1,6 +1,6 @@
 import { median, medianInterval } from "../../harness/statistics.js";
 import { latencyUs } from "./latency.js";
-import type { Arm, Plan } from "./plan.js";
+import type { Arm, Condition, Plan } from "./plan.js";
 import type { Control } from "./result.js";
 import type { RunEvents } from "./run-events.js";
 
@@ -14,9 +14,17 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter(({ faults, ofCapacity = 0 }) => faults.length === 0 && ofCapacity <= MOST_OF_CAPACITY)
+          .filter((condition) => whyNotJudged(condition) === undefined)
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
+}
+
+/** Why controls say nothing under a condition; undefined where they are judged. */
+export function whyNotJudged({ faults, coordinator, ofCapacity = 0 }: Condition): string | undefined {
+  if (faults.length > 0 || coordinator !== undefined) return "not judged: what a fault meets differs from run to run";
+  return ofCapacity > MOST_OF_CAPACITY
+    ? `not judged: above ${100 * MOST_OF_CAPACITY} % of the capacity the queue grows by itself`
+    : undefined;
 }
 
 interface Asked {
@@ -27,12 +35,23 @@ interface Asked {
 }
 
 function controlOf({ kind, arm, of, condition }: Asked, plan: Plan, events: readonly RunEvents[]): Control {
-  const differences = pairedDifferences(plan, events, { condition, arm: of, control: arm.id });
+  const byBlock = pairedDifferences(plan, events, { condition, arm: of, control: arm.id });
+  const differences = byBlock.flatMap(({ values }) => values);
   const interval = medianInterval(differences);
   const [lowUs, highUs] = interval ?? [null, null];
   const medianUs = differences.length === 0 ? null : median(differences);
   const passed = interval !== undefined && (kind === "same" ? isSame(interval, plan.marginUs) : interval[0] > plan.marginUs);
-  const facts = { kind, condition, arm: of, control: arm.id, pairs: differences.length, medianUs, lowUs, highUs };
+  const facts = {
+    kind,
+    condition,
+    arm: of,
+    control: arm.id,
+    pairs: differences.length,
+    medianUs,
+    lowUs,
+    highUs,
+    blocks: byBlock.map(blockOf),
+  };
   return { passed, statement: statementOf({ ...facts, passed }, plan.marginUs, arm.doseMs ?? 0), ...facts };
 }
 
@@ -49,22 +68,32 @@ function statementOf(control: Omit<Control, "statement">, marginUs: number, dose
   return `${title} (margin ${ms(marginUs)}): ${passed ? "yes" : "no"}, ${found}.`;
 }
 
+interface BlockDifferences {
+  readonly block: number;
+  readonly values: readonly number[];
+}
+
+function blockOf({ block, values }: BlockDifferences): Control["blocks"][number] {
+  return { block, pairs: values.length, medianUs: values.length === 0 ? null : median(values) };
+}
+
 /** The differences of the same requests in the same block, control minus arm, in microseconds. */
 function pairedDifferences(
   { settings }: Plan,
   events: readonly RunEvents[],
   { condition, arm, control }: { readonly condition: string; readonly arm: string; readonly control: string },
-): readonly number[] {
+): readonly BlockDifferences[] {
   const under = events.filter(({ planned, ended }) => planned.condition === condition && ended?.status === "complete");
   return under
     .filter(({ planned }) => planned.arm === control)
-    .flatMap((controlRun) => {
+    .map((controlRun) => {
       const twin = under.find(({ planned }) => planned.arm === arm && planned.block === controlRun.planned.block);
       const base = latencies(twin, settings.messageTimeoutMs);
-      return [...latencies(controlRun, settings.messageTimeoutMs)].flatMap(([seq, value]) => {
+      const values = [...latencies(controlRun, settings.messageTimeoutMs)].flatMap(([seq, value]) => {
         const other = base.get(seq);
         return other === undefined ? [] : [value - other];
       });
+      return { block: controlRun.planned.block, values };
     });
 }
 

@@ -1,4 +1,5 @@
 /** What a benchmark writes: events, the result made of them, the manifest. */
+export { whyNotJudged } from "./controls.js";
 export { BENCH_EVENT, type BenchEvent, type BenchEventOf, type RequestEvent, type ServiceEvent } from "./event.js";
 export { MANIFEST, type Manifest, type ManifestInput } from "./manifest.js";
 export type { NoteEvent, PeerRequestEvent, PeerServiceEvent } from "./peer-event.js";

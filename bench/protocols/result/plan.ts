@@ -44,6 +44,8 @@ export const CONDITION = z.strictObject({
   faults: z.array(PLANNED_FAULT),
   /** The number of agents, where it is not that of the settings. */
   agents: count.min(1).optional(),
+  /** The coordinator is killed after so many answered entries, and started again. */
+  coordinator: z.strictObject({ killAt: count.min(1), downForMs: z.number().nonnegative() }).optional(),
   /** The offered load as a share of the measured capacity, where it was chosen so. */
   ofCapacity: z.number().positive().optional(),
 });
@@ -105,6 +107,8 @@ export const SETTINGS = z.strictObject({
   topology: z.enum(["mesh"]).optional(),
   /** What agents do with a message, by name. Absent: the model answers. */
   behaviour: name.optional(),
+  /** Where the coordinator of a queue keeps it. Absent: in its memory. */
+  queue: z.enum(["memory", "redis"]).optional(),
   /** Bytes of text in each request; 0: requests carry entries, of their own length. */
   payloadBytes: count,
   model: z.enum(["null", "scripted", "recorded", "live"]),

@@ -114,6 +114,19 @@ export const RUN_SUMMARY = z.strictObject({
   errors: z.record(z.string(), count),
   /** What each agent answered: its tasks, their latency, and the time it was busy with them. */
   workers: z.array(z.strictObject({ agent: name, tasks: count, meanUs: maybe, sdUs: maybe, totalUs: number })),
+  /** What the death of the coordinator did; null where it was not killed. */
+  coordinator: z
+    .strictObject({
+      /** Entries that were answered when it was killed. */
+      answeredBefore: count,
+      /** From the kill until another one was connected. */
+      downUs: number,
+      /** From there to the first answer. */
+      firstAnswerUs: maybe,
+      /** Entries that were under way, and were sent again. */
+      sentAgain: count,
+    })
+    .nullable(),
   /** What the proxy counted, per edge. */
   edges: z.array(z.strictObject({ edge: name, connections: count, sent: count, received: count })),
 });
@@ -196,6 +209,8 @@ export const CONTROL = CHECK.extend({
   medianUs: maybe,
   lowUs: maybe,
   highUs: maybe,
+  /** The same in each block: one run of the arm and one of the control. */
+  blocks: z.array(z.strictObject({ block: count, pairs: count, medianUs: maybe })),
 });
 export type Control = z.infer<typeof CONTROL>;
 

@@ -1,4 +1,5 @@
 import { percentile } from "../../harness/statistics.js";
+import { coordinatorOf, onceProblems } from "./coordinator.js";
 import type { BenchEventOf, RequestEvent, ServiceEvent } from "./event.js";
 import { adapterUs, firstTokenAddedUs, firstTokenUs, latencyUs, overheadUs, segmentsOf } from "./latency.js";
 import { mean, meanOf, standardDeviation } from "./means.js";
@@ -28,7 +29,10 @@ export function summariseRun(events: RunEvents, plan: Plan): RunSummary {
     attempt,
     status: ended?.status ?? "interrupted",
     reason: ended?.reason ?? (ended === undefined ? "the benchmark ended before the run did" : null),
-    invalid: ended?.status === "complete" ? [...witnessProblems(events, condition)] : [],
+    invalid:
+      ended?.status === "complete"
+        ? [...witnessProblems(events, condition), ...onceProblems(events, condition, plan.settings)]
+        : [],
     requests: countsOf(measured, events.services),
     metrics: metricsOf(events, measured, { plan, services }),
     segmentsUs: segmentMeans(answered, services),
@@ -36,6 +40,7 @@ export function summariseRun(events: RunEvents, plan: Plan): RunSummary {
     distribution: distributionOf(latenciesOf(measured, plan)),
     errors: errorsOf(measured),
     workers: workersOf(events, measured, plan.settings.messageTimeoutMs),
+    coordinator: coordinatorOf(events, measured),
     edges: lastWires(events, "end").map(({ edge, connections, sent, received }) => ({ edge, connections, sent, received })),
   };
 }

@@ -11,7 +11,9 @@ export function witnessProblems(events: RunEvents, condition: Condition): readon
   const sent = events.requests.filter(({ outcome }) => outcome !== "dropped");
   if (sent.length === 0) return ["no request was sent"];
   const problems = [...edgeProblems(events, sent), ...unseenAnswers(events, sent), ...peerProblems(events, condition)];
-  return condition.faults.length > 0 ? problems : [...problems, ...countProblems(events, sent, condition)];
+  return condition.faults.length > 0 || condition.coordinator !== undefined
+    ? problems
+    : [...problems, ...countProblems(events, sent, condition)];
 }
 
 /** Each edge carried at least the payloads that its requests and answers claim. */

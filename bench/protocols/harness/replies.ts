@@ -1,6 +1,11 @@
 import type { AgentStarted } from "../processes/tasks.js";
 
-/** Where an agent listens, as its process says. */
+/** What processes of a run send, and what is wrong with it. */
+
+export function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
+  return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
+}
+
 export function portOf({ ports }: AgentStarted, agent: string): number {
   const port: unknown = ports?.[agent];
   if (typeof port !== "number" || !Number.isInteger(port) || port <= 0)
@@ -8,7 +13,6 @@ export function portOf({ ports }: AgentStarted, agent: string): number {
   return port;
 }
 
-/** What to do about a port that is taken. */
 export function portProblem(thrown: unknown): Error {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const port = /EADDRINUSE[^\n]*:(\d+)/.exec(text)?.[1];
