@@ -62,12 +62,22 @@ export interface ConditionChoice {
   readonly inFlight: number;
   /** Numbers of agents, each a condition of its own under the first load; none: that of the settings. */
   readonly agents?: readonly number[];
+  /** One more condition for each of these. */
+  readonly disturb?: readonly NonNullable<Condition["disturb"]>[];
   /** One more condition for each list. */
   readonly faults: readonly { readonly name: string; readonly planned: readonly PlannedFault[] }[];
 }
 
 /** Each load without faults, then the first load with each set of faults. */
-export function planConditions({ clients, rates, arrivals, inFlight, agents = [], faults }: ConditionChoice): Condition[] {
+export function planConditions({
+  clients,
+  rates,
+  arrivals,
+  inFlight,
+  agents = [],
+  disturb = [],
+  faults,
+}: ConditionChoice): Condition[] {
   const loads: Condition[] =
     rates.length === 0
       ? [{ id: `closed-${clients}`, load: { loop: "closed", clients }, faults: [] }]
@@ -83,11 +93,12 @@ export function planConditions({ clients, rates, arrivals, inFlight, agents = []
   return [
     ...loads,
     ...sizes,
+    ...disturb.map((each) => ({ ...first, id: `${first.id} ${each.kind} ${each.count}`, disturb: each })),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];
 }
 
-export function makePlan({ scenario, mode, settings, arms, conditions }: PlanParts): Plan {
+export function makePlan({ scenario, mode, settings, arms, conditions, questions }: PlanParts): Plan {
   return {
     schema: SCHEMA_VERSION,
     scenario: scenario.name,
@@ -98,6 +109,7 @@ export function makePlan({ scenario, mode, settings, arms, conditions }: PlanPar
     runs: planRuns(settings, arms, conditions),
     primary: scenario.primary,
     marginUs: scenario.marginUs,
+    ...(questions === undefined ? {} : { questions }),
     sharedProcesses: [settings, ...conditions].some(({ agents = 0 }) => agents > MAX_AGENT_PROCESSES),
   };
 }

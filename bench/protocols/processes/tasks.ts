@@ -133,6 +133,6 @@ export interface PhaseDone {
 
 /** The settings that every process of an arm must use alike; compared between arms. */
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
-  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
-  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, seeded: seed >= 0 };
+  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, budgetMs = null } = settings;
+  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, budgetMs, seeded: seed >= 0 };
 }

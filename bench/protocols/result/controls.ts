@@ -14,7 +14,10 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter(({ faults, ofCapacity = 0 }) => faults.length === 0 && ofCapacity <= MOST_OF_CAPACITY)
+          .filter(
+            ({ faults, disturb, ofCapacity = 0 }) =>
+              faults.length === 0 && disturb === undefined && ofCapacity <= MOST_OF_CAPACITY,
+          )
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
 }
