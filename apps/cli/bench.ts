@@ -24,9 +24,12 @@ import {
   type Settings,
   scenarios,
   scheduleFaults,
+  TEAM_PROMPTS,
+  teamData,
 } from "../../bench/protocols/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
+import { type DocqaOptions, type DocqaParts, docqaParts } from "./bench-docqa.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
 import { chosenSettings, killedCoordinator, type SettingOptions } from "./bench-settings.js";
@@ -37,7 +40,7 @@ import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
 import { formatElapsed, startProgress } from "./progress.js";
 
-interface ScenarioOptions extends ModelOptions, SettingOptions {
+interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOptions {
   readonly output: Format;
   readonly protocols?: readonly string[];
   readonly impl: Plan["arms"][number]["implementation"][];
@@ -91,8 +94,9 @@ export function benchScenario(name: string) {
     if (scenario === undefined) throw usageError(`there is no scenario ${name}`);
     const output = createOutput(options.output);
     const folder = options.out ?? FOLDER;
-    const entries = scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined;
-    const plan = planOf(scenario, options, { entries });
+    const docqa = scenario.dispatch === "named" ? docqaParts(options, options.seed ?? SEED) : undefined;
+    const entries = docqa?.entries ?? (scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined);
+    const plan = planOf(scenario, options, { entries, docqa });
     const model = modelOf(options, scenario);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
@@ -111,9 +115,10 @@ export function benchScenario(name: string) {
         force: options.force === true,
         resume: options.resume === true,
         basePort: options.basePort,
+        ...(docqa === undefined ? {} : { dataFor: teamData }),
         inputs: [
           ...(model.kind === "recorded" ? [inputOf("recording", model.file)] : []),
-          ...promptsOf(scenario, model.kind).map(promptInput),
+          ...(docqa === undefined ? promptsOf(scenario, model.kind) : Object.values(TEAM_PROMPTS)).map(promptInput),
         ],
         versions: officialVersions(official),
         programsOf: officialPrograms,
@@ -123,7 +128,7 @@ export function benchScenario(name: string) {
         // A folder that is gone on with has its loads in its plan.
         if (bench.resume === true || !needsCapacity(options.rate ?? [])) return runBench(bench);
         const capacityPerS = await measureCapacity(scenario, bench);
-        return runBench({ ...bench, plan: planOf(scenario, options, { entries, capacityPerS }) });
+        return runBench({ ...bench, plan: planOf(scenario, options, { entries, docqa, capacityPerS }) });
       });
     } finally {
       progress.stop();
@@ -156,14 +161,19 @@ function progressText({ done, runs, remainingMs }: BenchProgress): string {
 
 interface PlanFacts {
   readonly entries: QueueEntries | undefined;
+  readonly docqa?: DocqaParts | undefined;
   /** Before it is measured, any number will do: the plan is made again afterwards. */
   readonly capacityPerS?: number;
 }
 
-function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacityPerS = 1 }: PlanFacts): Plan {
+function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, capacityPerS = 1 }: PlanFacts): Plan {
   const sizes = options.quick === true ? scenario.quick : scenario.full;
   const [workers = scenario.agents, ...sizesToCompare] = options.workers ?? [];
-  const agents = limited(options.workers === undefined ? "--agents" : "--workers", options.agents ?? workers, MAX_AGENTS);
+  const agents = limited(
+    options.workers === undefined ? "--agents" : "--workers",
+    docqa?.agents ?? options.agents ?? workers,
+    MAX_AGENTS,
+  );
   const settings: Settings = {
     runs: options.runs ?? sizes.runs,
     warmUpMs: options.warmUp ?? sizes.warmUpMs,
@@ -172,6 +182,9 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
     seed: options.seed ?? SEED,
     agents,
     dispatch: scenario.dispatch,
+    ...(scenario.topology === undefined ? {} : { topology: scenario.topology }),
+    ...(scenario.behaviour === undefined ? {} : { behaviour: scenario.behaviour }),
+    ...(docqa === undefined ? {} : { budgetMs: docqa.budgetMs }),
     payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
     ...LIMITS,
@@ -190,10 +203,11 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
     rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,
+    disturb: docqa?.disturb ?? [],
     faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
-  return makePlan({ scenario, mode, settings, arms, conditions });
+  return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions });
 }
 
 function entriesOf({ quick, full, prompts }: Scenario, options: ScenarioOptions): QueueEntries {

@@ -1,5 +1,6 @@
 /** ProtocolBench: scenarios over every protocol, in processes of their own, with results that anybody can compute again. */
 
+export * from "./docqa/index.js";
 export type { EntrySource } from "./entries/entry.js";
 export { readEntries } from "./entries/read-entries.js";
 export { scheduleFaults } from "./faults/schedule.js";

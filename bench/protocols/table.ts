@@ -1,4 +1,5 @@
 import { renderTable, short } from "../harness/table.js";
+import { docqaSummary } from "./docqa/result/docqa-tables.js";
 import type { ArmChange } from "./folder/compare.js";
 import { type ArmSummary, type BenchResult, type Estimate, protectionText } from "./result/index.js";
 
@@ -13,6 +14,8 @@ export function renderResult(result: BenchResult): string {
   const tables = plan.conditions.map(
     ({ id }) => `${plan.scenario}, ${id}\n${renderArms(result.arms.filter(({ condition }) => condition === id))}`,
   );
+  const answers = result.docqa === undefined ? undefined : docqaSummary(result.docqa, plan);
+  if (answers !== undefined) tables.unshift(`${plan.scenario}, ${answers.title}\n${renderTable(answers.head, answers.rows)}`);
   return [`status: ${status}`, ...marks.map((mark) => `! ${mark}`), "", ...judged, "", tables.join("\n\n"), ""].join("\n");
 }
 

@@ -51,6 +51,21 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
         )
         .addOption(hostsOption()),
   },
+  docqa: {
+    about: "teams of 2, 4 or 8 agents answer questions about documents: how often they are right, and what their messages cost",
+    answers: "null",
+    addLoad: (command) =>
+      command
+        .addOption(
+          countList("--levels <list>", "levels of questions: 1, 2 and 3, with teams of 2, 4 and 8 agents (default: all)"),
+        )
+        .option("--questions <number>", "questions of each level (default: 12; with --quick 2)", parseCount)
+        .option("--budget <seconds>", "how long a team may take for a question (default: 20; with --quick 8)", parseSeconds)
+        .option("--clients <number>", "questions that are asked at a time (default: 1)", parseCount)
+        .option("--drop <number>", "one more condition in which so many messages of each question are lost", parseCount)
+        .option("--late <number>", "one more condition in which so many come after the answer", parseCount)
+        .option("--reorder <number>", "one more condition in which so many change places with the next", parseCount),
+  },
 };
 
 const EXAMPLES = `
@@ -63,6 +78,7 @@ Examples:
   koine bench streaming-queue --rate 10%,50%,90%,120% --out load
   koine bench streaming-queue --workers 4,8,16,32,256 --out scale
   koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
+  koine bench docqa --quick --protocols a2a,acp --drop 1
   koine bench verify results                          compute every number again from the events
   koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption

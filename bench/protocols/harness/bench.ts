@@ -25,6 +25,7 @@ import {
   type BenchEvent,
   type BenchEventOf,
   type BenchResult,
+  type Condition,
   type Manifest,
   type ManifestInput,
   type Plan,
@@ -51,6 +52,8 @@ export interface BenchOptions {
   readonly entries?: EntrySource | undefined;
   /** What the behaviour of the agents is given, in scenarios with one. Must be cloneable. */
   readonly data?: unknown;
+  /** The same, where it depends on the plan of the folder and on the condition. */
+  dataFor?(plan: Plan, condition: Condition): unknown;
   readonly files: ProgramFiles;
   readonly koine: string;
   readonly signal: AbortSignal;
@@ -231,7 +234,7 @@ function executeOne(
       settings: { ...plan.settings, requests, agents: condition.agents ?? plan.settings.agents },
       model: seeded(options.model, planned.seed),
       entries: options.entries,
-      data: options.data,
+      data: options.dataFor?.(plan, condition) ?? options.data,
       files: options.files,
       programs: arm.implementation === "official" ? options.programsOf?.(arm) : undefined,
       basePort: options.basePort,

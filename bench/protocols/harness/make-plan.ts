@@ -64,6 +64,8 @@ export interface ConditionChoice {
   readonly agents?: readonly number[];
   /** One more condition in which the coordinator is killed. */
   readonly coordinator?: Condition["coordinator"];
+  /** One more condition for each of these. */
+  readonly disturb?: readonly NonNullable<Condition["disturb"]>[];
   /** One more condition for each list. */
   readonly faults: readonly { readonly name: string; readonly planned: readonly PlannedFault[] }[];
 }
@@ -75,6 +77,7 @@ export function planConditions({
   arrivals,
   inFlight,
   agents = [],
+  disturb = [],
   faults,
   coordinator,
 }: ConditionChoice): Condition[] {
@@ -96,11 +99,12 @@ export function planConditions({
     ...(coordinator === undefined
       ? []
       : [{ ...first, id: `${first.id} coordinator killed at ${coordinator.killAt}`, coordinator }]),
+    ...disturb.map((each) => ({ ...first, id: `${first.id} ${each.kind} ${each.count}`, disturb: each })),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];
 }
 
-export function makePlan({ scenario, mode, settings, arms, conditions }: PlanParts): Plan {
+export function makePlan({ scenario, mode, settings, arms, conditions, questions }: PlanParts): Plan {
   return {
     schema: SCHEMA_VERSION,
     scenario: scenario.name,
@@ -111,6 +115,7 @@ export function makePlan({ scenario, mode, settings, arms, conditions }: PlanPar
     runs: planRuns(settings, arms, conditions),
     primary: scenario.primary,
     marginUs: scenario.marginUs,
+    ...(questions === undefined ? {} : { questions }),
     sharedProcesses: [settings, ...conditions].some(({ agents = 0 }) => agents > MAX_AGENT_PROCESSES),
   };
 }

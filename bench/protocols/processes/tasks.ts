@@ -137,6 +137,8 @@ export interface PhaseDone {
 
 /** The settings that every process of an arm must use alike; compared between arms. */
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
-  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts = 1 } = settings;
-  return { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
+  const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
+  const { hosts = 1, budgetMs = null } = settings;
+  const limits = { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, budgetMs };
+  return { ...limits, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
 }

@@ -3,6 +3,7 @@ import type { BenchResult, Comparison, Manifest } from "../result/index.js";
 import { conclusionOf } from "../statistics/index.js";
 import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
 import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
+import { docqaPanels } from "./docqa-panels.js";
 import { paperPanels } from "./paper-tables.js";
 import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import * as tables from "./tables.js";
@@ -40,6 +41,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
     id: `condition-${index + 1}`,
     title: conditionTitle(view.condition),
     panels: [
+      ...docqaPanels(result, view.condition.id, index + 1),
       ...panelsOf(view, index + 1, result.plan.marginUs),
       ...(result.plan.settings.dispatch === "queue" ? queuePanels(view, index + 1) : []),
     ],

@@ -20,8 +20,9 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
 }
 
 /** Why controls say nothing under a condition; undefined where they are judged. */
-export function whyNotJudged({ faults, coordinator, ofCapacity = 0 }: Condition): string | undefined {
-  if (faults.length > 0 || coordinator !== undefined) return "not judged: what a fault meets differs from run to run";
+export function whyNotJudged({ faults, coordinator, disturb, ofCapacity = 0 }: Condition): string | undefined {
+  if (faults.length > 0 || coordinator !== undefined || disturb !== undefined)
+    return "not judged: what a fault meets differs from run to run";
   return ofCapacity > MOST_OF_CAPACITY
     ? `not judged: above ${100 * MOST_OF_CAPACITY} % of the capacity the queue grows by itself`
     : undefined;

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { PLANNED_QUESTION } from "../docqa/plan/planned-question.js";
+import { DISTURBANCES } from "../docqa/team/disturbances.js";
 
 /** Version of the events and of the result file. Raised when a member changes its meaning, or a required one is added. */
 export const SCHEMA_VERSION = 2;
@@ -46,6 +48,8 @@ export const CONDITION = z.strictObject({
   agents: count.min(1).optional(),
   /** The coordinator is killed after so many answered entries, and started again. */
   coordinator: z.strictObject({ killAt: count.min(1), downForMs: z.number().nonnegative() }).optional(),
+  /** Messages between agents that do not arrive as they were sent, in each question. */
+  disturb: z.strictObject({ kind: z.enum(DISTURBANCES), count: count.min(1) }).optional(),
   /** The offered load as a share of the measured capacity, where it was chosen so. */
   ofCapacity: z.number().positive().optional(),
 });
@@ -114,6 +118,8 @@ export const SETTINGS = z.strictObject({
   model: z.enum(["null", "scripted", "recorded", "live"]),
   connectTimeoutMs: z.number().positive(),
   messageTimeoutMs: z.number().positive(),
+  /** How long agents may work together on a request, in a scenario where they do. */
+  budgetMs: z.number().positive().optional(),
   /** Retries by the caller, which is the only owner of retries. */
   retries: count,
   backoffMs: z.number().nonnegative(),
@@ -137,6 +143,8 @@ export const PLAN = z.strictObject({
   primary: name,
   /** Two arms whose difference is within this many microseconds are called equal. */
   marginUs: z.number().positive(),
+  /** The questions that are asked, each with its team, in a scenario that has them. */
+  questions: z.array(PLANNED_QUESTION).optional(),
   /** Whether several agents share a process (above 32 agents). */
   sharedProcesses: z.boolean(),
 });

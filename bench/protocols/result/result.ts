@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DOCQA } from "../docqa/result/docqa-result.js";
 import { PLAN, SCHEMA_VERSION } from "./plan.js";
 
 /** The result file. Every number in it is computed from the events by `summarise`; reports are computed from it alone. */
@@ -234,6 +235,8 @@ export const RESULT = z.strictObject({
   runs: z.array(RUN_SUMMARY),
   arms: z.array(ARM_SUMMARY),
   comparisons: z.array(COMPARISON),
+  /** What teams achieved, in a scenario with questions. */
+  docqa: DOCQA.optional(),
 });
 export type BenchResult = z.infer<typeof RESULT>;
 

@@ -1,3 +1,4 @@
+import { summariseDocqa } from "../docqa/result/summarise-docqa.js";
 import { isValid, summariseArms } from "./arm-summary.js";
 import { checksOf } from "./checks.js";
 import { compareArms } from "./compare-arms.js";
@@ -16,6 +17,7 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
   const checks = checksOf(plan, measured.runs, runs);
   const arms = summariseArms(plan, runs, measured.runs);
   const controls = controlsOf(plan, measured.runs);
+  const docqa = summariseDocqa(plan, measured.runs);
   const failed = [...Object.values(checks), ...controls].filter(({ passed }) => !passed);
   const partial = plan.runs.length > runs.filter(({ status }) => status === "complete").length;
   return {
@@ -29,6 +31,7 @@ export function summarise(events: Iterable<BenchEvent>): BenchResult {
     runs,
     arms: [...arms],
     comparisons: [...compareArms(plan, arms)],
+    ...(docqa === undefined ? {} : { docqa }),
   };
 }
 

@@ -1,3 +1,4 @@
 // One line per scenario, nothing else in this file.
+export { docqa } from "./docqa.js";
 export { echo } from "./echo.js";
 export { streamingQueue } from "./streaming-queue.js";

@@ -37,4 +37,5 @@ export interface PlanParts {
   readonly settings: Settings;
   readonly arms: readonly Arm[];
   readonly conditions: readonly Condition[];
+  readonly questions?: Plan["questions"];
 }

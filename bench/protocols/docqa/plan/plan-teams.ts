@@ -1,13 +1,7 @@
 import { askQuestions, type Question, type QuestionChoice } from "../data/questions.js";
 import { makeWorld } from "../data/world.js";
 import { analyseByRule, compileTeam } from "./compile-team.js";
-import type { Team } from "./manifest.js";
-
-/** A question and the team that answers it. */
-export interface PlannedQuestion {
-  readonly question: Question;
-  readonly team: Team;
-}
+import type { PlannedQuestion } from "./planned-question.js";
 
 export const RULE_PLANNER = "rule";
 
@@ -19,7 +13,7 @@ export function questionsOf(choice: QuestionChoice): readonly Question[] {
 /** Teams by rule: the same for the same questions, on any machine. */
 export function planByRule(questions: readonly Question[], seed: number): readonly PlannedQuestion[] {
   return questions.map((question) => ({
-    question,
+    ...question,
     team: compileTeam(question, analyseByRule(question), { planner: RULE_PLANNER, seed }),
   }));
 }

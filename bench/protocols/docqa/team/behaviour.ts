@@ -1,30 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { z } from "zod";
-import type { Behaviour, BehaviourContext, ReceivedMessage } from "../../behaviours/behaviour.js";
+import type { Behaviour, BehaviourContext, Peers, ReceivedMessage } from "../../behaviours/behaviour.js";
 import { numbered } from "../../payload.js";
 import { writeDocuments } from "../data/documents.js";
 import { makeWorld } from "../data/world.js";
-import { TEAM, type TeamStep } from "../plan/manifest.js";
+import type { TeamStep } from "../plan/manifest.js";
 import { finalPrompt } from "../prompts.js";
+import { confineProblem } from "../tools/confine.js";
 import { ToolError } from "../tools/tool.js";
 import { Toolbox } from "../tools/toolbox.js";
 import { Conversation } from "./conversation.js";
-import { DISTURBANCES, isDisturbed, isSeveral } from "./disturb.js";
+import { isDisturbed, isSeveral } from "./disturb.js";
 import { readMessage, type TeamMessage } from "./message.js";
 import { StepNotes } from "./step-notes.js";
 import { takeStep } from "./take-step.js";
-
-/** What the agents of this scenario are given: the same in all arms. */
-export const TEAM_DATA = z.strictObject({
-  worldSeed: z.number().int().nonnegative(),
-  teams: z.array(z.strictObject({ team: TEAM, given: z.record(z.string(), z.string()) })),
-  /** How long a team may take for a question. */
-  budgetMs: z.number().positive(),
-  disturb: z
-    .strictObject({ kind: z.enum(DISTURBANCES), count: z.number().int().min(1), seed: z.number().int().nonnegative() })
-    .optional(),
-});
-export type TeamData = z.infer<typeof TEAM_DATA>;
+import { TEAM_DATA, type TeamData } from "./team-data.js";
 
 /** The answer of a team that has not found one in time. */
 export const NO_ANSWER = "unknown";
@@ -36,7 +25,10 @@ const MAX_CONVERSATIONS = 10_000;
 
 /** One agent of a team: takes its steps when it knows enough, and sends what it finds to those that need it. */
 export function teamBehaviour(context: BehaviourContext): Behaviour {
-  return new Member(context, TEAM_DATA.parse(context.data));
+  const data = TEAM_DATA.parse(context.data);
+  // Asked before anything is measured: it takes a moment.
+  if (data.teams.some(({ team }) => team.required_tools.includes("run_code"))) confineProblem();
+  return new Member(context, data);
 }
 
 type Task = TeamData["teams"][number];
@@ -65,6 +57,16 @@ class Member implements Behaviour {
     this.#tasks = new Map(data.teams.map((task) => [task.team.task_id, task]));
     this.#toolbox = new Toolbox(writeDocuments(makeWorld(data.worldSeed)));
     this.#notes = new StepNotes(context);
+  }
+
+  /** Connects ahead to those that it will send to, as soon as they listen. */
+  started(): void {
+    const { name, peers } = this.#context;
+    const flows = [...this.#tasks.values()].flatMap(({ team: { workflow } }) => [
+      ...workflow.message_flow,
+      ...workflow.start.map((to) => ({ from: workflow.final, to })),
+    ]);
+    for (const to of new Set(flows.filter(({ from }) => from === name).map((flow) => flow.to))) void connect(peers, to);
   }
 
   async handle({ text, seq }: ReceivedMessage): Promise<string> {
@@ -200,4 +202,17 @@ class Member implements Behaviour {
   async #send(to: string, message: PeerMessage): Promise<void> {
     await this.#context.peers.send(to, JSON.stringify(message), { seq: message.asked });
   }
+}
+
+const CONNECT_TRIES = 50;
+const CONNECT_PAUSE_MS = 100;
+
+/** A peer may not listen yet. Whoever cannot be reached is tried again with the first message. */
+async function connect(peers: Peers, to: string): Promise<void> {
+  for (let left = CONNECT_TRIES; left > 0; left--)
+    try {
+      return await peers.connect(to);
+    } catch {
+      await pause(CONNECT_PAUSE_MS, undefined, { ref: false });
+    }
 }

@@ -1,10 +1,7 @@
 import { chance } from "../../../harness/chance.js";
 import type { Team } from "../plan/manifest.js";
+import type { Disturbance } from "./disturbances.js";
 import type { TeamMessage } from "./message.js";
-
-/** What happens to messages between agents that were acknowledged: lost, delivered after the answer, or delivered after the next one. */
-export const DISTURBANCES = ["drop", "late", "reorder"] as const;
-export type Disturbance = (typeof DISTURBANCES)[number];
 
 /** How many messages of each question are disturbed, and how. */
 export interface Disturbances {

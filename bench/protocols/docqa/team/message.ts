@@ -3,8 +3,8 @@ import { z } from "zod";
 /** The longest message between agents. */
 const MAX_CHARS = 64 * 1024;
 
-const value = z.union([z.string().max(4_000), z.array(z.string().max(4_000)).max(100)]);
-export type FactValue = z.infer<typeof value>;
+export const FACT_VALUE = z.union([z.string().max(4_000), z.array(z.string().max(4_000)).max(100)]);
+export type FactValue = z.infer<typeof FACT_VALUE>;
 
 /** What agents say to each other. */
 const MESSAGE = z.discriminatedUnion("kind", [
@@ -19,7 +19,7 @@ const MESSAGE = z.discriminatedUnion("kind", [
     asked: z.number().int(),
     from: z.string().max(20),
     fact: z.string().max(20),
-    value,
+    value: FACT_VALUE,
     /** Which of several messages about this fact, from 0. */
     n: z.number().int().min(0),
     /** No more of this fact will come. */

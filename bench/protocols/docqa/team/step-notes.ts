@@ -1,10 +1,12 @@
 import type { BehaviourContext } from "../../behaviours/behaviour.js";
 import type { Conversation } from "./conversation.js";
-import type { FactValue, TeamMessage } from "./message.js";
+import type { TeamMessage } from "./message.js";
 import type { CallRecord } from "./take-step.js";
 
 /** Of a text that is kept in the memory. */
 const KEPT_CHARS = 500;
+/** Of an answer: a longer one is judged as none. */
+const ANSWER_CHARS = 4_000;
 /** A rule of thumb, the same in all arms: no tokenizer of a model is asked. */
 const CHARS_PER_TOKEN = 4;
 
@@ -59,17 +61,15 @@ export class StepNotes {
   received(message: Exclude<TeamMessage, { kind: "question" }>, bytes: number, delivery: Delivery): void {
     const { asked, from, kind } = message;
     const content =
-      kind === "fact" ? { fact: message.fact, value: shown(message.value), n: message.n } : { fact: "start", value: "", n: 0 };
+      kind === "fact"
+        ? { fact: message.fact, value: JSON.stringify(message.value), n: message.n, last: message.last }
+        : { fact: "start", value: "null", n: 0, last: true };
     this.#context.note("message", { seq: asked, about: from, values: { ...content, bytes, delivery } });
   }
 
   answer(taskId: string, asked: number, text: string): void {
-    this.#context.note("answer", { seq: asked, values: { task_id: taskId, text: kept(text) } });
+    this.#context.note("answer", { seq: asked, values: { task_id: taskId, text: text.slice(0, ANSWER_CHARS) } });
   }
-}
-
-function shown(value: FactValue): string {
-  return kept([value].flat().join(", "));
 }
 
 function kept(text: string): string {

@@ -13,7 +13,7 @@ export interface CallRecord {
 }
 
 export interface StepTools {
-  readonly toolbox: Toolbox;
+  readonly toolbox: Pick<Toolbox, "call">;
   readonly complete: Complete;
   readonly signal: AbortSignal;
   record(call: CallRecord): void;

@@ -4,7 +4,8 @@ import { LEVELS } from "../data/questions.js";
 import { judge } from "../judge/judge.js";
 import { planByRule, questionsOf } from "../plan/plan-teams.js";
 import { confineProblem } from "../tools/confine.js";
-import { NO_ANSWER, type TeamData, teamBehaviour } from "./behaviour.js";
+import { NO_ANSWER, teamBehaviour } from "./behaviour.js";
+import type { TeamData } from "./team-data.js";
 
 const LONG = 120_000;
 const SEED = 9;
@@ -21,7 +22,7 @@ interface Noted {
 function network(more: Partial<TeamData> = {}) {
   const data: TeamData = {
     worldSeed: SEED,
-    teams: planned.map(({ question, team }) => ({ team, given: question.given })),
+    teams: planned.map(({ team, given }) => ({ team, given })),
     budgetMs: 60_000,
     ...more,
   };
@@ -68,7 +69,7 @@ const scoreOf = async (more: Partial<TeamData> = {}): Promise<number> => {
   const { ask } = network(more);
   const answers = await Promise.all(planned.map((_, index) => ask(index)));
   return planned.filter(
-    ({ question }, index) => judge(question.answer, { answer: answers[index], planned: 1, completed: 1, flawed: 0 }).is_correct,
+    ({ answer }, index) => judge(answer, { answer: answers[index], planned: 1, completed: 1, flawed: 0 }).is_correct,
   ).length;
 };
 
@@ -79,7 +80,7 @@ describe("a team", { timeout: LONG }, () => {
 
   it("keeps every step, tool call and message, with the agents of the plan", async () => {
     const { ask, notes } = network();
-    const at = planned.findIndex(({ question }) => question.kind === "bill");
+    const at = planned.findIndex(({ kind }) => kind === "bill");
     await ask(at);
     const steps = notes
       .filter(({ kind }) => kind === "step")
@@ -105,7 +106,7 @@ describe("a team", { timeout: LONG }, () => {
       "agent-4 notice 1",
       "agent-4 notice 2",
     ]);
-    expect(notes.find(({ kind }) => kind === "answer")?.values["text"]).toBe(planned[at]?.question.answer);
+    expect(notes.find(({ kind }) => kind === "answer")?.values["text"]).toBe(planned[at]?.answer);
   });
 
   it("answers none if one message of each question is lost", async () => {
@@ -118,7 +119,7 @@ describe("a team", { timeout: LONG }, () => {
 
   it("is wrong where the order of messages decides, if they come in another", async () => {
     const { ask } = network({ disturb: { kind: "reorder", count: 1, seed: 1 } });
-    for (const [index, { question }] of planned.entries()) {
+    for (const [index, question] of planned.entries()) {
       const ordered = ["bill", "spread", "total"].includes(question.kind);
       const answer = await ask(index);
       if (ordered) expect(answer).not.toBe(question.answer);
