@@ -2,15 +2,11 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { agent, connect, type Server, serve } from "../../src/index.js";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DevChain } from "../../src/protocols/sage/node/dev-chain.js";
 import { type LocalIdentity, writeNewIdentity } from "../../src/security/identity/index.js";
-import { createReplayGuard } from "../../src/security/replay/index.js";
-import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
-import { Watermark } from "../helpers/watermark.js";
+import { type Sightings, Watermark } from "../helpers/watermark.js";
 import { chainRegistry, newAgent, register, startDevChain, type TestRegistry } from "../sage/registries.js";
-import { PROTOCOLS } from "../sage/world.js";
 import { endWatched, startWatched } from "../watermark/start.js";
 
 /** A gateway between two agents that seal: its memory and its files are searched for what they say. In clear the same search finds it. */
@@ -27,11 +23,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "koine-sage-watermark-"));
   await chmod(folder, 0o700);
 });
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-  await endWatched();
-});
+afterEach(endWatched);
 afterAll(async () => {
   await registries?.close();
   await chain?.stop();
@@ -44,61 +36,73 @@ async function registered(): Promise<LocalIdentity> {
   return identity;
 }
 
-/** It becomes a task, which a gateway that owns tasks stores. */
-const echo = agent({
-  name: "desk",
-  description: "repeats",
-  async *handle(message, task) {
-    yield task.working();
-    return `heard ${message.text}`;
-  },
-});
-
+/** Where the mark was found. */
 interface Found {
-  readonly memory: readonly string[];
-  readonly store: readonly string[];
+  readonly caller: readonly string[];
+  readonly agent: readonly string[];
+  readonly gateway: { readonly [where in "memory" | "store" | "capture" | "log"]: readonly string[] };
 }
 
-/** What a gateway holds after a message and its answer passed it. */
+/** A file with the identity, which a process opens. */
+async function fileOf(home: string, name: string, identity: LocalIdentity): Promise<string> {
+  const path = join(home, `${name}.json`);
+  await writeNewIdentity(path, identity);
+  return path;
+}
+
+/** What three processes hold after a message and its answer passed the gateway, and the task was read through it. */
 async function held(mode: "adopt" | "relay", isSealed: boolean): Promise<Found> {
   const mark = new Watermark(`mark-${randomBytes(12).toString("hex")}`);
+  const home = await mkdtemp(join(folder, "run-"));
   const [ann, middle, desk] = [await registered(), await registered(), await registered()];
   const [, , registry = ""] = registries.registry.id.split(":");
   const onChain = { rpc: chain.rpc, registry };
-  const server: Server = await serve(echo, {
-    ...{ protocols: PROTOCOLS, identity: desk, port: 0, settings: { sage: { ...onChain, relays: middle.did } } },
-    // What a gateway brings is as old as its author's signature, and may be from before the start of this server.
-    replay: createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 }),
+  const agent = await startWatched("test/sage/processes/desk.ts", {
+    ...{ identity: await fileOf(home, "desk", desk), relays: middle.did },
+    ...onChain,
   });
-  closing.push(() => server.close());
-  const home = await mkdtemp(join(folder, "run-"));
-  const [identity, store] = [join(home, "identity.json"), join(home, "tasks.sqlite")];
-  await writeNewIdentity(identity, middle);
+  const [identity, store, capture] = [await fileOf(home, "gateway", middle), join(home, "tasks.sqlite"), join(home, "capture")];
   const pin = isSealed ? "sage" : "a2a";
-  const facts = { upstream: server.url, pin, mode, identity, store, ...onChain, ...(isSealed ? { peer: desk.did } : {}) };
-  const gateway = await startWatched("test/sage/processes/gateway.ts", facts);
-  const settings = { sage: { ...onChain, peer: desk.did, gateway: middle.did } };
-  const caller = isSealed ? { identity: ann, settings } : {};
-  const peer = await connect(gateway.ready, { protocols: PROTOCOLS, pin, ...caller });
-  closing.push(() => peer.close());
-  expect(await peer.ask(mark.text)).toBe(`heard ${mark.text}`);
+  const gateway = await startWatched("test/sage/processes/gateway.ts", {
+    ...{ upstream: agent.ready, pin, mode, identity, store },
+    ...{ ...onChain, ...(isSealed ? { peer: desk.did } : {}) },
+  });
+  const own = { identity: await fileOf(home, "caller", ann), ...onChain, peer: desk.did, gateway: middle.did };
+  const facts = { url: gateway.ready, pin, ...(isSealed ? { sealed: own } : {}) };
+  const caller = await startWatched("test/sage/processes/caller.ts", facts);
+  const length = `heard ${mark.text}`.length;
+  expect(await caller.ask(`say ${mark.text}`)).toBe(`answered ${length},${length}`);
+  expect(await agent.ask("heard")).toBe("heard 1");
   const memory = await mark.inMemory(gateway.pid);
-  expect(memory.bytes).toBeGreaterThan(LEAST_MEMORY);
+  expect(await gateway.ask(`capture ${capture}`)).toBe("captured");
+  const ends = { caller: await mark.inMemory(caller.pid), agent: await mark.inMemory(agent.pid) };
+  for (const { bytes } of [memory, ends.caller, ends.agent]) expect(bytes).toBeGreaterThan(LEAST_MEMORY);
   const files = (await readdir(home)).filter((name) => name.startsWith("tasks.sqlite")).map((name) => join(home, name));
   expect(files.length).toBeGreaterThan(0);
-  return { memory: [...memory.forms], store: [...(await mark.inFiles(files)).forms] };
+  const formsIn = async (found: Promise<Sightings>): Promise<readonly string[]> => [...(await found).forms];
+  return {
+    caller: [...ends.caller.forms],
+    agent: [...ends.agent.forms],
+    gateway: {
+      memory: [...memory.forms],
+      store: await formsIn(mark.inFiles(files)),
+      capture: await formsIn(mark.inFiles([capture])),
+      log: [...mark.inText(gateway.log.join("\n")).forms],
+    },
+  };
 }
 
-test.each(["adopt", "relay"] as const)(
-  "a gateway that is to %s holds what passes in clear: the search finds it",
-  async (mode) => {
-    const { memory, store } = await held(mode, false);
-    expect(memory).toContain("utf-8");
+describe.each(["adopt", "relay"] as const)("a gateway that is to %s", (mode) => {
+  test("holds what passes in clear: the search finds it", { timeout: 180_000 }, async () => {
+    const { caller, agent, gateway } = await held(mode, false);
+    for (const forms of [caller, agent, gateway.memory, gateway.capture]) expect(forms).toContain("utf-8");
     // Only a gateway that owns the tasks stores them.
-    expect(store).toEqual(mode === "adopt" ? ["utf-8"] : []);
-  },
-);
+    expect(gateway.store).toEqual(mode === "adopt" ? ["utf-8"] : []);
+  });
 
-test("a gateway that is to relay holds nothing readable of what is sealed", async () => {
-  expect(await held("relay", true)).toEqual({ memory: [], store: [] });
+  test("holds nothing readable of what is sealed, though both ends do", { timeout: 180_000 }, async () => {
+    const { caller, agent, gateway } = await held(mode, true);
+    for (const forms of [caller, agent]) expect(forms).toContain("utf-8");
+    expect(gateway).toEqual({ memory: [], store: [], capture: [], log: [] });
+  });
 });
