@@ -15,6 +15,8 @@ export interface RedisServerOptions {
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
+  /** Where it writes its data: every command, in clear. */
+  readonly folder: string;
   /** Of the current process; changes with `restart`. */
   readonly pid: number;
   /** SIGKILL by default. Resolves when the process has exited. */
@@ -50,13 +52,13 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 
 class OwnRedis implements RedisServer {
   readonly port: number;
-  readonly #folder: string;
+  readonly folder: string;
   readonly #appendfsync: string;
   #process: ChildProcess | undefined;
 
   constructor(port: number, folder: string, appendfsync: string) {
     this.port = port;
-    this.#folder = folder;
+    this.folder = folder;
     this.#appendfsync = appendfsync;
     process.once("exit", this.#atExit);
   }
@@ -78,7 +80,7 @@ class OwnRedis implements RedisServer {
       ["bind", "127.0.0.1"],
       ["port", `${this.port}`],
       ["protected-mode", "yes"],
-      ["dir", this.#folder],
+      ["dir", this.folder],
       ["daemonize", "no"],
       ["save", ""],
       ["appendonly", "yes"],
@@ -102,13 +104,13 @@ class OwnRedis implements RedisServer {
   async stop(): Promise<void> {
     process.removeListener("exit", this.#atExit);
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** A test run that is aborted leaves nothing running. */
   readonly #atExit = (): void => {
     this.#process?.kill("SIGKILL");
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   };
 }
 

@@ -72,6 +72,8 @@ export interface HostParts {
   readonly model?: Maybe<LanguageModel>;
   /** Default: none; `records()` throws. */
   readonly records?: Maybe<Records>;
+  /** The records whose values are content. Default: `records`. */
+  readonly contentRecords?: Maybe<Records>;
   /** Accepts each signed message once. Default: in memory; then messages from before the start are refused. */
   readonly replay?: Maybe<ReplayGuard>;
   /** The server at which answers arrive that connections of this process expect. Default: there is none. */
@@ -156,9 +158,10 @@ export function createHost(parts: HostParts): FrontHost {
     model: parts.model,
     inbox: parts.inbox ?? agentInbox(parts, limits),
     outgoing: parts.outgoing ?? rejectOutgoing,
-    records(protocol) {
-      if (parts.records === undefined) throw new AgentError("internal", "this host has no store for records");
-      return recordsBelow(parts.records, protocol);
+    records(protocol, holding) {
+      const records = holding === "content" ? (parts.contentRecords ?? parts.records) : parts.records;
+      if (records === undefined) throw new AgentError("internal", "this host has no store for records");
+      return recordsBelow(records, protocol);
     },
     follow: parts.follow ?? rejectFollow,
     settings: (protocol) => parts.settings?.[protocol],

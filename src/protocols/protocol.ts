@@ -80,8 +80,8 @@ export interface ProtocolContext extends IdSource {
   readonly replay: ReplayGuard;
   /** The language model, if the user configured one. */
   readonly model: Maybe<LanguageModel>;
-  /** Key-value records of a protocol. A server keeps them in its task store. */
-  records(protocol: string): Records;
+  /** Key-value records of a protocol. A server keeps them in its task store, and those that hold content of messages sealed if it can. */
+  records(protocol: string, holding?: "content"): Records;
   /** The user's settings for a protocol, not yet validated. */
   settings(protocol: string): Maybe<JsonObject>;
   /** Messages that peers initiate. */

@@ -45,7 +45,7 @@ import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
-import { atRestOf } from "./at-rest.js";
+import { atRestOf, recordsIn } from "./at-rest.js";
 import type { CallerReach } from "./caller-reach.js";
 import { guardUnserved } from "./guard-unserved.js";
 import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
@@ -240,7 +240,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
     settings: options.settings,
     onFault: options.onError,
     model: options.model,
-    records: store.records,
+    ...recordsIn(store),
     largeContent: large?.howToUpload,
     replay: options.replay ?? store.replayGuard?.(limits, ids.now),
     replies: traits.replies,

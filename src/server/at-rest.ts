@@ -9,3 +9,8 @@ export function atRestOf({ sealed }: Store, { artifacts }: Pick<HostOptions, "ar
     largeParts: artifacts === undefined ? undefined : "clear",
   };
 }
+
+/** The records of a store for the protocols of a host. */
+export function recordsIn({ records, contentRecords }: Store): Pick<Store, "records" | "contentRecords"> {
+  return { records, ...(contentRecords && { contentRecords }) };
+}

@@ -164,6 +164,8 @@ export interface Store {
   readonly refusedContent?: number;
   /** Records other than tasks. They are in clear. */
   readonly records: Records;
+  /** The same records, with values that are sealed if the store is: for the content of messages. Absent: `records`. */
+  readonly contentRecords?: Records;
   /** The nonces of signed messages, shared by all users of the store and as durable as it. Absent: nothing outlives the process. */
   replayGuard?(limits: ReplayLimits, now: () => number): ReplayGuard;
   /** Throws if the store does not answer. Absent: it is in this process. */

@@ -54,8 +54,9 @@ function serve(host: Host, options: ServerOptions): Served {
   }
   const routines = new Routines(host);
   const records = recordsOf(host);
+  const contents = recordsOf(host, "content");
   const answers = (): Records => {
-    const found = records();
+    const found = contents();
     if (found === undefined) throw new AgentError("unsupported", "this host has no store for conversations");
     return found;
   };
@@ -79,7 +80,7 @@ function serve(host: Host, options: ServerOptions): Served {
     settings,
     routines,
     cardNamed,
-    answers: new AnswerCache(records, () => host.now()),
+    answers: new AnswerCache(contents, () => host.now()),
     conversations: new Conversations(host, settings, answers),
     hasStore: () => records() !== undefined,
     answerers: new Answerers({
@@ -166,11 +167,11 @@ function byName(cards: readonly Card[]) {
 }
 
 /** The record store of the host. Undefined if it has none. */
-function recordsOf(host: Host): () => Maybe<Records> {
+function recordsOf(host: Host, holding?: "content"): () => Maybe<Records> {
   let found: Maybe<Records>;
   return () => {
     try {
-      found ??= host.records("agora");
+      found ??= host.records("agora", holding);
     } catch {
       return undefined;
     }

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
-import { type Envelope, isTerminal, type Maybe, type PushConfig } from "../../envelope/index.js";
+import { type Envelope, isTerminal, type Maybe, type PushConfig, type Records } from "../../envelope/index.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
 import type { Batch, DuePush, Hold, LeaseRequest, NewTask, PushProgress, Store } from "../store.js";
 import { type SealOptions, sealOf } from "./seal-marker.js";
+import { contentRecords } from "./sealed-records.js";
 import { CommitQueue } from "./sqlite/commit-queue.js";
 import { storeFailure } from "./sqlite/failures.js";
 import { JournalTable } from "./sqlite/journal-table.js";
@@ -65,6 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 class SqliteStore implements Store {
   readonly durability: string;
   readonly records: SqliteRecords;
+  readonly contentRecords: Records;
   readonly replayGuard: NonNullable<Store["replayGuard"]>;
   readonly #connection: Connection;
   readonly #limits: TaskLimits;
@@ -101,6 +103,7 @@ class SqliteStore implements Store {
     const around = { begin, end: () => totals.write(), committed };
     this.#queue = new CommitQueue(connection, around, basename(file));
     this.records = new SqliteRecords(connection, { totals, queue: this.#queue }, { limits: this.#limits, now });
+    this.contentRecords = contentRecords(this.records, this.#content);
     this.replayGuard = (replays, clock) =>
       new SqliteReplayGuard(connection, { totals, queue: this.#queue, limits: replays, now: clock });
   }

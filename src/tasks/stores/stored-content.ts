@@ -4,6 +4,7 @@ import {
   type ContentSubject,
   type Envelope,
   type Json,
+  type JsonObject,
   type Maybe,
   type PushConfig,
   SEAL_KEY,
@@ -88,6 +89,14 @@ export class StoredContent {
     return JSON.parse(this.#read(text, of, webhookAt(id)));
   }
 
+  record(key: string, value: JsonObject): string {
+    return this.#written(JSON.stringify(value), recordAt(key), "value");
+  }
+
+  recordFrom(key: string, text: Maybe<Json>): JsonObject {
+    return JSON.parse(this.#read(typeof text === "string" ? text : "", recordAt(key), "value"));
+  }
+
   /** The digest of a request: without the key, nobody can try which request it is of. */
   digest(digest: string): string {
     return this.#seal?.digest(digest) ?? digest;
@@ -127,6 +136,11 @@ const OWN_STATUS =
 
 function isOwnStatus(text: string): boolean {
   return !text.startsWith(SEALED_TEXT) && OWN_STATUS.test(text);
+}
+
+/** The name of a record is no id of a task. */
+function recordAt(key: string): ContentSubject {
+  return { owner: "", taskId: `record ${key}` };
 }
 
 function entryAt(seq: number): string {

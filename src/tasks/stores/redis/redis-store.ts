@@ -1,4 +1,4 @@
-import type { Envelope, Maybe, OperationOf, PushConfig } from "../../../envelope/index.js";
+import type { Envelope, Maybe, OperationOf, PushConfig, Records } from "../../../envelope/index.js";
 import { eventSize } from "../../content-size.js";
 import type { TaskLimits } from "../../limits.js";
 import type {
@@ -17,6 +17,7 @@ import type {
   TakenOver,
   TurnState,
 } from "../../store.js";
+import { contentRecords } from "../sealed-records.js";
 import type { StoredContent } from "../stored-content.js";
 import { CallerMessages } from "./caller-messages.js";
 import type { RedisConnection } from "./connection.js";
@@ -57,6 +58,7 @@ const ENQUEUE_RESULTS = new Set<unknown>(["queued", "repeated", "missing", "clos
 export class RedisStore implements Store {
   readonly durability: string;
   readonly records: RedisRecords;
+  readonly contentRecords: Records;
   readonly replayGuard: NonNullable<Store["replayGuard"]>;
   readonly #redis: RedisConnection;
   readonly #wakeChannels: WakeChannels;
@@ -75,6 +77,7 @@ export class RedisStore implements Store {
   constructor({ redis, wakeChannels, names, limits, content, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
     this.records = new RedisRecords(redis, names.records, limits);
+    this.contentRecords = contentRecords(this.records, content);
     this.replayGuard = (replayLimits, now) => new RedisReplayGuard(redis, { keys: names.replays, limits: replayLimits, now });
     this.#redis = redis;
     this.#wakeChannels = wakeChannels;
