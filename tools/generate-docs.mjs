@@ -28,6 +28,13 @@ const { DEFAULT_TASK_LIMITS } = await import("../src/public/stores.ts");
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");
 
+const protocolOf = (id) => protocols.find((each) => each.id === id);
+const latency = JSON.parse(readFileSync("docs/measured/sage-latency.json", "utf8"));
+/** Where and how the latencies of the comparison were measured. */
+const latencyNote = ({ a2a, first, commit, date, command, machine: { cores, cpu, node, loadBefore } }) =>
+  `Latencies are medians of ${a2a.messages} messages of 300 bytes (${first.embedded.messages} first ones) on one machine, both ends in one process: ${cores} cores (${cpu}), Node ${node}, ` +
+  `load ${loadBefore.toFixed(1)} before the run, ${date}, commit ${commit}, \`${command}\`. “Stated” is what the SAGE design says.`;
+
 /** A capability in a protocol's row, those it is made for in bold. */
 const supportOf = ({ support, orientation }, id) =>
   support[id] === undefined ? "–" : orientation.includes(id) ? `**${support[id]}**` : support[id];
@@ -127,7 +134,7 @@ const blocks = {
     ),
   },
   "docs/sage.md": {
-    comparison: tableOf(["", "A2A", "SAGE"], comparison(["a2a", "sage"].map((id) => protocols.find((each) => each.id === id)))),
+    comparison: `${tableOf(["", "A2A", "SAGE"], comparison([protocolOf("a2a"), protocolOf("sage")], latency))}\n\n${latencyNote(latency)}`,
   },
   "docs/protocols.md": {
     traits: tableOf(

@@ -3,7 +3,7 @@ import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
 import { median, medianInterval } from "../../harness/statistics.js";
 import { CRYPTO_CASES, CRYPTO_FLOORS, CRYPTO_RATIOS } from "./crypto-cases.js";
-import { ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
+import { BATCH_CASE, ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
 import { SEALED_CASES, SEALED_FLOORS, SEALED_RATIOS } from "./sealed-cases.js";
 import { ECHO_CASES, type EchoCase } from "./workload.js";
 
@@ -44,6 +44,7 @@ export const TITLES: Titles = Object.fromEntries([
   ...ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`] as const),
   ...SEALED_CASES.map(({ key, title }) => [key, title] as const),
   ...SAGE_ECHO_CASES.map(({ key, title }) => [key, title] as const),
+  [BATCH_CASE.key, BATCH_CASE.title] as const,
   ...WORK_CASES.map(({ key, title }) => [key, title] as const),
   ...CRYPTO_CASES.map(({ key, title }) => [key, title] as const),
 ]);

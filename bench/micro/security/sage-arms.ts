@@ -4,7 +4,7 @@ import type { Measurement } from "../../harness/result.js";
 import type { Window } from "../../harness/tally.js";
 import { measureEcho } from "./measure-echo.js";
 import type { PlacedArm } from "./placed-arm.js";
-import { ECHO_CASES, PLAIN_SERVER, type SageKind, SERVERS, WORK_CASES } from "./sage-cases.js";
+import { BATCH_CASE, ECHO_CASES, PLAIN_SERVER, type SageKind, SERVERS, WORK_CASES } from "./sage-cases.js";
 import type { EchoStage } from "./session-echo.js";
 import type { WorkOrder, WorkTime } from "./workers/sage-work.js";
 import type { EchoOrder } from "./workload.js";
@@ -42,6 +42,19 @@ interface Started {
 async function measure({ server, kind, port }: Started, load: Worker, order: EchoOrder): Promise<Measurement> {
   await load.ask("open", { port, kind });
   return measureEcho(server, load, order);
+}
+
+/** Batches in one process that is not pinned: its threads use every core. */
+export async function sageBatchArms({ dist, window, warmUpMs }: EchoStage): Promise<readonly PlacedArm[]> {
+  const worker = startWorker("sage batch", workerFile(dist, "sage-batch"), { core: undefined });
+  const { key, arms } = BATCH_CASE;
+  const placed: PlacedArm[] = [];
+  for (const arm of arms) {
+    const run = (sliceMs: number) => worker.ask<Measurement>("run", { threads: arm === "threads", sliceMs });
+    await run(warmUpMs);
+    placed.push({ section: key, arm, measure: () => run(window.windowMs) });
+  }
+  return placed;
 }
 
 /** Handshakes and resolutions in one process; the chain is a process beside it. Full runs only: they have no target. */

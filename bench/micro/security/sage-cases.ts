@@ -52,22 +52,35 @@ export const WORK_CASES = [
   },
 ] as const;
 
+/** A batch of signed messages, verified in one thread and in those of the pool. The process may use every core: wall time is what counts. */
+export const BATCH_CASE = {
+  key: "sage_batch",
+  title: "Verifying a batch of 256 signed messages of 300 bytes",
+  arms: ["one thread", "one thread again", "threads"],
+} as const;
+const BATCH_AT_LEAST = 1.7;
+
 const [FLOOR, AGAIN, SESSION] = ["bare primitives", "bare primitives again", "session"] as const;
 const SESSION_AT_LEAST = 0.85;
 
-export const SAGE_FLOORS: readonly RatioDefinition[] = ECHO_CASES.map(({ key }) => ({
-  key: `${key}_bare_vs_bare`,
-  section: key,
-  of: AGAIN,
-  over: FLOOR,
-  metric: "cpuUs",
-}));
+export const SAGE_FLOORS: readonly RatioDefinition[] = [
+  ...ECHO_CASES.map(
+    ({ key }): RatioDefinition => ({ key: `${key}_bare_vs_bare`, section: key, of: AGAIN, over: FLOOR, metric: "cpuUs" }),
+  ),
+  { key: "batch_verify_one_vs_one", section: BATCH_CASE.key, of: "one thread again", over: "one thread", metric: "perSecond" },
+];
 
 export const SAGE_RATIOS: readonly RatioDefinition[] = [
   ...ECHO_CASES.flatMap(({ key }): readonly RatioDefinition[] => [
     { key: `${key}_vs_bare`, section: key, of: FLOOR, over: SESSION, metric: "cpuUs", target: { atLeast: SESSION_AT_LEAST } },
     { key: `${key}_vs_plain`, section: key, of: PLAIN_SERVER[0], over: SESSION, metric: "cpuUs" },
   ]),
+  {
+    ...{ key: "batch_verify_speedup", section: BATCH_CASE.key, of: "threads", over: "one thread", metric: "perSecond" },
+    target: { atLeast: BATCH_AT_LEAST },
+  },
+  // What the hand-over to the threads costs.
+  { key: "batch_verify_cpu", section: BATCH_CASE.key, of: "threads", over: "one thread", metric: "cpuUs" },
   { key: "sage_hpke_vs_bare", section: "sage_handshake", of: "hpke", over: "bare hpke", metric: "cpuUs" },
   { key: "sage_four_phase_vs_bare", section: "sage_handshake", of: "four-phase", over: "bare four-phase", metric: "cpuUs" },
 ];

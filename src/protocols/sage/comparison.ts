@@ -4,8 +4,20 @@ import { RECORDS, SESSION_LIMITS } from "./session/profile.js";
 import { SIGNATURES } from "./signatures/profile.js";
 import { TIMES } from "./wire.js";
 
+/** A median, in milliseconds. */
+interface Measured {
+  readonly p50Ms: number;
+}
+
+/** Latencies that were measured: of a message without and with SAGE, and of the first message to an agent. */
+export interface MeasuredLatency {
+  readonly a2a: Measured;
+  readonly sage: Measured;
+  readonly first: { readonly embedded: Measured; readonly chain: Measured };
+}
+
 /** One row of the comparison: a feature, and what it is in a protocol. */
-type Row = readonly [feature: string, describe: (protocol: Protocol) => string];
+type Row = readonly [feature: string, describe: (protocol: Protocol, latency: MeasuredLatency) => string];
 
 /** The rows of the SAGE design, each from what the protocol declares and from its limits. */
 const ROWS: readonly Row[] = [
@@ -35,11 +47,11 @@ const ROWS: readonly Row[] = [
   ],
   ["Key management", ({ didMethods }) => (didMethods === undefined ? "none" : "registry: rotation, revocation, deactivation")],
   [
-    "Round trips",
-    ({ requestsPerCall = 1, traits }) =>
+    "Latency",
+    ({ requestsPerCall = 1, traits }, { a2a, sage, first }) =>
       traits.sealed === "end-to-end"
-        ? `1 for each message, ${requestsPerCall} at the first of a server that has just started; 1 more for each session (${SESSION_LIMITS.messages.toLocaleString("en")} messages or ${RECORDS.lifetimeMs / 3_600_000} h)`
-        : `${requestsPerCall} for each message`,
+        ? `${ms(sage)} in a session, ${ms(first.embedded)} for the first message, ${ms(first.chain)} with a registry on a local chain (stated: 100 to 200 ms). 1 round trip for each message, ${requestsPerCall} at the first of a server that has just started; 1 more for each session (${SESSION_LIMITS.messages.toLocaleString("en")} messages or ${RECORDS.lifetimeMs / 3_600_000} h)`
+        : `${ms(a2a)} (stated: 10 to 50 ms). ${requestsPerCall} round trip for each message`,
   ],
   [
     "Chain",
@@ -50,6 +62,10 @@ const ROWS: readonly Row[] = [
 ];
 
 /** The comparison of protocols, one column for each. */
-export function comparison(protocols: readonly Protocol[]): readonly (readonly string[])[] {
-  return ROWS.map(([feature, describe]) => [feature, ...protocols.map(describe)]);
+export function comparison(protocols: readonly Protocol[], latency: MeasuredLatency): readonly (readonly string[])[] {
+  return ROWS.map(([feature, describe]) => [feature, ...protocols.map((protocol) => describe(protocol, latency))]);
+}
+
+function ms({ p50Ms }: Measured): string {
+  return `${p50Ms.toFixed(1)} ms`;
 }

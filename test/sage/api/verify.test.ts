@@ -9,6 +9,7 @@ import {
   signMessage,
   writeMessage,
 } from "../../../src/protocols/sage/api/index.js";
+import { createSageIdentity } from "../../../src/protocols/sage/identity/own-identity.js";
 import { createIdentity, type LocalIdentity, type Resolver } from "../../../src/security/identity/index.js";
 import { createReplayGuard } from "../../../src/security/replay/index.js";
 import { DEFAULT_LIMITS } from "../../../src/transport/limits.js";
@@ -118,6 +119,22 @@ describe("verifyMessage", () => {
   ])("refuses one %s", async (_, change, reason) => {
     const signed = await signMessage(newMessage("hello"), desk.did, ann);
     expect(await reasonOf(verifier().verifyMessage(change(signed)))).toBe(reason);
+    const [result] = await verifier().verifyBatch([change(signed)]);
+    expect(await reasonOf(result?.ok === false ? Promise.reject(result.error) : Promise.resolve())).toBe(reason);
+  });
+
+  // Attack 16.
+  test("refuses one by a key that was revoked since, and one of a DID that is in no registry", async () => {
+    const carl = await world.register();
+    const signed = await signMessage(newMessage("hello"), desk.did, carl);
+    const name = signed.security?.keyId?.slice(carl.did.length + 1) ?? "";
+    await world.submit(carl, { kind: "revoke", name });
+    expect(await reasonOf(verifier().verifyMessage(signed))).toBe("key.not-in-record");
+    const stranger = await createSageIdentity("stranger", "local", "sage");
+    const unknown = await signMessage(newMessage("hello"), desk.did, stranger);
+    await expect(verifier().verifyMessage(unknown)).rejects.toMatchObject({ name: "ErrDIDNotResolved" });
+    const results = await verifier().verifyBatch([signed, unknown]);
+    expect(results.map((each) => (each.ok ? each.did : each.error.name))).toEqual(["ErrInvalidSignature", "ErrDIDNotResolved"]);
   });
 
   test("refuses one that was signed for another agent, and one that is too old", async () => {
@@ -136,29 +153,32 @@ describe("verifyMessage", () => {
 });
 
 describe("verifyBatch", () => {
-  test.each([4, 80])("of %d: one result for each, each DID resolved once, the first of two equal nonces", async (size) => {
-    const asked: string[] = [];
-    const counting: Resolver = {
-      resolve: (did, cancel) => {
-        asked.push(did);
-        return resolver.resolve(did, cancel);
-      },
-      forget: () => undefined,
-    };
-    const messages = await Promise.all(
-      Array.from({ length: size }, (_, index) => signMessage(newMessage(`m ${index}`), desk.did, index % 2 === 0 ? ann : bob)),
-    );
-    const [first, second] = messages as [Message, Message];
-    const batch = [...messages, { ...second, parts: newMessage("changed").parts }, first, newMessage("plain")];
-    const results = await verifier({ resolver: counting }).verifyBatch(batch);
-    expect(results.map((each) => (each.ok ? each.did : each.error.name))).toEqual([
-      ...messages.map((_, index) => (index % 2 === 0 ? ann.did : bob.did)),
-      "ErrInvalidSignature",
-      "ErrReplayAttack",
-      "ErrInvalidSignature",
-    ]);
-    expect(asked.toSorted()).toEqual([ann.did, bob.did].toSorted());
-  });
+  test.each([4, 15, 16, 80])(
+    "of %d: one result for each, each DID resolved once, the first of two equal nonces",
+    async (size) => {
+      const asked: string[] = [];
+      const counting: Resolver = {
+        resolve: (did, cancel) => {
+          asked.push(did);
+          return resolver.resolve(did, cancel);
+        },
+        forget: () => undefined,
+      };
+      const messages = await Promise.all(
+        Array.from({ length: size }, (_, index) => signMessage(newMessage(`m ${index}`), desk.did, index % 2 === 0 ? ann : bob)),
+      );
+      const [first, second] = messages as [Message, Message];
+      const batch = [...messages, { ...second, parts: newMessage("changed").parts }, first, newMessage("plain")];
+      const results = await verifier({ resolver: counting }).verifyBatch(batch);
+      expect(results.map((each) => (each.ok ? each.did : each.error.name))).toEqual([
+        ...messages.map((_, index) => (index % 2 === 0 ? ann.did : bob.did)),
+        "ErrInvalidSignature",
+        "ErrReplayAttack",
+        "ErrInvalidSignature",
+      ]);
+      expect(asked.toSorted()).toEqual([ann.did, bob.did].toSorted());
+    },
+  );
 
   test("takes what was accepted before into account, and is limited", async () => {
     const signed = await signMessage(newMessage("hello"), desk.did, ann);

@@ -1,5 +1,6 @@
 import { type ConnectOptions, connect, type RemoteAgent } from "../../../client/index.js";
 import { AgentError, type Maybe } from "../../../envelope/index.js";
+import { DidNotResolved, sageError } from "../errors.js";
 import type { Message } from "./message.js";
 
 /** Connections that are kept open; a further one closes the one that was used longest ago. */
@@ -40,7 +41,7 @@ export class Peers {
         ...{ field: "recipientDid", sent: "no" },
       });
     const key = JSON.stringify([did, url]);
-    const peer = this.#open.get(key) ?? connect(address, this.#optionsFor(recipient));
+    const peer = this.#open.get(key) ?? this.#connect(address, recipient);
     this.#open.delete(key);
     this.#open.set(key, peer);
     peer.catch(() => this.#open.get(key) === peer && this.#open.delete(key));
@@ -72,6 +73,16 @@ export class Peers {
     const open = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(open.map(closed));
+  }
+
+  /** What is refused has the names of SAGE. */
+  async #connect(address: string, recipient: Recipient): Promise<RemoteAgent> {
+    try {
+      return await connect(address, this.#optionsFor(recipient));
+    } catch (thrown) {
+      const { cause } = AgentError.from(thrown).facts;
+      throw cause instanceof DidNotResolved ? cause : sageError(thrown);
+    }
   }
 
   async #closeOldest(): Promise<void> {
