@@ -91,7 +91,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   removeIdentities(folder);
   recorder.finish(manifest);
   if (recorder.error !== undefined) throw recorder.error;
-  return summarise(recorder.events);
+  return recorder.result;
 }
 
 interface Begun {
@@ -136,6 +136,8 @@ class Recorder {
   readonly #file: EventsFile;
   readonly #broken = new AbortController();
   #error: Error | undefined;
+  /** The last result, and of how many events it is made: intervals take long to compute. */
+  #known: { readonly events: number; readonly result: BenchResult } | undefined;
 
   constructor(folder: string, file: EventsFile, events: BenchEvent[]) {
     this.#folder = folder;
@@ -145,6 +147,11 @@ class Recorder {
 
   get signal(): AbortSignal {
     return this.#broken.signal;
+  }
+
+  get result(): BenchResult {
+    if (this.#known?.events !== this.events.length) this.#known = { events: this.events.length, result: summarise(this.events) };
+    return this.#known.result;
   }
 
   get error(): Error | undefined {
@@ -164,19 +171,19 @@ class Recorder {
   save(): void {
     this.#guard(() => {
       this.#file.flush();
-      writeResult(this.#folder, summarise(this.events));
+      writeResult(this.#folder, this.result);
     });
   }
 
   /** The page shows how far it is, until the report takes its place. */
   showRunning(running: Omit<Running, "ended">): void {
-    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: summarise(this.events).runs })));
+    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: this.result.runs })));
   }
 
   finish(manifest: Manifest): void {
     this.#guard(() => {
       this.#file.close();
-      const result = summarise(this.events);
+      const { result } = this;
       const ended = endManifest(manifest, result, digestEvents(this.#folder, this.events.length));
       writeResult(this.#folder, result);
       writeJson(this.#folder, FILES.manifest, ended);

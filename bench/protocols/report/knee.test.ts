@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { kneeOf, type LoadPoint } from "./knee.js";
+import { sampleEvents } from "../../../test/helpers/bench-events.js";
+import { summarise } from "../result/index.js";
+import { kneeOf, type LoadPoint, loadPoints } from "./knee.js";
 
 const point = (offered: number | null, p95Us: number, successRate = 1): LoadPoint => ({
   condition: `c${offered}`,
@@ -20,4 +22,18 @@ describe("kneeOf()", () => {
     ["a closed loop", [point(null, 100), point(null, 120)]],
     ["a lowest load that already fails", [point(10, 100, 0.5), point(20, 100)]],
   ])("does not exist for %s", (_what, points) => expect(kneeOf(points)).toBeUndefined());
+});
+
+describe("loadPoints()", () => {
+  it("leaves out what is another system: faults, another number of agents, a killed coordinator", () => {
+    const { arms, plan } = summarise(sampleEvents());
+    const [load] = plan.conditions;
+    if (load === undefined) throw new Error("no condition");
+    const others = [
+      { ...load, agents: 8 },
+      { ...load, coordinator: { killAt: 4, downForMs: 0 } },
+      { ...load, faults: [{ kind: "kill" as const, target: "agent-1", atMs: 1, forMs: 1 }] },
+    ];
+    expect(loadPoints("one", [load, ...others], arms).map(({ condition }) => condition)).toEqual([load.id]);
+  });
 });

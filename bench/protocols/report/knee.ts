@@ -13,11 +13,12 @@ export interface LoadPoint {
 /** The loads without faults under which an arm was measured, from low to high. */
 export function loadPoints(arm: string, conditions: readonly Condition[], arms: readonly ArmSummary[]): readonly LoadPoint[] {
   return conditions
-    .flatMap(({ id, load, faults, agents }): readonly LoadPoint[] => {
+    .flatMap(({ id, load, faults, agents, coordinator }): readonly LoadPoint[] => {
       const metrics = arms.find((each) => each.arm === arm && each.condition === id)?.metrics;
       const [throughput, p95Us] = [metrics?.throughputPerS.mean ?? null, metrics?.p95Us.mean ?? null];
-      // Another number of agents is another system, not another load.
-      if (faults.length > 0 || agents !== undefined || throughput === null || p95Us === null) return [];
+      // Another number of agents, or a killed coordinator, is another system, not another load.
+      if (faults.length > 0 || coordinator !== undefined || agents !== undefined || throughput === null || p95Us === null)
+        return [];
       const offered = load.loop === "open" ? load.perSecond : null;
       return [{ condition: id, offered, throughput, p95Us, successRate: metrics?.successRate.mean ?? 0 }];
     })

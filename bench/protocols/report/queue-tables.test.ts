@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sampleEvents } from "../../../test/helpers/bench-events.js";
 import { type BenchEvent, summarise } from "../result/index.js";
 import { reportMarkdown } from "./markdown.js";
-import { queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import { conditionViews } from "./view.js";
 
 /** Two workers of a queue; block 1 is measured again with eight of them. */
@@ -53,6 +53,17 @@ describe("tables of a queue", () => {
       ["one", "agent-2", "0.000"],
     ]);
     expect(scaleTable(views, 2)).toMatchObject({ head: ["arm", "2", "8"], rows: [["one", "0.275", "0.275"]] });
+  });
+
+  it("says what killing the coordinator did, run by run", () => {
+    const [view] = conditionViews(summarise(queueEvents(2)));
+    const [arm] = view?.arms ?? [];
+    const [run] = arm?.runs ?? [];
+    if (view === undefined || arm === undefined || run === undefined) throw new Error("no run");
+    const coordinator = { answeredBefore: 4, downUs: 120_000, firstAnswerUs: 30_000, sentAgain: 2 };
+    const killed = { ...view, arms: [{ ...arm, runs: [{ ...run, coordinator }] }] };
+    expect(coordinatorTable(killed)?.rows).toEqual([["one", run.run, "4", "120", "30.0", "2", "0", "10 of 10"]]);
+    expect(coordinatorTable(view)).toBeUndefined();
   });
 
   it("lists neither a single worker nor hundreds, and compares no single number of workers", () => {
