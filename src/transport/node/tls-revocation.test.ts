@@ -121,6 +121,23 @@ describe("RSA keys under 2,048 bits", () => {
   });
 });
 
+describe("suites without forward secrecy", () => {
+  test("are not agreed on, whatever the key of the server", async () => {
+    const rsa = await authority.issue({ hosts: HOSTS, rsaBits: 2_048 });
+    const listening = await opened.serve(whoami, {}, { tls: rsa });
+    const agreed = (ciphers: string): Promise<string> =>
+      new Promise((resolve) => {
+        const tls = { ca: authority.ca, ciphers, maxVersion: "TLSv1.2" } as const;
+        const socket = connect({ port: listening.port, host: "127.0.0.1", ...tls }, () => resolve(socket.getCipher().name));
+        socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+        opened.add(() => socket.destroy());
+      });
+    expect(await agreed("ECDHE-RSA-AES128-GCM-SHA256")).toBe("ECDHE-RSA-AES128-GCM-SHA256");
+    // RSA key transport, which a stolen key opens afterwards.
+    expect(await agreed("AES128-GCM-SHA256")).toBe("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE");
+  });
+});
+
 describe.each([
   ["HTTP/1.1", "application/json"],
   ["HTTP/2", "application/grpc"],

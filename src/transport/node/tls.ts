@@ -24,9 +24,10 @@ export type ClientTls = SecureContextOptions & { readonly rejectUnauthorized?: b
 
 /**
  * OpenSSL's security level 2 refuses RSA keys under 2,048 bits and SHA-1 signatures in certificates, of both sides and of every
- * authority between. An operator who sets a level with `--tls-cipher-list` keeps it.
+ * authority between. Node's own list has suites without forward secrecy (RFC 9325 §4.1), which are left out. An operator who sets a level
+ * with `--tls-cipher-list` keeps the whole list.
  */
-const CIPHERS = DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEFAULT_CIPHERS}:@SECLEVEL=2`;
+const CIPHERS = DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEFAULT_CIPHERS}:!kRSA:@SECLEVEL=2`;
 
 /** The settings of outgoing connections with the rules about keys. Throws AgentError for an unreadable revocation list. */
 export function clientTls(tls: ClientTls = {}): ClientTls {
