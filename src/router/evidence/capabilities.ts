@@ -46,7 +46,8 @@ export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSett
     const other = settings.readings?.get(span);
     const named = mechanismsIn(span);
     const evidence: Evidence[] = [];
-    for (const [index, capability] of READINGS.entries()) {
+    for (let index = 0; index < READINGS.length; index++) {
+      const capability = READINGS[index] ?? "none";
       const alone = own[index] ?? 0;
       const share =
         other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * relianceOn(span) * BY_SENTENCE;

@@ -44,8 +44,9 @@ interface ExtractSettings {
 /** The evidence spans of a module, in the order of their kinds, and those of the description about all modules. */
 export function extractEvidenceSpans(scenario: Scenario, module: Module, settings: ExtractSettings): readonly Span[] {
   const counted = module.passages.filter(({ kind }) => settings.locks || (kind !== "must" && kind !== "mustNot"));
-  const own = counted.flatMap(({ text, kind }) => spansIn(text, { source: "module", kind, trust: 1 }, settings));
-  return [...own.map((span, position) => ({ ...span, position })), ...describedIn(scenario, settings)];
+  const spans: Span[] = [];
+  for (const { text, kind } of counted) addSpans(spans, { source: "module", kind, text, trust: 1, position: 0 }, settings);
+  return [...spans, ...describedIn(scenario, settings)];
 }
 
 /** Cached: many modules share one description. */
@@ -57,36 +58,39 @@ function describedIn(scenario: Scenario, settings: ExtractSettings): readonly Sp
   const before = known.get(settings.stance);
   if (before !== undefined) return before;
   const isShared = scenario.modules.length > 1;
-  const about = { source: "description", kind: "need", trust: isShared ? SAID_OF_ALL : 1 } as const;
-  const spans = spansIn(scenario.description, about, settings, (sentence) => !isShared || OF_ALL.test(sentence)).map(
-    (span, index) => ({ ...span, position: AFTER_ALL_MODULES + index }),
-  );
+  const trust = isShared ? SAID_OF_ALL : 1;
+  const about = { source: "description", kind: "need", text: scenario.description, trust, position: AFTER_ALL_MODULES } as const;
+  const spans: Span[] = [];
+  addSpans(spans, about, settings, (sentence) => !isShared || OF_ALL.test(sentence));
   known.set(settings.stance, spans);
   return spans;
 }
 
-function spansIn(
-  text: string,
-  { source, kind, trust }: Pick<Span, "source" | "kind" | "trust">,
+/** Adds the spans of a text. `position` is that of the first of `spans`. */
+function addSpans(
+  spans: Span[],
+  { source, kind, text, trust, position }: Pick<Span, "source" | "kind" | "text" | "trust" | "position">,
   settings: ExtractSettings,
   counts: (sentence: string) => boolean = () => true,
-): readonly Omit<Span, "position">[] {
+): void {
   const sentences = sentencesOf(text);
   const trusts = trustOf(text, sentences);
-  return sentences.flatMap((sentence, index) => {
-    if (!counts(text.slice(sentence.start, sentence.end))) return [];
-    return [...byStance(text, sentence, settings.stance)].map(([stance, words]) => ({
-      source,
-      kind,
-      text,
-      words,
-      clauses: sentence.clauses,
-      statements: statementsIn(words, sentence),
-      whole: sentences.length === 1 && kind !== "name",
-      stance: kind === "mustNot" ? ("avoided" as const) : stance,
-      trust: (trusts[index] ?? 1) * trust,
-    }));
-  });
+  for (const [index, sentence] of sentences.entries()) {
+    if (!counts(text.slice(sentence.start, sentence.end))) continue;
+    for (const [stance, words] of byStance(text, sentence, settings.stance))
+      spans.push({
+        source,
+        kind,
+        text,
+        words,
+        clauses: sentence.clauses,
+        statements: statementsIn(words, sentence),
+        whole: sentences.length === 1 && kind !== "name",
+        stance: kind === "mustNot" ? "avoided" : stance,
+        trust: (trusts[index] ?? 1) * trust,
+        position: position + spans.length,
+      });
+  }
 }
 
 /** Fewer words are no statement; a bare "and" after fewer joins two things, not two statements. */

@@ -36,7 +36,9 @@ export interface MarkSink {
 
 /** The subject features: lemmas, prefixes, bigrams and skip-bigrams. */
 export function visitSubjects(words: readonly Word[], sink: MarkSink): void {
-  for (const [at, word] of words.entries()) {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) continue;
     const plain = isPlain(word);
     if (!plain) {
       sink.one(at);

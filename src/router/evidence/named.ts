@@ -27,8 +27,11 @@ const MECHANISMS: readonly Mechanism[] = [
   },
 ];
 
+/** Matches where any name does: one search says that a span names nothing. */
+const ANY_NAME = new RegExp(MECHANISMS.map(({ name }) => name.source).join("|"), "iu");
+
 /** The mechanisms that a span names. */
 export function mechanismsIn({ text, words }: Span): readonly Mechanism[] {
   const inside = text.slice(words[0]?.start ?? 0, words.at(-1)?.end ?? 0);
-  return MECHANISMS.filter(({ name }) => name.test(inside));
+  return ANY_NAME.test(inside) ? MECHANISMS.filter(({ name }) => name.test(inside)) : [];
 }

@@ -1,5 +1,6 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { Word } from "../text/words.js";
+import { UNKNOWN } from "./mark-table.js";
 import { isPlain, SUBJECT, visitManners, visitSubjects } from "./marks.js";
 import { READINGS } from "./readings.js";
 import { subjectsBy } from "./subject.js";
@@ -56,8 +57,9 @@ export class ReadableWords {
     const { subject } = models();
     this.#words = words;
     this.#begins = (at) => at === 0 || begins.has(at);
-    this.#known = words.map((word) => isPlain(word) || knowsWord(word));
-    this.#subjects = [subject.find(words, lemmasOf(words), (sink) => visitSubjects(words, sink))];
+    const numbers = words.map(({ lemma }) => subject.numberOf(lemma));
+    this.#known = words.map((word, at) => isPlain(word) || subject.knows(numbers[at] ?? UNKNOWN));
+    this.#subjects = [subject.find(words, numbers, (sink) => visitSubjects(words, sink))];
   }
 
   /** Reads words with the trained models: their subject, as far as the stance is that it is wanted. */
@@ -66,18 +68,24 @@ export class ReadableWords {
     const about = subject.weigh(this.#subjects, range, settings.phrases);
     const wanted = settings.stance ? (stance.weigh(this.#findManners(), range).shares[0] ?? 1) : 1;
     const held = wanted * this.#understood(range);
-    const shares = about.shares.map((share, reading) => (reading === NONE ? share : share * held));
-    shares[NONE] = (shares[NONE] ?? 0) + (1 - (about.shares[NONE] ?? 0)) * (1 - held);
+    const { shares } = about;
+    const none = shares[NONE] ?? 0;
+    for (let reading = 0; reading < shares.length; reading++) shares[reading] = (shares[reading] ?? 0) * held;
+    shares[NONE] = none + (1 - none) * (1 - held);
     return { shares, wordsFor: (reading) => about.wordsFor(reading, range.to - range.from) };
   }
 
   /** Of the words, and then of the words with a placeholder for the subject. */
   #findManners(): readonly Found[] {
     const { stance, isSubject } = models();
+    if (this.#manners !== undefined) return this.#manners;
     const words = this.#words;
-    this.#manners ??= [lemmasOf(words), words.map((word) => (isSubject(word) ? SUBJECT : word.lemma))].map((lemmas) =>
-      stance.find(words, lemmas, (sink) => visitManners(words.length, sink, this.#begins)),
-    );
+    const numbers = words.map(({ lemma }) => stance.numberOf(lemma));
+    const placeholder = stance.numberOf(SUBJECT);
+    const masked = words.map((word, at) => (isSubject(word) ? placeholder : (numbers[at] ?? UNKNOWN)));
+    const find = (of: readonly number[]): Found =>
+      stance.find(words, of, (sink) => visitManners(words.length, sink, this.#begins));
+    this.#manners = [find(numbers), find(masked)];
     return this.#manners;
   }
 
@@ -94,11 +102,8 @@ export function readWords(words: readonly Word[], settings: ReadSettings): Readi
   return new ReadableWords(words, new Set()).read({ from: 0, to: words.length }, settings);
 }
 
-function lemmasOf(words: readonly Word[]): readonly string[] {
-  return words.map(({ lemma }) => lemma);
-}
-
 /** Whether the word occurs in the training sentences. */
 export function knowsWord({ lemma }: Word): boolean {
-  return models().subject.knows(lemma);
+  const { subject } = models();
+  return subject.knows(subject.numberOf(lemma));
 }

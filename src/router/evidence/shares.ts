@@ -7,9 +7,8 @@ export function exp(x: number): number {
   return power;
 }
 
-/** Softmax: scores to shares that sum to one. */
-export function shares(scores: ArrayLike<number>): Float64Array {
-  const result = new Float64Array(scores.length);
+/** Softmax: scores to shares that sum to one. `result` may be the scores themselves. */
+export function shares(scores: ArrayLike<number>, result = new Float64Array(scores.length)): Float64Array {
   let highest = Number.NEGATIVE_INFINITY;
   for (let index = 0; index < scores.length; index++) highest = Math.max(highest, scores[index] ?? 0);
   let sum = 0;

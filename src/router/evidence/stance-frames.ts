@@ -76,10 +76,12 @@ const AROUND = {
 
 function framesOf(covers: Frame["covers"], groups: Record<Frame["stance"], readonly string[]>): readonly Frame[] {
   return (["denied", "avoided", "elsewhere"] as const).flatMap((stance) =>
-    groups[stance].length === 0
-      ? []
-      : [{ stance, covers, words: new RegExp(String.raw`(?<![\w-])(?:${groups[stance].join("|")})(?![\w-])`, "giu") }],
+    groups[stance].length === 0 ? [] : [{ stance, covers, words: phrases(groups[stance], "giu") }],
   );
+}
+
+function phrases(words: readonly string[], flags: string): RegExp {
+  return new RegExp(String.raw`(?<![\w-])(?:${words.join("|")})(?![\w-])`, flags);
 }
 
 export const FRAMES: readonly Frame[] = [
@@ -87,3 +89,9 @@ export const FRAMES: readonly Frame[] = [
   ...framesOf("before", BEFORE),
   ...framesOf("around", AROUND),
 ];
+
+/** Matches where any frame does. Most sentences have none, and one search says so. */
+export const ANY_FRAME = phrases(
+  [AFTER, BEFORE, AROUND].flatMap((groups) => Object.values(groups).flat()),
+  "iu",
+);

@@ -1,8 +1,10 @@
 import type { Sentence, Stretch } from "../text/clauses.js";
-import { FRAMES, type Frame, type Stance } from "./stance-frames.js";
+import { ANY_FRAME, FRAMES, type Frame, type Stance } from "./stance-frames.js";
 
 /** The stretches of a sentence with a stance other than wanted: per stance, ordered and disjoint. */
 export type Turned = ReadonlyMap<Frame["stance"], readonly Stretch[]>;
+
+const NONE_TURNED: Turned = new Map();
 
 /** Where several stances cover the same words, the strongest wins. */
 const STRONGEST_FIRST: readonly Frame["stance"][] = ["avoided", "elsewhere", "denied"];
@@ -20,6 +22,7 @@ const WORDS_IN_A_LIST = 3;
 /** The stretches of a sentence that are denied, avoided, or about something else. */
 export function turnedIn(text: string, sentence: Sentence): Turned {
   const inside = text.slice(sentence.start, sentence.end).replaceAll("’", "'");
+  if (!ANY_FRAME.test(inside)) return NONE_TURNED;
   const found = new Map<Frame["stance"], Stretch[]>();
   let thoughts: Thoughts | undefined;
   for (const { stance, covers, words } of FRAMES)

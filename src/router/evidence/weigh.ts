@@ -53,10 +53,14 @@ export class Scales {
     this.#learned = learned;
   }
 
-  /** The features that `visit` names, of words that are called `lemmas`. */
-  find(words: readonly Word[], lemmas: readonly string[], visit: (sink: MarkSink) => void): Found {
+  /** The number that this model has for a word, by its lemma. */
+  numberOf(lemma: string): number {
+    return this.#marks().numberOf(lemma);
+  }
+
+  /** The features that `visit` names, of words with these numbers. */
+  find(words: readonly Word[], numbers: readonly number[], visit: (sink: MarkSink) => void): Found {
     const table = this.#marks();
-    const numbers = lemmas.map((lemma) => table.numberOf(lemma));
     const found = { places: [] as number[], positions: [] as number[] };
     const put = (place: number, position: number): void => {
       if (place === UNKNOWN) return;
@@ -87,7 +91,7 @@ export class Scales {
     }
     for (let each = 0; each < classes; each++) sums[each] = (biases[each] ?? 0) + (sums[each] ?? 0) * scale;
     return {
-      shares: shares(sums),
+      shares: shares(sums, sums),
       wordsFor: (chosen, words) => {
         const parts = new Float64Array(words);
         this.#contribute(this.#choose(found, range, phrases), { chosen, from: range.from }, parts);
@@ -96,15 +100,13 @@ export class Scales {
     };
   }
 
-  knows(mark: string): boolean {
-    const table = this.#marks();
-    return table.one(table.numberOf(mark)) !== UNKNOWN;
+  knows(number: number): boolean {
+    return this.#marks().one(number) !== UNKNOWN;
   }
 
   /** Whether this word alone has at least this weight for one of the first classes. */
   isTelling(word: string, classes: number, least: number): boolean {
-    const table = this.#marks();
-    return this.#hasWeight(table.one(table.numberOf(word)), classes, least);
+    return this.#hasWeight(this.#marks().one(this.numberOf(word)), classes, least);
   }
 
   /** The same for the prefix of a word. */

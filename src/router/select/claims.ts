@@ -59,18 +59,19 @@ export function claimsOf(
         tier,
         weight: (stated ? 1 : weight) * (1 - weigh(against, floor).weight),
         amount: stated ? Math.max(1, amount) : amount,
-        evidence: [...own].sort((a, b) => b.share - a.share || a.span.position - b.span.position),
+        // Its own list: what was filtered nobody else has.
+        evidence: own.sort((a, b) => b.share - a.share || a.span.position - b.span.position),
         first: stated ? -1 : first,
       };
     }),
   );
 }
 
+const NOTHING = { weight: 0, amount: 0, first: Number.POSITIVE_INFINITY };
+
 /** Each span adds certainty; none reaches it fully. */
-function weigh(
-  evidence: readonly Evidence[],
-  floor: number,
-): { readonly weight: number; readonly amount: number; readonly first: number } {
+function weigh(evidence: readonly Evidence[], floor: number): Pick<Claim, "weight" | "amount" | "first"> {
+  if (evidence.length === 0) return NOTHING;
   const bySpan = new Map<Span, number>();
   for (const { span, share } of evidence) bySpan.set(span, (bySpan.get(span) ?? 0) + share);
   let doubt = 1;

@@ -23,7 +23,10 @@ export function priorityDecide(candidates: readonly Features[], claims: readonly
     const lower = claims.filter((claim) => tiers.indexOf(claim.tier) > index);
     const inTier = claims
       .filter((claim) => claim.tier === tier)
-      .map((claim) => ({ ...claim, weight: claim.weight * standing(claim, lower) }));
+      .map((claim) => {
+        const { candidate, amount } = claim;
+        return { candidate, amount, weight: claim.weight * standing(claim, lower) };
+      });
     let doubt = 1;
     let all = 0;
     for (const claim of inTier) {
@@ -45,7 +48,7 @@ function standing({ candidate, amount }: Claim, lower: readonly Claim[]): number
 }
 
 /** Squared, so that a strong claim outweighs several faint ones. */
-function share({ weight, amount }: Claim): number {
+function share({ weight, amount }: Pick<Claim, "weight" | "amount">): number {
   const strength = weight * amount;
   return strength * strength;
 }

@@ -67,9 +67,16 @@ const IRREGULAR = new Map(
 
 const VOWEL = /[aeiouy]/;
 
+/** Consonants that are doubled before an ending. */
+const DOUBLED = "bdgkmnprtv";
+/** Before a final s, these belong to the word: "pass", "status", "basis". */
+const KEEP_S = "sui";
+
 /** "stopp" becomes "stop"; "fill" stays. A silent final e is dropped, so that "voting" and "vote" match. */
 function bare(stem: string): string {
-  const single = /([bdgkmnprtv])\1$/.test(stem) ? stem.slice(0, -1) : stem;
+  const last = stem.charAt(stem.length - 1);
+  const isDoubled = stem.length > 1 && stem.charAt(stem.length - 2) === last && DOUBLED.includes(last);
+  const single = isDoubled ? stem.slice(0, -1) : stem;
   return single.length > 3 && single.endsWith("e") ? single.slice(0, -1) : single;
 }
 
@@ -80,11 +87,11 @@ function bare(stem: string): string {
 export function lemmaOf(word: string): string {
   const irregular = IRREGULAR.get(word);
   if (irregular !== undefined) return bare(irregular);
-  const plain = word.replace(/'s?$/, "");
+  const plain = word.includes("'") ? word.replace(/'s?$/, "") : word;
   if (plain.length <= 3) return plain;
-  if (/(?:ies|ied)$/.test(plain)) return plain.length > 4 ? `${plain.slice(0, -3)}y` : plain.slice(0, -1);
-  if (/(?:sses|shes|ches|xes|zes)$/.test(plain)) return plain.slice(0, -2);
-  if (/[^sui]s$/.test(plain)) return bare(plain.slice(0, -1));
+  if (plain.endsWith("ies") || plain.endsWith("ied")) return plain.length > 4 ? `${plain.slice(0, -3)}y` : plain.slice(0, -1);
+  if (plain.endsWith("es") && /(?:ss|sh|ch|x|z)es$/.test(plain)) return plain.slice(0, -2);
+  if (plain.endsWith("s") && !KEEP_S.includes(plain.charAt(plain.length - 2))) return bare(plain.slice(0, -1));
   if (plain.endsWith("ing") && plain.length > 5 && VOWEL.test(plain.slice(0, -3))) return bare(plain.slice(0, -3));
   if (plain.endsWith("ed") && plain.length > 4 && !plain.endsWith("eed") && VOWEL.test(plain.slice(0, -2)))
     return bare(plain.slice(0, -2));

@@ -15,6 +15,8 @@ const WORD = /[\p{L}\p{N}]+(?:['’.][\p{L}\p{N}]+)*/gu;
 /** In capitals these are other words: DID, REST. */
 const ACRONYM = /^\p{Lu}[\p{Lu}\p{N}]+s?$/u;
 
+const [SMALL_A, SMALL_Z] = ["a".charCodeAt(0), "z".charCodeAt(0)] as const;
+
 /** Contractions, and their long forms. */
 const SPELLED_OUT: ReadonlyMap<string, readonly string[]> = new Map([
   ["e2e", ["end", "to", "end"]],
@@ -25,19 +27,30 @@ const SPELLED_OUT: ReadonlyMap<string, readonly string[]> = new Map([
 export function wordsOf(text: string, start = 0, end = text.length): readonly Word[] {
   const words: Word[] = [];
   for (const match of text.slice(start, end).matchAll(WORD)) {
-    const word = match[0].toLowerCase().replaceAll("’", "'");
+    const [written] = match;
+    const word = lowered(written);
     const at = start + match.index;
     const spelled = SPELLED_OUT.get(word);
     if (spelled !== undefined) {
-      for (const each of spelled) words.push({ text: each, lemma: lemmaOf(each), start: at, end: at + match[0].length });
+      for (const each of spelled) words.push({ text: each, lemma: lemmaOf(each), start: at, end: at + written.length });
       continue;
     }
     words.push({
       text: word,
-      lemma: ACRONYM.test(match[0]) ? match[0].replace(/s$/, "") : lemmaOf(word),
+      lemma: isAcronym(written) ? written.replace(/s$/, "") : lemmaOf(word),
       start: at,
-      end: at + match[0].length,
+      end: at + written.length,
     });
   }
   return words;
+}
+
+function lowered(written: string): string {
+  const word = written.toLowerCase();
+  return word.includes("’") ? word.replaceAll("’", "'") : word;
+}
+
+/** Most words begin with a small letter: no expression is asked about those. */
+function isAcronym(written: string): boolean {
+  return !(written.charCodeAt(0) >= SMALL_A && written.charCodeAt(0) <= SMALL_Z) && ACRONYM.test(written);
 }
