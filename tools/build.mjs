@@ -17,6 +17,7 @@ function matching(pattern) {
   if (star < 0) return existsSync(pattern) ? [pattern] : [];
   const [before, after] = names[star].split("*");
   const folder = names.slice(0, star).join("/");
+  if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.startsWith(before) && name.endsWith(after))
     .flatMap((name) => matching([folder, name, ...names.slice(star + 1)].join("/")));

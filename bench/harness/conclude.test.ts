@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { conclude, isConclusive, type RatioDefinition, ratiosOf, tooCloseToCall, verdictOf } from "./conclude.js";
+import {
+  conclude,
+  isConclusive,
+  type RatioDefinition,
+  ratiosOf,
+  tooCloseToCall,
+  verdictOf,
+  whyInconclusive,
+} from "./conclude.js";
 import type { Row } from "./result.js";
 
 const row = (arm: string, perSecond: readonly number[]): Row => ({
@@ -61,6 +69,15 @@ describe("verdictOf()", () => {
   test("missed", () => expect(verdictOf(run([70, 140, 35, 70, 70, 70], again), ["unary"])).toBe("missed"));
   test("inconclusive, whatever the targets", () => {
     expect(verdictOf(run(good, row("floor again", [90, 180, 45, 90, 90, 90])), ["unary"])).toBe("inconclusive");
+  });
+  test("by interval, a median that is right by chance decides nothing", () => {
+    const scattered = row("floor again", [90, 220, 50, 100, 96, 104]);
+    const settled = row("floor again", [98, 204, 50, 100, 99, 101]);
+    expect(verdictOf(run(good, scattered), ["unary"])).toBe("met");
+    expect(verdictOf(run(good, scattered), ["unary"], "interval")).toBe("inconclusive");
+    expect(verdictOf(run(good, settled), ["unary"], "interval")).toBe("met");
+    expect(whyInconclusive(run(good, settled), "The floor")).toBeUndefined();
+    expect(whyInconclusive(run(good, scattered), "The floor")).toContain("[0.900, 1.100]");
   });
   test("incomplete without the arm", () => {
     expect(verdictOf(conclude(definitions, [floor, again]), ["unary"])).toBe("incomplete");

@@ -23,6 +23,20 @@ export interface Conclusion {
 /** The baseline measured against itself must be in this range, or the run is inconclusive. */
 const SAME: Range = [0.95, 1.05];
 
+/** Where the interval of a floor against itself must be for its rounds to be enough. */
+const SETTLED: Range = [0.97, 1.03];
+
+/** What must be close to 1 for a verdict: the median of the floor against itself, or the whole interval of that median. */
+export type Precision = "median" | "interval";
+
+/** Why a run decides nothing, for the user; undefined where it does. */
+export function whyInconclusive({ interval }: Pick<Conclusion, "interval">, floor: string): string | undefined {
+  const between = interval["floor_vs_floor"];
+  if (isSettled(between)) return undefined;
+  const found = between === undefined ? "too few times" : `as [${between[0].toFixed(3)}, ${between[1].toFixed(3)}] of itself`;
+  return `${floor} was measured twice, ${found}, not within ${SETTLED[0]} to ${SETTLED[1]}: nothing is decided.`;
+}
+
 /** The per-round ratios of one definition; undefined when one of its two arms did not run. */
 export function ratiosOf(definition: RatioDefinition, rows: readonly Row[]): readonly number[] | undefined {
   const find = (arm: string) => rows.find((row) => row.section === definition.section && row.arm === arm);
@@ -65,9 +79,21 @@ export function isConclusive(floorVsFloor: number | undefined): boolean {
   return floorVsFloor !== undefined && floorVsFloor >= SAME[0] && floorVsFloor <= SAME[1];
 }
 
+/** Whether the interval says that two arms which do the same cost the same. Undefined where one of them did not run. */
+export function isSame(definition: RatioDefinition, rows: readonly Row[]): boolean | undefined {
+  const perRound = ratiosOf(definition, rows);
+  return perRound === undefined ? undefined : isSettled(medianInterval(perRound));
+}
+
+export function isSettled(interval: Range | undefined): boolean {
+  return interval !== undefined && interval[0] >= SETTLED[0] && interval[1] <= SETTLED[1];
+}
+
 /** `wanted` are the keys that this mode must decide. */
-export function verdictOf(conclusion: Conclusion, wanted: readonly string[]): Verdict {
-  if (!isConclusive(conclusion.ratios["floor_vs_floor"])) return "inconclusive";
+export function verdictOf(conclusion: Conclusion, wanted: readonly string[], precision: Precision = "median"): Verdict {
+  const { ratios, interval } = conclusion;
+  const isSound = precision === "median" ? isConclusive(ratios["floor_vs_floor"]) : isSettled(interval["floor_vs_floor"]);
+  if (!isSound) return "inconclusive";
   if (wanted.some((key) => conclusion.targets[key] === undefined)) return "incomplete";
   return Object.values(conclusion.targets).every((target) => target.met) ? "met" : "missed";
 }

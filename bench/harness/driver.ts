@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildIfStale } from "../../tools/build-if-stale.js";
-import { type Conclusion, tooCloseToCall, verdictOf } from "./conclude.js";
-import { type Cores, findCores, stopAllWorkers, stopWorkersOnExit } from "./processes.js";
+import { type Conclusion, type Precision, tooCloseToCall, verdictOf } from "./conclude.js";
+import { type Cores, findCores, runWorkersOn, stopAllWorkers, stopWorkersOnExit } from "./processes.js";
 import { createProgress, type Progress } from "./progress.js";
 import { renderLastLine, renderReport, type Titles } from "./report.js";
 import type { BenchResult, Machine, Row } from "./result.js";
@@ -24,6 +24,8 @@ export interface BenchContext {
 export interface DriverOptions {
   /** The file that gets the whole result. */
   readonly json: string | undefined;
+  /** The Node that runs the measured processes; by default the one that runs the bench. */
+  readonly node: string | undefined;
   readonly build: boolean;
 }
 
@@ -70,9 +72,10 @@ async function measureAndReport<O extends DriverOptions>(driver: Driver<O>, opti
   const root = fileURLToPath(new URL("../../", import.meta.url));
   stopWorkersOnExit();
   if (options.build) buildIfStale(root);
+  const version = options.node === undefined ? process.version : runWorkersOn(options.node);
   const cores = findCores();
   const progress = createProgress(process.stderr);
-  const context = { root, dist: join(root, "dist"), cores, machine: describeMachine(cores), progress, startedAtMs };
+  const context = { root, dist: join(root, "dist"), cores, machine: describeMachine(cores, version), progress, startedAtMs };
   try {
     const { result, titles, details } = await driver.measure(options, context);
     progress.clear();
@@ -93,11 +96,12 @@ export interface ResultParts extends Pick<BenchResult, "bench" | "mode" | "rows"
   readonly conclusion: Conclusion;
   /** The keys whose targets decide the verdict. */
   readonly wanted: readonly string[];
+  readonly precision?: Precision;
 }
 
 export function resultOf(
   { machine, startedAtMs }: Pick<BenchContext, "machine" | "startedAtMs">,
-  { bench, mode, rows, notes, conclusion, wanted }: ResultParts,
+  { bench, mode, rows, notes, conclusion, wanted, precision }: ResultParts,
 ): BenchResult {
   return {
     schema: 1,
@@ -109,7 +113,7 @@ export function resultOf(
     rounds: roundsOf(rows),
     rows,
     ...conclusion,
-    verdict: verdictOf(conclusion, wanted),
+    verdict: verdictOf(conclusion, wanted, precision),
     notes,
   };
 }
@@ -129,6 +133,7 @@ export const COMMON_OPTIONS = {
   quick: { type: "boolean", default: false },
   rounds: { type: "string" },
   json: { type: "string" },
+  node: { type: "string" },
   "no-build": { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
@@ -152,6 +157,7 @@ interface CommonValues {
   readonly quick: boolean;
   readonly rounds?: string | undefined;
   readonly json?: string | undefined;
+  readonly node?: string | undefined;
   readonly "no-build": boolean;
 }
 
@@ -160,6 +166,7 @@ export function commonOptions(values: CommonValues, rounds: { readonly full: num
     quick: values.quick,
     rounds: values.rounds === undefined ? rounds[values.quick ? "quick" : "full"] : parseRounds(values.rounds),
     json: values.json,
+    node: values.node,
     build: !values["no-build"],
   };
 }
@@ -174,10 +181,10 @@ export function parseRounds(text: string): number {
 }
 
 /** Describes the machine of a run. */
-function describeMachine({ server }: Cores): Machine {
+function describeMachine({ server }: Cores, node: string): Machine {
   const all = cpus();
   return {
-    node: process.version,
+    node,
     cpu: all[0]?.model ?? "unknown",
     cores: all.length,
     pinned: server !== undefined,

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { findResponse } from "./http-response.js";
-import { type Slice, startTally, type Window } from "./tally.js";
+import { orderOfRound } from "./rounds.js";
+import { joinSlices, type Slice, startTally, type Window } from "./tally.js";
 
 /** One request, sent again and again. */
 export interface RequestTemplate {
@@ -12,6 +13,13 @@ export interface RequestTemplate {
   readonly counter: string;
   /** Must occur in every answer: an error with status 200 does not count. */
   readonly marker: string;
+}
+
+/** Servers that are called in turns within one slice. */
+export interface Turns {
+  readonly templates: readonly RequestTemplate[];
+  readonly connections: number;
+  readonly sliceMs: number;
 }
 
 /** Never the same number twice in this process, so that no server may take a message for a repeated one. */
@@ -30,6 +38,44 @@ export async function runHttpLoad(template: RequestTemplate, connections: number
   } finally {
     for (const socket of sockets) socket.destroy();
   }
+}
+
+/** The length of a turn: short, so that all servers of a slice meet the same disturbances. */
+const TURN_MS = 10;
+
+/** Connections that stay open from slice to slice: opening them would cost each server a share of its time. */
+const kept = new Map<number, Socket[]>();
+/** Goes on from slice to slice, so that no server is always the first of one. */
+let turns = 0;
+
+/** The servers of a slice in turns, there and back, until its time is over. */
+export async function runHttpTurns({ templates, connections, sliceMs }: Turns): Promise<readonly Slice[]> {
+  const arms = await Promise.all(
+    templates.map(async (template) => ({
+      template,
+      sockets: await keptSockets(template.port, connections),
+      slices: [] as Slice[],
+    })),
+  );
+  const until = performance.now() + sliceMs;
+  do {
+    for (const { template, sockets, slices } of [...orderOfRound(arms, turns), ...orderOfRound(arms, turns).toReversed()]) {
+      const tally = startTally({ rampMs: 0, windowMs: TURN_MS }, () => performance.now());
+      await Promise.all(sockets.map((socket) => pump(socket, template, tally)));
+      slices.push(tally.slice());
+    }
+    turns++;
+  } while (performance.now() < until);
+  return arms.map(({ slices }) => joinSlices(slices));
+}
+
+async function keptSockets(port: number, connections: number): Promise<readonly Socket[]> {
+  const open = (kept.get(port) ?? []).filter(({ destroyed, readyState }) => !destroyed && readyState === "open");
+  while (open.length < connections) open.push(await openSocket(port));
+  // Between slices a server may close a connection.
+  for (const socket of open) if (socket.listenerCount("error") === 0) socket.on("error", () => undefined);
+  kept.set(port, open);
+  return open;
 }
 
 /** Sends exactly `requests` requests; for watching memory, not time. */
@@ -98,8 +144,13 @@ function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promis
         return;
       }
       sentAt = budget.record(sentAt);
-      if (budget.open()) send();
-      else resolve();
+      if (budget.open()) {
+        send();
+        return;
+      }
+      socket.off("error", reject);
+      for (const event of ["data", "close"]) socket.removeAllListeners(event);
+      resolve();
     });
     send();
   });

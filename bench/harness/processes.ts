@@ -43,10 +43,20 @@ export function findCores(): Cores {
   return { server, load };
 }
 
+let node = process.execPath;
+
+/** From now on workers run on this Node. Returns its version. */
+export function runWorkersOn(path: string): string {
+  const { status, stdout, error } = spawnSync(path, ["--version"], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${path} is no Node that runs here: ${error?.message ?? `exit code ${status}`}`);
+  node = path;
+  return stdout.trim();
+}
+
 /** Starts a compiled worker file in its own process. */
 export function startWorker(name: string, file: string, { core, onNote, within = [] }: WorkerOptions = {}): Worker {
-  const argv = [...within, ...(core === undefined ? [] : ["taskset", "-c", String(core)]), process.execPath, "--expose-gc", file];
-  const [command = process.execPath, ...rest] = argv;
+  const argv = [...within, ...(core === undefined ? [] : ["taskset", "-c", String(core)]), node, "--expose-gc", file];
+  const [command = node, ...rest] = argv;
   // Worker output goes to stderr, so that stdout is only data.
   const child = spawn(command, rest, {
     stdio: ["ignore", 2, 2, "ipc"],

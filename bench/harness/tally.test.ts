@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startTally } from "./tally.js";
+import { joinSlices, startTally } from "./tally.js";
 
 describe("startTally()", () => {
   test("counts the window only, and keeps ramp and drain for the CPU time", () => {
@@ -38,5 +38,16 @@ describe("startTally()", () => {
 
   test("a slice without answers is a failure, not a zero", () => {
     expect(() => startTally({ rampMs: 0, windowMs: 50 }, () => 0).slice()).toThrow("no answer within 10050 ms");
+  });
+});
+
+test("joinSlices() adds counts and times, and takes the median of latencies", () => {
+  const slice = { counted: 10, completed: 12, windowMs: 10, p50Us: 100, p95Us: 200, p99Us: 300, variation: 0.5 };
+  const slow = { counted: 5, completed: 6, windowMs: 11, p50Us: 300, p95Us: 400, p99Us: 500, variation: 0.7 };
+  expect(joinSlices([slice, slow, slice])).toEqual({
+    ...slice,
+    counted: 25,
+    completed: 30,
+    windowMs: 31,
   });
 });

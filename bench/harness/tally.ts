@@ -1,4 +1,4 @@
-import { percentile, variation } from "./statistics.js";
+import { median, percentile, variation } from "./statistics.js";
 
 /** The counts of one arm in one slice of time. */
 export interface Slice {
@@ -19,6 +19,21 @@ export interface Window {
   readonly windowMs: number;
   /** The window stays open until this many answers were counted: for a stalled arm, or one that must warm up. */
   readonly minAnswers?: number;
+}
+
+/** Turns of one arm as one slice. Latencies are the medians of those of the turns. */
+export function joinSlices(slices: readonly Slice[]): Slice {
+  const sum = (of: (slice: Slice) => number) => slices.reduce((total, slice) => total + of(slice), 0);
+  const middle = (of: (slice: Slice) => number) => median(slices.map(of));
+  return {
+    counted: sum(({ counted }) => counted),
+    completed: sum(({ completed }) => completed),
+    windowMs: sum(({ windowMs }) => windowMs),
+    p50Us: middle(({ p50Us }) => p50Us),
+    p95Us: middle(({ p95Us }) => p95Us),
+    p99Us: middle(({ p99Us }) => p99Us),
+    variation: middle(({ variation }) => variation),
+  };
 }
 
 export interface Tally {

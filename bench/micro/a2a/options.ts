@@ -8,6 +8,7 @@ export interface Options {
   /** Undefined: as many as the mode plans. */
   readonly rounds: number | undefined;
   readonly json: string | undefined;
+  readonly node: string | undefined;
   /** Only this section of a full run. */
   readonly section: string | undefined;
   /** The arms besides the floor. */
@@ -26,11 +27,13 @@ processes, in interleaved rounds, with the same message. Prints a table and, as 
   --arms LIST    koine,a2a-js (default both; the floor always runs)
   --section NAME only one of server, both, streams, grpc, memory, codec
   --json FILE    write the whole result, every round, to FILE
+  --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
   --help
 
 Without an option everything is measured; about five minutes. Only ratios within one run mean anything.
-A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive.`;
+CPU time per answer decides; rounds are added until the 95 % interval of the floor's CPU time against itself is within
+0.97 to 1.03, or the time is up and the run is inconclusive.`;
 
 const SECTIONS: readonly string[] = ["server", "both", "streams", "grpc", "memory", "codec"];
 const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
@@ -53,6 +56,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     mode: values.quick ? "quick" : values.memory ? "memory" : "full",
     rounds: values.rounds === undefined ? undefined : parseRounds(values.rounds),
     json: values.json,
+    node: values.node,
     section: values.section === undefined ? undefined : parseSection(values.section),
     arms,
     // Only Koine's arms use the build.

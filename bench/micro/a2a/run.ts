@@ -1,10 +1,9 @@
-import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall } from "../../harness/conclude.js";
+import { type Conclusion, conclude, isSame, tooCloseToCall, whyInconclusive } from "../../harness/conclude.js";
 import { type BenchContext, resultOf } from "../../harness/driver.js";
 import { hasH2load } from "../../harness/h2load.js";
 import { stopAllWorkers } from "../../harness/processes.js";
 import type { BenchResult, Machine, Row } from "../../harness/result.js";
 import { type Arm, runSection } from "../../harness/rounds.js";
-import { median } from "../../harness/statistics.js";
 import type { Options } from "./options.js";
 import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
 import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
@@ -13,12 +12,12 @@ import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
 
 const QUICK_BUDGET_MS = 44_000;
 const QUICK: SectionSettings = {
-  window: { rampMs: 30, windowMs: 200 },
+  window: { rampMs: 0, windowMs: 200 },
   warmUp: { rampMs: 0, windowMs: 700, minAnswers: 8000 },
   quick: true,
 };
 const FULL: SectionSettings = {
-  window: { rampMs: 50, windowMs: 250 },
+  window: { rampMs: 0, windowMs: 250 },
   warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 8000 },
   quick: false,
 };
@@ -29,6 +28,8 @@ const STREAMS: SectionSettings = {
 };
 const QUICK_ROUNDS = 24;
 const FULL_ROUNDS = 20;
+/** So many times the planned rounds are run at most, while the floor is not known well enough to be the same as itself. */
+const MOST_TIMES = 20;
 const MEMORY_ROUNDS = 3;
 
 /** Runs the sections that the options select. */
@@ -41,7 +42,7 @@ export async function runBench(options: Options, context: BenchContext): Promise
   const conclusion = conclude(RATIOS, rows);
   const notes = notesOf(machine, rows, conclusion);
   const wanted = options.mode === "quick" ? QUICK_KEYS : FULL_KEYS;
-  const result = resultOf(context, { bench: "a2a", mode: options.mode, rows, conclusion, wanted, notes });
+  const result = resultOf(context, { bench: "a2a", mode: options.mode, rows, conclusion, wanted, precision: "interval", notes });
   return options.mode === "memory" ? { ...result, ...concludeMemory(rows) } : result;
 }
 
@@ -54,8 +55,7 @@ interface Run extends BenchContext {
 async function runQuick(run: Run): Promise<readonly Row[]> {
   const arms = await serverArms(run.stage, QUICK);
   const planned = run.options.rounds ?? QUICK_ROUNDS;
-  const roundMs = arms.length * (QUICK.window.rampMs + QUICK.window.windowMs + 60);
-  const timeLeft = () => Date.now() + roundMs < run.startedAtMs + QUICK_BUDGET_MS;
+  const timeLeft = () => Date.now() + QUICK.window.windowMs < run.startedAtMs + QUICK_BUDGET_MS;
   return runArms(run, "server", arms, (done, rows) => (done < planned || !floorsAgree(rows)) && (done === 0 || timeLeft()));
 }
 
@@ -73,7 +73,7 @@ async function runFull(run: Run): Promise<readonly Row[]> {
     // Each section starts fresh: idle servers with full heaps would disturb it.
     stopAllWorkers();
   };
-  const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < 2 * rounds && !floorsAgree(sofar));
+  const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < MOST_TIMES * rounds && !floorsAgree(sofar));
   await section("server", () => serverArms(run.stage, FULL), again);
   await section("both", () => bothArms(run.stage, FULL), upTo(rounds));
   await section("streams", () => streamArms(run.stage, STREAMS), upTo(rounds));
@@ -99,8 +99,7 @@ function runArms(
 
 function floorsAgree(rows: readonly Row[]): boolean {
   const definition = RATIOS.find(({ key }) => key === "floor_vs_floor");
-  const perRound = definition && ratiosOf(definition, rows);
-  return perRound !== undefined && isConclusive(median(perRound));
+  return definition !== undefined && isSame(definition, rows) === true;
 }
 
 function concludeMemory(rows: readonly Row[]): Pick<BenchResult, "ratios" | "targets" | "verdict"> {
@@ -119,12 +118,8 @@ function concludeMemory(rows: readonly Row[]): Pick<BenchResult, "ratios" | "tar
 
 function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion): readonly string[] {
   const notes: string[] = [];
-  const floorVsFloor = conclusion.ratios["floor_vs_floor"];
-  if (rows.some((row) => row.section === "server") && !isConclusive(floorVsFloor)) {
-    notes.push(
-      `The floor measured twice came out as ${floorVsFloor?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
-    );
-  }
+  const why = rows.some((row) => row.section === "server") ? whyInconclusive(conclusion, "The floor") : undefined;
+  if (why !== undefined) notes.push(why);
   const close = tooCloseToCall(conclusion);
   if (close.length > 0)
     notes.push(`Too close to call in one run (the target lies inside the 95 % interval): ${close.join(", ")}.`);

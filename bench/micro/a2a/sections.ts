@@ -2,10 +2,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type H2LoadResult, runH2load } from "../../harness/h2load.js";
+import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
 import type { Cores, Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
 import type { Arm } from "../../harness/rounds.js";
-import type { Slice, Window } from "../../harness/tally.js";
+import type { Window } from "../../harness/tally.js";
 import type { Usage } from "../../harness/worker.js";
 import { GRPC_HEADERS, GRPC_PATH, grpcRequest, probeGrpc } from "./grpc-call.js";
 import { type Endpoint, type ServerWorker, type Stage, templateOf } from "./stage.js";
@@ -30,31 +31,42 @@ export interface SectionSettings {
   readonly quick: boolean;
 }
 
-/** Requests from the load process to the server. */
+/** Requests from the load process to the servers, in turns. */
 export async function serverArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
   const load = stage.startOther("load");
-  const one = async (name: string, server: ServerWorker, template: ReturnType<typeof templateOf>): Promise<Arm> => {
-    await load.ask("run", { template, window: settings.warmUp });
-    return { name, measure: () => measureServer(server, () => load.ask<Slice>("run", { template, window: settings.window })) };
+  const one = async (name: string, server: ServerWorker, template: ReturnType<typeof templateOf>): Promise<LoadedServer> => {
+    const { minAnswers = 0 } = settings.warmUp;
+    const isStream = template.path === "/stream" || name.endsWith("stream");
+    await load.ask("run", {
+      template,
+      window: { ...settings.warmUp, minAnswers: isStream ? minAnswers / STREAM_EVENTS : minAnswers },
+    });
+    return { name, server, template };
   };
-  const floorArm = async (name: string, path: "/rpc" | "/rest" | "/task") => {
+  const floorArm = async (name: string, path: "/rpc" | "/rest" | "/task" | "/stream") => {
     const server = await stage.startServer("floor", "reply");
-    const endpoint: Endpoint = path === "/rest" ? "rest" : "rpc";
+    const endpoint: Endpoint = path === "/rest" ? "rest" : path === "/stream" ? "stream" : "rpc";
     return one(name, server, { ...templateOf(server.address, endpoint), path });
   };
   const familyArm = async (family: "koine" | "a2a-js", name: string, mode: Mode, endpoint: Endpoint) => {
     const server = await stage.startServer(family, mode);
     return one(`${family} ${name}`, server, templateOf(server.address, endpoint));
   };
-  const arms = [await floorArm("floor", "/rpc"), await floorArm("floor again", "/rpc"), await floorArm("floor task", "/task")];
+  const arms = [
+    await floorArm("floor", "/rpc"),
+    await floorArm("floor again", "/rpc"),
+    await floorArm("floor task", "/task"),
+    await floorArm("floor stream", "/stream"),
+  ];
   if (!settings.quick) arms.push(await floorArm("floor rest", "/rest"));
   for (const family of stage.families) {
     if (settings.quick && family !== "koine") continue;
     arms.push(await familyArm(family, "json-rpc", "reply", "rpc"));
     if (!settings.quick) arms.push(await familyArm(family, "rest", "reply", "rest"));
     arms.push(await familyArm(family, "task", "task", "rpc"));
+    arms.push(await familyArm(family, "stream", "stream", "stream"));
   }
-  return arms;
+  return pairedServers(load, arms, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
 }
 
 /** Each family's own client calls its own server. */

@@ -24,6 +24,7 @@ is measured, without a target for its time: a message contains what its author s
   --rounds N        rounds of each section (full: 20; quick: 10, or as many as fit)
   --protocols LIST  only these, by their ids
   --json FILE       write the whole result, every round, to FILE
+  --node PATH       run the measured processes on another Node
   --no-build        measure dist/ as it is, even if older than the source
   --help
 

@@ -8,10 +8,10 @@ export interface Options extends CommonOptions {
   readonly pairs: readonly Pair[];
 }
 
-const ROUNDS = 15;
-const QUICK_ROUNDS = 9;
-/** The fewest that give an interval. */
-const ALL_ROUNDS = 6;
+const ROUNDS = 30;
+const QUICK_ROUNDS = 20;
+/** Enough for an interval. */
+const ALL_ROUNDS = 12;
 
 export const HELP = `npm run bench:gateway -- [options]
 
@@ -21,12 +21,14 @@ ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Pri
   --quick        three pairs, without streams and SQLite; under 90 seconds
   --all          every ordered pair; about 25 minutes. Default: three pairs
   --pairs LIST   front:behind,front:behind of ${WIRES.map(({ id }) => id).join(" ")}
-  --rounds N     rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: at most ${QUICK_ROUNDS})
+  --rounds N     least rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: ${QUICK_ROUNDS})
   --json FILE    write the whole result, every round, to FILE
+  --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
   --help
 
-Only ratios within one run mean anything. A run whose second proxy is not within 0.95 to 1.05 of the first is inconclusive.
+Only ratios within one run mean anything. CPU time per call decides; rounds are added until the 95 % interval of the proxy's
+CPU time against itself is within 0.97 to 1.03, or the time is up and the run is inconclusive.
 Pairs with gRPC need h2load (Debian's nghttp2-client).`;
 
 /** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */

@@ -2,6 +2,7 @@ import {
   type Conclusion,
   conclude,
   type Figure,
+  isSame,
   type RatioDefinition,
   ratiosOf,
   valuesOf,
@@ -12,8 +13,12 @@ import { hasStreams, type Pair } from "./pairs.js";
 
 /** The published numbers of this benchmark and their targets. */
 
+/** Calls per second. */
 const RELAY_AT_LEAST = 0.7;
 const ADOPT_AT_LEAST = 0.6;
+/** CPU time of the gateway's process per call. */
+const RELAY_CPU_AT_MOST = 1.4;
+const ADOPT_CPU_AT_MOST = 2.2;
 const ADDED_AT_MOST = 1.5;
 
 export type SectionKind = "throughput" | "latency" | "streams";
@@ -34,12 +39,12 @@ function ratiosFor(pair: Pair): readonly RatioDefinition[] {
   const cpu = { ...calls, metric: "cpuUs" } as const;
   const streams = { ...calls, section: sectionOf(pair, "streams") } as const;
   return [
-    { key: `${key}_proxy_vs_proxy`, of: "proxy again", ...calls },
+    { key: `${key}_proxy_vs_proxy`, of: "proxy again", ...cpu },
     { key: `${key}_relay_vs_proxy`, of: "relay", ...calls, target: { atLeast: RELAY_AT_LEAST } },
     { key: `${key}_adopt_vs_proxy`, of: "adopt", ...calls, target: { atLeast: ADOPT_AT_LEAST } },
     { key: `${key}_sqlite_vs_proxy`, of: "adopt sqlite", ...calls },
-    { key: `${key}_relay_cpu_vs_proxy`, of: "relay", ...cpu },
-    { key: `${key}_adopt_cpu_vs_proxy`, of: "adopt", ...cpu },
+    { key: `${key}_relay_cpu_vs_proxy`, of: "relay", ...cpu, target: { atMost: RELAY_CPU_AT_MOST } },
+    { key: `${key}_adopt_cpu_vs_proxy`, of: "adopt", ...cpu, target: { atMost: ADOPT_CPU_AT_MOST } },
     { key: `${key}_relay_streams_vs_proxy`, of: "relay", ...streams },
     { key: `${key}_adopt_streams_vs_proxy`, of: "adopt", ...streams },
   ];
@@ -68,6 +73,12 @@ function addedFigures(pair: Pair, rows: readonly Row[]): readonly Figure[] {
 
 function addedKey({ key }: Pair, arm: string): string {
   return `${key}_${arm}_added_p50_vs_proxy`;
+}
+
+/** Whether the proxy of this pair is known well enough to be the same as itself. */
+export function isProxySettled(pair: Pair, rows: readonly Row[]): boolean {
+  const [floor] = ratiosFor(pair);
+  return floor !== undefined && isSame(floor, rows) === true;
 }
 
 /** All measurements. The proxy against itself, over all pairs, shows whether the machine was quiet enough. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Conclusion, isConclusive } from "../../harness/conclude.js";
+import { type Conclusion, whyInconclusive } from "../../harness/conclude.js";
 import { type BenchContext, closeCalls, resultOf } from "../../harness/driver.js";
 import { hasH2load } from "../../harness/h2load.js";
 import { stopAllWorkers } from "../../harness/processes.js";
@@ -12,7 +12,7 @@ import type { Window } from "../../harness/tally.js";
 import { CONNECTIONS } from "../a2a/workload.js";
 import type { Options } from "./options.js";
 import { hasStreams, needsTool, type Pair } from "./pairs.js";
-import { concludeGateway, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
+import { concludeGateway, isProxySettled, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
 import { setStage, type Work } from "./stage.js";
 
 /** One section of a pair, and its warm-up. */
@@ -20,7 +20,8 @@ const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = 
   throughput: {
     what: "send",
     connections: CONNECTIONS,
-    window: { rampMs: 30, windowMs: 220 },
+    // Short, so that all arms of a round meet the same disturbances.
+    window: { rampMs: 5, windowMs: 60 },
     // So many that a gateway is compiled as well as the proxy before it counts: it has a hundred times its code.
     warmUp: { rampMs: 0, windowMs: 500, minAnswers: 8_000 },
   },
@@ -33,8 +34,12 @@ const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = 
   },
 };
 const QUICK_BUDGET_MS = 84_000;
+/** The time of one pair in a full run. */
+const PAIR_BUDGET_MS = 120_000;
 /** The share of a quick pair's time after which its calls under load are over, and single calls begin. */
 const LOADED_SHARE = 0.7;
+/** Streams have no target: they get so much time more. */
+const STREAMS_SHARE = 1.3;
 /** Below this share of its core the proxy was not the bottleneck, and the ratios are too favourable. */
 const BUSY = 0.85;
 
@@ -44,7 +49,7 @@ export async function runGateway(options: Options, context: BenchContext): Promi
   const rows: Row[] = [];
   for (const [index, pair] of pairs.entries()) {
     const perPairMs = (context.startedAtMs + QUICK_BUDGET_MS - Date.now()) / (pairs.length - index);
-    const budgetMs = options.mode === "quick" ? perPairMs : Number.POSITIVE_INFINITY;
+    const budgetMs = options.mode === "quick" ? perPairMs : PAIR_BUDGET_MS;
     rows.push(...(await runPair(pair, options, { ...context, budgetMs })));
     // Each pair starts fresh: idle processes with full heaps would disturb it.
     stopAllWorkers();
@@ -52,7 +57,7 @@ export async function runGateway(options: Options, context: BenchContext): Promi
   const conclusion = concludeGateway(pairs, rows);
   const notes = notesOf(context.machine, rows, conclusion, options.pairs.length - pairs.length);
   const wanted = targetsOf(options.pairs);
-  return resultOf(context, { bench: "gateway", mode: options.mode, rows, conclusion, wanted, notes });
+  return resultOf(context, { bench: "gateway", mode: options.mode, rows, conclusion, wanted, precision: "interval", notes });
 }
 
 interface PairRun extends BenchContext {
@@ -75,12 +80,15 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
       return runSection({
         name: sectionOf(pair, kind),
         arms: await stage.arms(work, warmUp),
-        again: (done) => done < planned && (done === 0 || Date.now() - beganAt < budgetMs * share),
+        again: (done, sofar) => {
+          const wanted = done < planned || (kind === "throughput" && !isProxySettled(pair, sofar));
+          return done === 0 || (wanted && Date.now() - beganAt < budgetMs * share);
+        },
         onStep: (round, arm) => progress.show(`${pair.name} · ${kind} · round ${round + 1} of ${planned} · ${arm}`),
       });
     };
     const rows = [...(await section("throughput", LOADED_SHARE)), ...(await section("latency", 1))];
-    return mode === "quick" || !hasStreams(pair) ? rows : [...rows, ...(await section("streams", 1))];
+    return mode === "quick" || !hasStreams(pair) ? rows : [...rows, ...(await section("streams", STREAMS_SHARE))];
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
@@ -88,11 +96,8 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
 
 function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion, leftOut: number): readonly string[] {
   const notes: string[] = [];
-  const again = conclusion.ratios["floor_vs_floor"];
-  if (!isConclusive(again))
-    notes.push(
-      `The proxy measured twice came out as ${again?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
-    );
+  const why = whyInconclusive(conclusion, "The proxy");
+  if (why !== undefined) notes.push(why);
   notes.push(...closeCalls(conclusion));
   const idle = rows.filter((row) => row.arm === "proxy" && row.section.endsWith("throughput") && busyOf(row) < BUSY);
   if (idle.length > 0)

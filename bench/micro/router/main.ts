@@ -25,6 +25,7 @@ by \`koine routerbench\`. Prints a table and, as last line, one JSON object.
   --quick        fewer rounds; under 50 seconds
   --rounds N     rounds without embeddings (full: 30; quick: 10, or as many as fit)
   --json FILE    write the whole result, every round, to FILE; --out FILE is the same
+  --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
   --help
 

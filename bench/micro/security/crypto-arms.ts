@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type RedisServer, redisAvailable, startRedis } from "../../../test/redis-server.js";
+import { pairedArms } from "../../harness/paired-arms.js";
 import { type Cores, startWorker } from "../../harness/processes.js";
 import { again, CRYPTO_CASES, type CryptoOrder, type CryptoWork } from "./crypto-cases.js";
-import { pairedArms } from "./paired-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 
 export interface CryptoStage {
@@ -29,7 +29,9 @@ export async function cryptoArms(
       return worker.ask<readonly number[]>("run", order);
     };
     await run(warmUpMs);
-    placed.push(...pairedArms(key, [floor, again(floor), ...arms], () => run(window.windowMs)));
+    const costs = async () => (await run(window.windowMs)).map((cpuUs) => ({ cpuUs }));
+    const paired = pairedArms([floor, again(floor), ...arms], costs);
+    placed.push(...paired.map(({ name, measure }) => ({ section: key, arm: name, measure })));
   }
   return placed;
 }

@@ -28,6 +28,7 @@ loaded by one process of bare ws, in interleaved rounds; ratios are of CPU time.
   --rounds N     rounds (full: 20; quick: 12, or as many as fit); up to 20 times as many while a floor, measured twice, is not
                  known to be within 0.97 to 1.03 of itself
   --json FILE    write the whole result, every round, to FILE
+  --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
   --help
 

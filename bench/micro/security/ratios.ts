@@ -1,7 +1,7 @@
-import { type Conclusion, conclude, type RatioDefinition, ratiosOf } from "../../harness/conclude.js";
+import { type Conclusion, conclude, isSame, type RatioDefinition, ratiosOf } from "../../harness/conclude.js";
 import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
-import { median, medianInterval } from "../../harness/statistics.js";
+import { median } from "../../harness/statistics.js";
 import { CRYPTO_CASES, CRYPTO_FLOORS, CRYPTO_RATIOS } from "./crypto-cases.js";
 import { BATCH_CASE, ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
 import { SEALED_CASES, SEALED_FLOORS, SEALED_RATIOS } from "./sealed-cases.js";
@@ -10,9 +10,6 @@ import { ECHO_CASES, type EchoCase } from "./workload.js";
 /** The published numbers of this benchmark and their targets. */
 
 const SESSION_AT_LEAST = 0.8;
-
-/** Where the interval of a floor against itself must be for its rounds to be enough. */
-const SETTLED = { from: 0.97, to: 1.03 } as const;
 
 /** A floor measured twice: the second over the first. */
 function floorFor({ key }: EchoCase): RatioDefinition {
@@ -71,10 +68,5 @@ export function worstFloor(rows: readonly Row[], floors: readonly RatioDefinitio
 
 /** Whether every floor that was measured twice is known well enough to be the same as itself. */
 export function isSettled(rows: readonly Row[]): boolean {
-  return FLOORS.every((floor) => {
-    const perRound = ratiosOf(floor, rows);
-    if (perRound === undefined) return true;
-    const [low, high] = medianInterval(perRound) ?? [0, Number.POSITIVE_INFINITY];
-    return low >= SETTLED.from && high <= SETTLED.to;
-  });
+  return FLOORS.every((floor) => isSame(floor, rows) ?? true);
 }

@@ -23,8 +23,6 @@ export interface StartStoreServer {
   readonly redisUrl?: string;
 }
 
-/** The task itself, working, one artifact, completed. */
-export const EVENTS_PER_TASK = 4;
 /** Sends in flight. */
 export const IN_FLIGHT = 64;
 /** Events of the resumed tasks, and how many of them were received before. */

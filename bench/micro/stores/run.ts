@@ -1,24 +1,29 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isSame } from "../../harness/conclude.js";
 import type { RequestTemplate } from "../../harness/http-load.js";
+import { pairedServers } from "../../harness/paired-arms.js";
 import { type Cores, startWorker, type Worker } from "../../harness/processes.js";
 import type { Progress } from "../../harness/progress.js";
-import type { Measurement, Row } from "../../harness/result.js";
+import type { Row } from "../../harness/result.js";
 import { type Arm, runSection } from "../../harness/rounds.js";
-import type { Slice, Window } from "../../harness/tally.js";
-import { EVENTS_PER_TASK, STORE_ARMS, type StartStoreServer, type StoreArm } from "./arms.js";
+import type { Window } from "../../harness/tally.js";
+import { IN_FLIGHT, STORE_ARMS, type StartStoreServer, type StoreArm } from "./arms.js";
+import { RATIOS } from "./ratios.js";
 
 export interface StoresBench {
   readonly dist: string;
   readonly cores: Cores;
   readonly progress: Progress;
   readonly rounds: number;
+  /** Milliseconds since the epoch: rounds that do not fit are skipped, except the first. */
+  readonly endAtMs: number;
   /** Where a Redis with this promise listens; undefined when there is none. */
   redisUrl(promise: StoreArm["promise"]): Promise<string | undefined>;
 }
 
-const WINDOW: Window = { rampMs: 100, windowMs: 500 };
+const SLICE_MS = 200;
 const WARM_UP: Window = { rampMs: 0, windowMs: 1500, minAnswers: 4000 };
 const RESUMES_PER_ROUND = 50;
 const TEXT = "Please translate the following sentence into French and keep the tone polite. ".repeat(3).slice(0, 200);
@@ -46,11 +51,8 @@ export async function runStores(bench: StoresBench): Promise<readonly Row[]> {
       await load.ask("run", { template: started.template, window: WARM_UP });
       running.push(started);
     }
-    const rows = await section(
-      bench,
-      "tasks",
-      running.map(({ arm, server, template }) => taskArm(arm, server, template, load)),
-    );
+    const servers = running.map(({ arm: { name }, server, template }) => ({ name, server, template }));
+    const rows = await section(bench, "tasks", pairedServers(load, servers, { connections: IN_FLIGHT, sliceMs: SLICE_MS }));
     return [
       ...rows,
       ...(await section(
@@ -84,24 +86,13 @@ function section(bench: StoresBench, name: string, arms: readonly Arm[]): Promis
   return runSection({
     name,
     arms,
-    again: (done) => done < bench.rounds,
+    again: (done, rows) => {
+      const [floor] = RATIOS.filter(({ section: each, key }) => each === name && key === "floor_vs_floor");
+      const wanted = done < bench.rounds || (floor !== undefined && isSame(floor, rows) === false);
+      return done === 0 || (wanted && Date.now() < bench.endAtMs);
+    },
     onStep: (round, arm) => bench.progress.show(`${name} · round ${round + 1} of ${bench.rounds} · ${arm}`),
   });
-}
-
-function taskArm({ name }: StoreArm, server: Worker, template: RequestTemplate, load: Worker): Arm {
-  return {
-    name,
-    async measure(): Promise<Measurement> {
-      const before = await server.usage();
-      const slice = await load.ask<Slice>("run", { template, window: WINDOW });
-      const after = await server.usage();
-      const perSecond = (slice.counted / slice.windowMs) * 1000;
-      const { p50Us, p95Us, p99Us } = slice;
-      const cpuUs = (after.cpuUs - before.cpuUs) / slice.completed;
-      return { perSecond, eventsPerSecond: perSecond * EVENTS_PER_TASK, p50Us, p95Us, p99Us, cpuUs, requests: slice.counted };
-    },
-  };
 }
 
 function resumeArm({ name }: StoreArm, url: string, load: Worker): Arm {

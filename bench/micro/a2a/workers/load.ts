@@ -1,5 +1,12 @@
 import type { Socket } from "node:net";
-import { openSocket, type RequestTemplate, runHttpLoad, sendMany, writeRequest } from "../../../harness/http-load.js";
+import {
+  openSocket,
+  type RequestTemplate,
+  runHttpLoad,
+  runHttpTurns,
+  sendMany,
+  writeRequest,
+} from "../../../harness/http-load.js";
 import type { Slice, Window } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { CONNECTIONS } from "../workload.js";
@@ -11,7 +18,7 @@ const OPENING = 50;
 
 const held: Socket[] = [];
 
-answerCommands({ run, many, hold, release });
+answerCommands({ run, turns: runHttpTurns, many, hold, release });
 
 function run({ template, window }: { readonly template: RequestTemplate; readonly window: Window }): Promise<Slice> {
   return runHttpLoad(template, CONNECTIONS, window);

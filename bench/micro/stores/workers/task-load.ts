@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { type RequestTemplate, runHttpLoad } from "../../../harness/http-load.js";
+import { type RequestTemplate, runHttpLoad, runHttpTurns } from "../../../harness/http-load.js";
 import { median } from "../../../harness/statistics.js";
 import type { Slice, Window } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
@@ -10,7 +10,7 @@ import { IN_FLIGHT, RESUME_EVENTS, RESUME_SEEN } from "../arms.js";
 const HEADERS = { "content-type": "application/json", "a2a-version": "1.0", accept: "text/event-stream" };
 const LONG = JSON.stringify({ message: { messageId: "bench", role: "ROLE_USER", parts: [{ text: "long" }] } });
 
-answerCommands({ run, resume });
+answerCommands({ run, turns: runHttpTurns, resume });
 
 function run({ template, window }: { readonly template: RequestTemplate; readonly window: Window }): Promise<Slice> {
   return runHttpLoad(template, IN_FLIGHT, window);

@@ -3,9 +3,9 @@ import { pairedArms } from "./paired-arms.js";
 
 it("runs all arms once per round, whatever their order", async () => {
   let runs = 0;
-  const [floor, ours] = pairedArms("case", ["floor", "ours"], async () => {
+  const [floor, ours] = pairedArms(["floor", "ours"], async () => {
     runs++;
-    return [runs, 10 * runs];
+    return [{ cpuUs: runs }, { cpuUs: 10 * runs }];
   });
   if (floor === undefined || ours === undefined) throw new Error("there are two");
   expect([await floor.measure(), await ours.measure()]).toEqual([{ cpuUs: 1 }, { cpuUs: 10 }]);

@@ -1,0 +1,38 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, expect, it } from "vitest";
+import { type RequestTemplate, runHttpTurns } from "./http-load.js";
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.closeAllConnections();
+});
+
+/** Counts its requests and its connections. */
+async function startEcho(counts: { requests: number; connections: number }): Promise<RequestTemplate> {
+  const server = createServer((request, response) => {
+    counts.requests++;
+    request.on("data", () => undefined).on("end", () => response.end("the end"));
+  });
+  server.on("connection", () => counts.connections++);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A listening TCP server has an address object.
+  const { port } = server.address() as AddressInfo;
+  return { port, path: "/", headers: {}, body: "number 00000", counter: "00000", marker: "the end" };
+}
+
+it("calls all servers of a slice, counts what each answered, and keeps the connections for the next", async () => {
+  const [first, second] = [
+    { requests: 0, connections: 0 },
+    { requests: 0, connections: 0 },
+  ];
+  const templates = [await startEcho(first), await startEcho(second)];
+  const slices = await runHttpTurns({ templates, connections: 2, sliceMs: 1 });
+  expect(slices.map(({ completed }) => completed)).toEqual([first.requests, second.requests]);
+  expect(slices.every(({ counted, windowMs }) => counted > 0 && windowMs >= 20)).toBe(true);
+  const before = first.requests;
+  const [again] = await runHttpTurns({ templates, connections: 2, sliceMs: 1 });
+  expect(again?.completed).toBe(first.requests - before);
+  expect([first.connections, second.connections]).toEqual([2, 2]);
+});
