@@ -53,6 +53,7 @@ const BUNDLED =
 const DATA = [
   "apps/demo/scenario.yaml",
   "bench/protocols/prompts",
+  "bench/protocols/router-loop/scenarios",
   "bench/routerbench/corpus",
   "src/protocols/sage/contracts/SageRegistry.json",
   "src/router/embeddings/head.json",

@@ -18,6 +18,7 @@ export type { ModelSettings } from "./models/settings.js";
 export { officialPrograms, officialVersions } from "./official/official.js";
 export type { BenchResult, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
+export { chooseProtocols, type Routing, routerArm } from "./router-loop/choose.js";
 export * as scenarios from "./scenarios/index.js";
 export type { Scenario } from "./scenarios/scenario.js";
 export { renderChanges, renderResult } from "./table.js";

@@ -103,7 +103,7 @@ export class Caller {
     const payload = this.#requests.payloadOf(seq);
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
-      const last = await this.#client.send({ seq, agent, payload });
+      const last = await this.#client.send({ seq, agent, payload, module: this.#requests.moduleOf(seq) });
       const { error } = last;
       if (error?.isNetwork === true) networkErrors++;
       const tried = { attempts, networkErrors, last };
@@ -148,14 +148,20 @@ const NOBODY = "nobody";
 interface Requests {
   payloadOf(seq: number): string;
   agentOf(seq: number): string;
+  moduleOf(seq: number): string | undefined;
 }
 
 /** Requests carry an entry of the queue, or text of a given length. */
 function requestsOf({ entries: source, seed, settings }: CallerTask): Requests {
-  if (source === undefined) return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "" };
+  if (source === undefined)
+    return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "", moduleOf: () => undefined };
   const entries = readEntries(source);
   const entryOf = (seq: number) => entries[(seq % WARM_UP_FROM) % entries.length];
-  return { payloadOf: (seq) => numbered(seq, entryOf(seq)?.text ?? ""), agentOf: (seq) => entryOf(seq)?.to ?? "" };
+  return {
+    payloadOf: (seq) => numbered(seq, entryOf(seq)?.text ?? ""),
+    agentOf: (seq) => entryOf(seq)?.to ?? "",
+    moduleOf: (seq) => entryOf(seq)?.module,
+  };
 }
 
 /** How a request ended. */

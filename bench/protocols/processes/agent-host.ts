@@ -116,6 +116,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
   const { arm, settings } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
+  const served = new Set([arm.protocol, ...Object.values(arm.assign ?? {})]);
   const answer = async (payload: string, signal: AbortSignal): Promise<string> => worker.handle(received(payload), signal);
   const echo = agent({
     name,
@@ -139,7 +140,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
     port,
     ...(hosts === undefined ? { publicUrl } : { names: hosts }),
     // One that needs identities may lie over another, whose card it is found by. Calls of that one are refused: they prove nothing.
-    protocols: protocol.needsIdentity === true ? protocols : [protocol],
+    protocols: protocol.needsIdentity === true ? protocols : protocols.filter(({ id }) => served.has(id)),
     ...(await identityOptions(address, task, protocol)),
     telemetry: log.telemetry,
     limits: { drainMs: DRAIN_MS, requestMs: settings.messageTimeoutMs },
