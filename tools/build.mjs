@@ -56,6 +56,7 @@ const DATA = [
   ...readdirSync("bench/protocols/prompts")
     .filter((name) => name.endsWith(".md"))
     .map((name) => `bench/protocols/prompts/${name}`),
+  "bench/protocols/router-loop/scenarios",
   "bench/routerbench/corpus",
   "src/protocols/sage/contracts/SageRegistry.json",
   "src/router/embeddings/head.json",

@@ -4,6 +4,7 @@ import {
   type BenchOptions,
   type BenchProgress,
   type BenchResult,
+  chooseProtocols,
   edgeTo,
   type IdentityUse,
   inputOf,
@@ -17,8 +18,10 @@ import {
   planArms,
   planConditions,
   promptInput,
+  type Routing,
   readRecording,
   renderResult,
+  routerArm,
   runBench,
   type Scenario,
   type Settings,
@@ -28,6 +31,7 @@ import {
   teamData,
 } from "../../bench/protocols/index.js";
 import { protocols } from "../../src/public/protocols.js";
+import { parseRanking } from "../../src/router/index.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
 import { type DocqaOptions, type DocqaParts, docqaParts } from "./bench-docqa.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
@@ -43,6 +47,8 @@ import { formatElapsed, startProgress } from "./progress.js";
 interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOptions {
   readonly output: Format;
   readonly protocols?: readonly string[];
+  readonly router?: boolean;
+  readonly ranking?: string;
   readonly impl: Plan["arms"][number]["implementation"][];
   readonly features: Plan["arms"][number]["features"][];
   readonly quick?: boolean;
@@ -96,7 +102,8 @@ export function benchScenario(name: string) {
     const folder = options.out ?? FOLDER;
     const docqa = scenario.dispatch === "named" ? docqaParts(options, options.seed ?? SEED) : undefined;
     const entries = docqa?.entries ?? (scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined);
-    const plan = planOf(scenario, options, { entries, docqa });
+    const routing = options.router === true ? await routingOf(scenario, options) : undefined;
+    const plan = planOf(scenario, options, { entries, docqa, routing });
     const model = modelOf(options, scenario);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
@@ -128,7 +135,7 @@ export function benchScenario(name: string) {
         // A folder that is gone on with has its loads in its plan.
         if (bench.resume === true || !needsCapacity(options.rate ?? [])) return runBench(bench);
         const capacityPerS = await measureCapacity(scenario, bench);
-        return runBench({ ...bench, plan: planOf(scenario, options, { entries, docqa, capacityPerS }) });
+        return runBench({ ...bench, plan: planOf(scenario, options, { entries, docqa, routing, capacityPerS }) });
       });
     } finally {
       progress.stop();
@@ -162,11 +169,12 @@ function progressText({ done, runs, remainingMs }: BenchProgress): string {
 interface PlanFacts {
   readonly entries: QueueEntries | undefined;
   readonly docqa?: DocqaParts | undefined;
+  readonly routing?: Routing | undefined;
   /** Before it is measured, any number will do: the plan is made again afterwards. */
   readonly capacityPerS?: number;
 }
 
-function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, capacityPerS = 1 }: PlanFacts): Plan {
+function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, routing, capacityPerS = 1 }: PlanFacts): Plan {
   const sizes = options.quick === true ? scenario.quick : scenario.full;
   const [workers = scenario.agents, ...sizesToCompare] = options.workers ?? [];
   const agents = limited(
@@ -191,10 +199,11 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, 
     ...chosenSettings(scenario, options),
   };
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
-  const arms = planArms(
+  const singles = planArms(
     { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features, identitiesOf },
     scenario,
   );
+  const arms = routing === undefined ? singles : [...singles, routerArm(scenario.name, routing)];
   const conditions = planConditions({
     // One request for each worker. More workers are measured with the same traffic.
     clients: options.clients ?? (scenario.dispatch === "queue" ? agents : 1),
@@ -207,7 +216,17 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, 
     faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
-  return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions });
+  return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions, routing });
+}
+
+/** What the router chooses for the scenario, among the protocols that are measured. */
+async function routingOf({ name }: Scenario, { protocols: wanted, ranking: file }: ScenarioOptions): Promise<Routing> {
+  try {
+    const ranking = file === undefined ? undefined : await parseRanking(readFileSync(file, "utf8"));
+    return await chooseProtocols(name, protocolsOf(wanted), ranking);
+  } catch (thrown) {
+    throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
+  }
 }
 
 function entriesOf({ quick, full, prompts }: Scenario, options: ScenarioOptions): QueueEntries {
@@ -231,8 +250,7 @@ function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
 /** One that is spoken between identities has them; one that can do without is measured both ways. */
 function identitiesOf(protocol: string): IdentityUse {
   const found = protocols.find(({ id }) => id === protocol);
-  if (found?.needsIdentity === true) return "always";
-  return found?.usesIdentity === true ? "also" : "never";
+  return found?.needsIdentity === true ? "always" : found?.usesIdentity === true ? "also" : "never";
 }
 
 function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {

@@ -21,6 +21,7 @@ export { promptInput } from "./prompts/prompts.js";
 export { redisProblem } from "./queue/redis-process.js";
 export type { BenchResult, Condition, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
+export { chooseProtocols, type Routing, routerArm } from "./router-loop/choose.js";
 export * as scenarios from "./scenarios/index.js";
 export type { Scenario } from "./scenarios/scenario.js";
 export { renderChanges, renderResult } from "./table.js";

@@ -2,6 +2,7 @@ import { renderTable, short } from "../harness/table.js";
 import { docqaSummary } from "./docqa/result/docqa-tables.js";
 import type { ArmChange } from "./folder/compare.js";
 import { type ArmSummary, type BenchResult, type Estimate, protectionText } from "./result/index.js";
+import { routerTable } from "./router-loop/router-tables.js";
 
 const US_PER_MS = 1_000;
 
@@ -16,6 +17,11 @@ export function renderResult(result: BenchResult): string {
   );
   const answers = result.docqa === undefined ? undefined : docqaSummary(result.docqa, plan);
   if (answers !== undefined) tables.unshift(`${plan.scenario}, ${answers.title}\n${renderTable(answers.head, answers.rows)}`);
+  const routed = plan.conditions.flatMap(({ id }) => {
+    const table = routerTable(result, id);
+    return table === undefined ? [] : [`${table.title}, ${id}\n${renderTable(table.head, table.rows)}\n${table.note ?? ""}`];
+  });
+  tables.push(...routed);
   return [`status: ${status}`, ...marks.map((mark) => `! ${mark}`), "", ...judged, "", tables.join("\n\n"), ""].join("\n");
 }
 

@@ -30,7 +30,7 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "a coordinator and workers that share one queue of questions: latency and balance under load",
     answers: "scripted",
     addLoad: (command) =>
-      command
+      routerOptions(command)
         .addOption(
           countList(
             "--workers <list>",
@@ -55,7 +55,7 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "teams of 2, 4 or 8 agents answer questions about documents: how often they are right, and what their messages cost",
     answers: "null",
     addLoad: (command) =>
-      command
+      routerOptions(command)
         .addOption(
           countList("--levels <list>", "levels of questions: 1, 2 and 3, with teams of 2, 4 and 8 agents (default: all)"),
         )
@@ -68,6 +68,13 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
   },
 };
 
+/** Of scenarios about which the router has a text. */
+function routerOptions(command: Command): Command {
+  return command
+    .option("--router", "one more arm: the protocols that the router chooses for this scenario, from its text alone")
+    .option("--ranking <file>", "priors for the router's ties: a ranking, or the priors.json of an earlier result");
+}
+
 const EXAMPLES = `
 Examples:
   koine bench echo --quick                            all protocols, about two minutes
@@ -79,6 +86,7 @@ Examples:
   koine bench streaming-queue --workers 4,8,16,32,256 --out scale
   koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
   koine bench docqa --quick --protocols a2a,acp --drop 1
+  koine bench docqa --router --out routed             the router's plan beside each protocol alone
   koine bench verify results                          compute every number again from the events
   koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption

@@ -57,6 +57,8 @@ export interface Peers {
 export interface PeerSendOptions {
   /** The request that the message belongs to. */
   readonly seq?: number | undefined;
+  /** What the addressee is in this work, for an arm that calls modules in protocols of their own. */
+  readonly module?: string | undefined;
   /** Default: the message timeout of the settings, which is the longest. */
   readonly timeoutMs?: number | undefined;
   /** After errors that may pass. Default: those of the settings. The sender of a message is the only owner of its retries. */

@@ -120,7 +120,7 @@ export class Caller {
     const payload = this.#requests.payloadOf(seq);
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
-      const last = await this.#client.send({ seq, agent, payload });
+      const last = await this.#client.send({ seq, agent, payload, module: this.#requests.moduleOf(seq) });
       const { error } = last;
       if (error?.isNetwork === true) networkErrors++;
       const tried = { attempts, networkErrors, last };
@@ -172,11 +172,13 @@ const NOBODY = "nobody";
 interface Requests {
   payloadOf(seq: number): string;
   agentOf(seq: number): string;
+  moduleOf(seq: number): string | undefined;
 }
 
 /** Requests carry an entry of the queue, or text of a given length. */
 function requestsOf({ entries: source, seed, settings }: CallerTask): Requests {
-  if (source === undefined) return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "" };
+  if (source === undefined)
+    return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "", moduleOf: () => undefined };
   const entries = readEntries(source);
   const prompt = source.prompt === undefined ? undefined : readPrompt(source.prompt);
   const entryOf = (seq: number) => entries[(seq % WARM_UP_FROM) % entries.length];
@@ -186,6 +188,7 @@ function requestsOf({ entries: source, seed, settings }: CallerTask): Requests {
       return numbered(seq, prompt === undefined ? question : askWith(prompt, question));
     },
     agentOf: (seq) => entryOf(seq)?.to ?? "",
+    moduleOf: (seq) => entryOf(seq)?.module,
   };
 }
 

@@ -24,6 +24,8 @@ export interface SentRequest {
   readonly seq: number;
   readonly agent: string;
   readonly payload: string;
+  /** Of the agent that is called, in an arm that has a protocol for each module. */
+  readonly module?: string | undefined;
   /** Ends the attempt. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -22,8 +22,7 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
   const { arm, settings, targets } = task;
   const seen = new Map<string, Seen>();
   const telemetry = createTelemetry({ hooks: stampingHooks(seen, now) });
-  const protocol = protocols.find(({ id }) => id === arm.protocol);
-  if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
+  const protocol = protocolNamed(arm.protocol);
   const options = {
     protocols: [protocol],
     ...(await identityOptions(task, protocol)),
@@ -35,11 +34,28 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
   };
   const peers = new Map(await Promise.all(targets.map(async ({ agent, url }) => [agent, await connect(url, options)] as const)));
   const [first] = peers.values();
+  const others = new Map<string, Promise<RemoteAgent>>();
+  const peerFor = (agent: string, module: string | undefined): Promise<RemoteAgent> | RemoteAgent | undefined => {
+    const id = arm.assign?.[module ?? ""] ?? arm.protocol;
+    if (id === arm.protocol) return peers.get(agent);
+    const url = targets.find((target) => target.agent === agent)?.url;
+    const known = others.get(`${agent} ${id}`);
+    if (url === undefined || known !== undefined) return known;
+    const opened = connect(url, { ...options, protocols: [protocolNamed(id)] });
+    others.set(`${agent} ${id}`, opened);
+    opened.catch(() => others.delete(`${agent} ${id}`));
+    return opened;
+  };
   return {
     protection: protectionOf(protocol, first, "identity" in options),
     limits: { connectTimeoutMs: options.discoverMs, messageTimeoutMs: options.timeoutMs },
     async send(request) {
-      const peer = peers.get(request.agent);
+      let peer: RemoteAgent | undefined;
+      try {
+        peer = await peerFor(request.agent, request.module);
+      } catch (thrown) {
+        return { error: errorOf(thrown), stamps: {}, streamEvents: 0 };
+      }
       if (peer === undefined) throw new Error(`there is no agent ${request.agent}`);
       const traceId = traceIdOf(request.seq);
       const one: Seen = { stamps: {}, sent: 0, received: 0, bodies: false };
@@ -50,8 +66,18 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
         seen.delete(traceId);
       }
     },
-    close: async () => void (await Promise.all([...peers.values()].map((peer) => peer.close()))),
+    close: async () => {
+      const opened = await Promise.allSettled(others.values());
+      const more = opened.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+      await Promise.all([...peers.values(), ...more].map((peer) => peer.close()));
+    },
   };
+}
+
+function protocolNamed(id: string): Protocol {
+  const protocol = protocols.find((each) => each.id === id);
+  if (protocol === undefined) throw new Error(`there is no protocol ${id}`);
+  return protocol;
 }
 
 /** A call that its identity does not sign is refused before anything is sent. */
@@ -107,11 +133,15 @@ async function attempt(peer: RemoteAgent, { seq, payload, signal }: SentRequest,
     }
     return { answer: text, done: now(), streamEvents: events, ...facts() };
   } catch (thrown) {
-    const error = AgentError.from(thrown);
-    const kind = error.code === "deadline" ? "timeout" : ERRORS[error.code].again === "never" ? "final" : "transient";
-    const isNetwork = ERRORS[error.code].face === "E_CONN";
-    return { error: { text: `${error.code}: ${error.message}`, kind, isNetwork }, streamEvents: 0, ...facts() };
+    return { error: errorOf(thrown), streamEvents: 0, ...facts() };
   }
+}
+
+function errorOf(thrown: unknown): NonNullable<Attempt["error"]> {
+  const error = AgentError.from(thrown);
+  const kind = error.code === "deadline" ? "timeout" : ERRORS[error.code].again === "never" ? "final" : "transient";
+  const isNetwork = ERRORS[error.code].face === "E_CONN";
+  return { text: `${error.code}: ${error.message}`, kind, isNetwork };
 }
 
 /** The text that an event of a stream adds. Throws AgentError for a task that failed. */

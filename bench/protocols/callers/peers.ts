@@ -36,7 +36,7 @@ export class AgentPeers implements Peers {
 
   async send(to: string, text: string, options: PeerSendOptions = {}): Promise<PeerAnswer> {
     const { settings } = this.#parts.task;
-    const { seq, signal, retries = settings.retries, timeoutMs = settings.messageTimeoutMs } = options;
+    const { seq, signal, module, retries = settings.retries, timeoutMs = settings.messageTimeoutMs } = options;
     const number = this.#count++;
     const id = `${this.#parts.name}/${this.#parts.restarts}/${number}`;
     const payload = peerMessage(id, text);
@@ -45,7 +45,7 @@ export class AgentPeers implements Peers {
     const ending = signal === undefined ? limit : AbortSignal.any([limit, signal]);
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
-      const last = await this.#attempt(to, { number, payload, signal: ending });
+      const last = await this.#attempt(to, { number, payload, module, signal: ending });
       if (last.error?.isNetwork === true) networkErrors++;
       const again = last.error?.kind === "transient" && attempts <= retries && !ending.aborted;
       if (!again) {
@@ -64,7 +64,7 @@ export class AgentPeers implements Peers {
   }
 
   /** Throws only for a name that is none. */
-  async #attempt(to: string, { number, payload, signal }: Sending): Promise<Attempt> {
+  async #attempt(to: string, { number, payload, module, signal }: Sending): Promise<Attempt> {
     let client: BenchClient;
     try {
       client = await this.#client(to);
@@ -72,7 +72,7 @@ export class AgentPeers implements Peers {
       const text = thrown instanceof Error ? thrown.message : String(thrown);
       return { error: { text, kind: "transient", isNetwork: true }, stamps: {}, streamEvents: 0 };
     }
-    return client.send({ seq: number, agent: to, payload, signal });
+    return client.send({ seq: number, agent: to, payload, module, signal });
   }
 
   #client(to: string): Promise<BenchClient> {
@@ -112,6 +112,7 @@ export class AgentPeers implements Peers {
 interface Sending {
   readonly number: number;
   readonly payload: string;
+  readonly module: string | undefined;
   readonly signal: AbortSignal;
 }
 

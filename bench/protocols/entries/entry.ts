@@ -6,6 +6,8 @@ export interface Entry {
   readonly text: string;
   /** The agent that it is for, where entries name one. */
   readonly to?: string | undefined;
+  /** What that agent is in the work on this entry, for an arm that calls modules in protocols of their own. */
+  readonly module?: string | undefined;
 }
 
 /** Where the entries of a queue come from. Processes get this and read them by themselves. */

@@ -13,6 +13,7 @@ export const FILES = {
   schema: "result.schema.json",
   report: "report.html",
   tables: "report.md",
+  priors: "priors.json",
 } as const;
 
 /** Where private keys are while runs with identities last. */
@@ -43,7 +44,11 @@ export function prepareFolder(folder: string, force: boolean): void {
   removeIdentities(folder);
 }
 
-export function writeJson(folder: string, file: (typeof FILES)["manifest" | "result" | "schema"], value: object): void {
+export function writeJson(
+  folder: string,
+  file: (typeof FILES)["manifest" | "result" | "schema" | "priors"],
+  value: object,
+): void {
   writeText(folder, file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 

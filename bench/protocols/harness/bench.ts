@@ -32,6 +32,7 @@ import {
   type PlannedRun,
   summarise,
 } from "../result/index.js";
+import { priorsOf } from "../router-loop/priors.js";
 import type { ProgramFiles } from "./programs.js";
 import { executeRun } from "./run.js";
 
@@ -187,6 +188,7 @@ class Recorder {
       const ended = endManifest(manifest, result, digestEvents(this.#folder, this.events.length));
       writeResult(this.#folder, result);
       writeJson(this.#folder, FILES.manifest, ended);
+      writeJson(this.#folder, FILES.priors, priorsOf(result));
       writeText(this.#folder, FILES.report, reportHtml(result, ended));
       writeText(this.#folder, FILES.tables, reportMarkdown(result, ended));
     });

@@ -104,7 +104,7 @@ export function planConditions({
   ];
 }
 
-export function makePlan({ scenario, mode, settings, arms, conditions, questions }: PlanParts): Plan {
+export function makePlan({ scenario, mode, settings, arms, conditions, questions, routing }: PlanParts): Plan {
   return {
     schema: SCHEMA_VERSION,
     scenario: scenario.name,
@@ -116,6 +116,7 @@ export function makePlan({ scenario, mode, settings, arms, conditions, questions
     primary: scenario.primary,
     marginUs: scenario.marginUs,
     ...(questions === undefined ? {} : { questions }),
+    ...(routing === undefined ? {} : { routing }),
     sharedProcesses: [settings, ...conditions].some(({ agents = 0 }) => agents > MAX_AGENT_PROCESSES),
   };
 }

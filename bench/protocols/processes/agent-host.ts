@@ -134,6 +134,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
   const { arm } = task;
   const protocol = protocols.find(({ id }) => id === arm.protocol);
   if (protocol === undefined) throw new Error(`there is no protocol ${arm.protocol}`);
+  const served = new Set([arm.protocol, ...Object.values(arm.assign ?? {})]);
   const echo = agent({
     name,
     description: "An agent of the benchmark",
@@ -171,7 +172,7 @@ async function openAgent(address: AgentAddress, task: AgentTask, { log, worker }
     // The only wire to another host leads to the caller of the run.
     ...(host === undefined ? {} : { host, openToEverybody: true }),
     // One that needs identities may lie over another, whose card it is found by. Calls of that one are refused: they prove nothing.
-    protocols: protocol.needsIdentity === true ? protocols : [protocol],
+    protocols: protocol.needsIdentity === true ? protocols : protocols.filter(({ id }) => served.has(id)),
     ...(await identityOptions(address, task, protocol)),
     telemetry: log.telemetry,
     limits: limitsOf(task),

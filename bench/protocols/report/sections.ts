@@ -6,6 +6,7 @@ import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts
 import { docqaPanels } from "./docqa-panels.js";
 import { paperPanels } from "./paper-tables.js";
 import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { routerPanels } from "./router-panels.js";
 import * as tables from "./tables.js";
 import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
 import { METRIC_WORDS, quantity, range } from "./words.js";
@@ -42,6 +43,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
     title: conditionTitle(view.condition),
     panels: [
       ...docqaPanels(result, view.condition.id, index + 1),
+      ...routerPanels(result, view.condition.id, index + 1),
       ...panelsOf(view, index + 1, result.plan.marginUs),
       ...(result.plan.settings.dispatch === "queue" ? queuePanels(view, index + 1) : []),
     ],

@@ -48,6 +48,8 @@ export const CONDITION = z.strictObject({
   agents: count.min(1).optional(),
   /** The coordinator is killed after so many answered entries, and started again. */
   coordinator: z.strictObject({ killAt: count.min(1), downForMs: z.number().nonnegative() }).optional(),
+  /** The mean service time of a scripted model, where it is not that of the whole benchmark. */
+  serviceMs: z.number().positive().optional(),
   /** Messages between agents that do not arrive as they were sent, in each question. */
   disturb: z.strictObject({ kind: z.enum(DISTURBANCES), count: count.min(1) }).optional(),
   /** The offered load as a share of the measured capacity, where it was chosen so. */
@@ -64,6 +66,8 @@ export const ARM = z.strictObject({
   protocol: name,
   implementation: z.enum(IMPLEMENTATIONS),
   features: z.enum(FEATURE_PROFILES),
+  /** By module: the protocol in which agents of that module are called. Agents of such an arm serve all of them. */
+  assign: z.record(name, name).optional(),
   /** Agents and caller have identities: the protocol proves, signs and seals with them. */
   identities: z.literal(true).optional(),
   /** `same`: the second copy of an arm, which must come out equal. `dose`: with a known delay, which must be detected. */
@@ -145,6 +149,13 @@ export const PLAN = z.strictObject({
   marginUs: z.number().positive(),
   /** The questions that are asked, each with its team, in a scenario that has them. */
   questions: z.array(PLANNED_QUESTION).optional(),
+  /** What the router decided about the modules of the scenario, where one arm executes its plan. */
+  routing: z
+    .strictObject({
+      scenario: name,
+      decisions: z.array(z.strictObject({ module: name, protocol: name, rationale: z.string() })),
+    })
+    .optional(),
   /** Whether several agents share a process (above 32 agents). */
   sharedProcesses: z.boolean(),
 });

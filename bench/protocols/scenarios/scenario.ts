@@ -38,4 +38,5 @@ export interface PlanParts {
   readonly arms: readonly Arm[];
   readonly conditions: readonly Condition[];
   readonly questions?: Plan["questions"];
+  readonly routing?: Plan["routing"];
 }

@@ -87,7 +87,7 @@ class Member implements Behaviour {
     const answered = new Promise<string>((resolve) => {
       open.answered = resolve;
     });
-    for (const to of workflow.start) void this.#send(to, { kind: "start", task: id, asked, from: this.#context.name });
+    for (const to of workflow.start) void this.#send(task, to, { kind: "start", task: id, asked, from: this.#context.name });
     void this.#advance(open, asked);
     const late = pause(this.#data.budgetMs, NO_ANSWER, { signal: budget.signal });
     late.catch(() => undefined);
@@ -184,7 +184,7 @@ class Member implements Behaviour {
         const value = conversation.valueOf(fact) ?? "";
         const parts = Array.isArray(value) && isSeveral(team, { from: own.id, fact }) ? value : [value];
         for (const [n, part] of parts.entries())
-          await this.#send(to, {
+          await this.#send(conversation, to, {
             kind: "fact",
             task: team.task_id,
             asked,
@@ -199,8 +199,9 @@ class Member implements Behaviour {
   }
 
   /** A message that cannot be delivered is missed by its addressee, and shows in the events of the run. */
-  async #send(to: string, message: PeerMessage): Promise<void> {
-    await this.#context.peers.send(to, JSON.stringify(message), { seq: message.asked });
+  async #send({ team }: Pick<Task, "team">, to: string, message: PeerMessage): Promise<void> {
+    const module = team.agents.find(({ id }) => id === to)?.role;
+    await this.#context.peers.send(to, JSON.stringify(message), { seq: message.asked, module });
   }
 }
 

@@ -36,6 +36,7 @@ export function questionEntries(questions: readonly PlannedQuestion[], seed: num
       id,
       text: JSON.stringify({ kind: "question", task: id }),
       to: team.workflow.final,
+      module: team.agents.at(-1)?.role,
     })),
   };
 }
