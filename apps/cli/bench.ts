@@ -158,8 +158,8 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
   const agents = limited(options.workers === undefined ? "--agents" : "--workers", options.agents ?? workers, MAX_AGENTS);
   const settings: Settings = {
     runs: options.runs ?? sizes.runs,
-    warmUpMs: options.warmUp === undefined ? sizes.warmUpMs : options.warmUp * 1_000,
-    measureMs: options.measure === undefined ? sizes.measureMs : options.measure * 1_000,
+    warmUpMs: options.warmUp ?? sizes.warmUpMs,
+    measureMs: options.measure ?? sizes.measureMs,
     requests: entries?.count ?? options.requests ?? sizes.requests,
     seed: options.seed ?? SEED,
     agents,
@@ -213,7 +213,7 @@ function identitiesOf(protocol: string): IdentityUse {
 }
 
 function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {
-  const everyMs = faultEvery === undefined ? settings.measureMs / 4 : faultEvery * 1_000;
+  const everyMs = faultEvery ?? settings.measureMs / 4;
   const agents = Array.from({ length: settings.agents }, (_, index) => `agent-${index + 1}`);
   const isNetwork = kind === "delay" || kind === "loss" || kind === "partition";
   return scheduleFaults(
@@ -222,7 +222,7 @@ function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, 
       targets: isNetwork ? agents.map(edgeTo) : agents,
       fraction: 0,
       everyMs,
-      forMs: downFor === undefined ? everyMs / 2 : downFor * 1_000,
+      forMs: downFor ?? everyMs / 2,
       untilMs: settings.measureMs,
       ...(kind === "delay" ? { delayMs: DELAY_MS } : {}),
       ...(kind === "loss" ? { share: LOSS } : {}),
