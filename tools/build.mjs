@@ -52,6 +52,7 @@ const BUNDLED =
 /** Data that the bundle leaves alone, read by `packageFile()`. */
 const DATA = [
   "apps/demo/scenario.yaml",
+  "bench/protocols/prompts",
   "bench/routerbench/corpus",
   "src/protocols/sage/contracts/SageRegistry.json",
   "src/router/embeddings/head.json",

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { injectFaults } from "../faults/inject.js";
 import type { BenchEvent, BenchEventOf } from "../result/index.js";
 import { Stage, type StageParts } from "./stage.js";
@@ -42,7 +43,22 @@ export async function executeRun(parts: StageParts, attempt: number, signal: Abo
   }
 }
 
-async function measure(stage: Stage, { planned, settings, condition, emit }: StageParts, signal: AbortSignal): Promise<void> {
+/** The window after a storm lasts at least this share of the whole, however long the victims took to start. */
+const AFTER_SHARE = 0.25;
+const LOOK_EVERY_MS = 20;
+
+/** Waits until every victim works again, or cannot be expected to, and then for the window after it. */
+async function afterStorm(stage: Stage, { condition, settings, startMs }: StageParts, signal: AbortSignal): Promise<void> {
+  const backNs = stage.now();
+  const victims = new Set(condition.faults.map(({ victim, target }) => victim ?? target).filter((each) => !each.includes(">")));
+  const until = performance.now() + startMs;
+  while (performance.now() < until && [...victims].some((victim) => stage.servedNs(victim) < backNs))
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+  await pause(settings.measureMs * AFTER_SHARE, undefined, { signal });
+}
+
+async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Promise<void> {
+  const { planned, settings, condition, emit } = parts;
   const { run } = planned;
   const { warmUpMs, measureMs, requests } = settings;
   const phase = (name: BenchEventOf<"phase">["phase"], ns: number): void =>
@@ -55,7 +71,11 @@ async function measure(stage: Stage, { planned, settings, condition, emit }: Sta
   const faults = injectFaults(stage, condition.faults, { run, emit, signal });
   // Awaited below; until then the window may fail first.
   faults.catch(() => undefined);
-  const done = await stage.phase({ phase: "measure", forMs: measureMs, requests });
+  const isStorm = condition.recovery !== undefined;
+  const window = stage.phase({ phase: "measure", forMs: measureMs, requests, untilTold: isStorm });
+  window.catch(() => undefined);
+  if (isStorm) await faults.then(() => afterStorm(stage, parts, signal)).finally(() => stage.endPhase());
+  const done = await window;
   await faults;
   phase("measure", done.fromNs);
   phase("end", done.toNs);

@@ -12,7 +12,9 @@ import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
 import { type Edge, edgesOf } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
+import { isNotes, portOf, portProblem } from "./process-replies.js";
 import type { ProgramFiles } from "./programs.js";
+import { ReconnectMeter } from "./reconnect-meter.js";
 
 /** What a run is staged from. */
 export interface StageParts {
@@ -38,6 +40,9 @@ export interface StageParts {
   emit(event: BenchEvent): void;
 }
 
+/** Faults that take longer to come and go than their window are an error of the harness. */
+const LONGEST_FAULTS_MS = 600_000;
+
 /** An agent process and how to start it again. */
 interface AgentProcess {
   readonly name: string;
@@ -56,6 +61,8 @@ export class Stage {
   readonly #caller: Worker;
   readonly #agents: AgentProcess[] = [];
   readonly #stopped = new Set<number>();
+  readonly #meter: ReconnectMeter;
+  readonly #served = new Map<string, number>();
   #edges: readonly Edge[] = [];
   /** Of agents that callers do not name by their URL. */
   readonly #addresses = new Map<string, string>();
@@ -69,14 +76,26 @@ export class Stage {
     this.#parts = parts;
     this.now = runClock(this.#origin);
     this.#wire = startWorker("wire", parts.files.wire);
+    this.#meter = new ReconnectMeter({ counts: () => this.#wire.ask("counts"), emit: parts.emit });
     this.#caller = this.#start("caller", parts.files.caller);
   }
 
   async phase(task: PhaseTask): Promise<PhaseDone> {
     const { messageTimeoutMs } = this.#parts.settings;
-    const done = await this.#caller.ask<PhaseDone>("phase", task, task.forMs + 2 * messageTimeoutMs + this.#parts.startMs);
+    const longestMs = task.forMs + 2 * messageTimeoutMs + this.#parts.startMs + (task.untilTold === true ? LONGEST_FAULTS_MS : 0);
+    const done = await this.#caller.ask<PhaseDone>("phase", task, longestMs);
     if (this.#nonsense !== undefined) throw this.#nonsense;
     return done;
+  }
+
+  /** When this agent was last heard to have served a message. */
+  servedNs(agent: string): number {
+    return this.#served.get(agent) ?? 0;
+  }
+
+  /** Ends a phase that lasts until it is told. */
+  endPhase(): Promise<void> {
+    return this.#caller.ask("endPhase");
   }
 
   /** Waits for the events that agents still hold. */
@@ -124,6 +143,7 @@ export class Stage {
   /** Starts the process of an agent again, at the same ports. */
   async restart(agent: string): Promise<void> {
     const found = this.#processOf(agent);
+    await this.#meter.begin(agent);
     found.worker = this.#start(found.name, this.#parts.files.agent);
     found.restarts++;
     found.task = { ...found.task, restarts: found.restarts };
@@ -194,17 +214,17 @@ export class Stage {
   }
 
   #agentTask(agents: AgentTask["agents"], allAgents: readonly string[]): AgentTask {
-    const { model, programs, data, stateFolder, settings } = this.#parts;
+    const { model, programs, stateFolder, settings } = this.#parts;
     const known = this.#identities;
     const callers = settings.topology === undefined ? [CALLER] : [CALLER, ...allAgents];
     const identities = known && { records: known.records, callers: callers.map((each) => known.dids.get(each) ?? "") };
     const program = programs?.agent;
-    return { ...this.#runTask(), agents, allAgents, model, identities, program, data, stateFolder, restarts: 0 };
+    return { ...this.#runTask(), agents, allAgents, model, identities, program, stateFolder, restarts: 0 };
   }
 
   #runTask() {
-    const { planned, arm, settings, startMs } = this.#parts;
-    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings, startMs };
+    const { planned, arm, settings, condition, data, startMs } = this.#parts;
+    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings, condition, data, startMs };
   }
 
   async #begin(process: AgentProcess): Promise<void> {
@@ -268,25 +288,12 @@ export class Stage {
     const notes = isNotes(note) ? note.notes : [note];
     for (const each of notes) {
       const read = BENCH_EVENT.safeParse(each);
-      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) this.#parts.emit(read.data);
-      else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
+      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) {
+        this.#parts.emit(read.data);
+        if (read.data.type === "service" || read.data.type === "peer-service") this.#served.set(read.data.agent, this.now());
+        // Without the wire process there is nothing left to count.
+        if (read.data.type === "note") this.#meter.see(read.data).catch(() => undefined);
+      } else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
     }
   }
-}
-
-function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
-  return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
-}
-
-function portOf({ ports }: AgentStarted, agent: string): number {
-  const port: unknown = ports?.[agent];
-  if (typeof port !== "number" || !Number.isInteger(port) || port <= 0)
-    throw new Error(`the process of ${agent} does not say where it listens`);
-  return port;
-}
-
-function portProblem(thrown: unknown): Error {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const port = /EADDRINUSE[^\n]*:(\d+)/.exec(text)?.[1];
-  return new Error(port === undefined ? text : `port ${port} is already in use; choose another --base-port, or none`);
 }

@@ -34,8 +34,12 @@ export const PLANNED_FAULT = z.strictObject({
   delayMs: z.number().nonnegative().optional(),
   /** Share of the connections that are cut, for `loss`. */
   share: z.number().min(0).max(1).optional(),
+  /** What is hit by several faults at once: an agent that is cut off, or a link. Absent: the target. */
+  victim: name.optional(),
 });
 export type PlannedFault = z.infer<typeof PLANNED_FAULT>;
+
+export const RECOVERIES = ["journal", "neighbours", "off"] as const;
 
 /** One set of circumstances that every arm is measured under. */
 export const CONDITION = z.strictObject({
@@ -44,6 +48,8 @@ export const CONDITION = z.strictObject({
   faults: z.array(PLANNED_FAULT),
   /** The number of agents, where it is not that of the settings. */
   agents: count.min(1).optional(),
+  /** Where an agent that was started again takes its state from. Absent: a scenario without. */
+  recovery: z.enum(RECOVERIES).optional(),
   /** The offered load as a share of the measured capacity, where it was chosen so. */
   ofCapacity: z.number().positive().optional(),
 });
@@ -80,8 +86,8 @@ export const PLANNED_RUN = z.strictObject({
 });
 export type PlannedRun = z.infer<typeof PLANNED_RUN>;
 
-/** How requests find agents: each in turn, or all from one queue as soon as they are free. */
-export const DISPATCHES = ["turns", "queue"] as const;
+/** How requests find agents: each in turn; all from one queue as soon as they are free; in turn, and the next one for one that is gone. */
+export const DISPATCHES = ["turns", "queue", "ring"] as const;
 export type Dispatch = (typeof DISPATCHES)[number];
 
 /** The settings of a benchmark, with the names of the paper where it has them. */
@@ -108,6 +114,8 @@ export const SETTINGS = z.strictObject({
   model: z.enum(["null", "scripted", "recorded", "live"]),
   connectTimeoutMs: z.number().positive(),
   messageTimeoutMs: z.number().positive(),
+  /** Of each attempt of the caller. Absent: that of the message. */
+  attemptTimeoutMs: z.number().positive().optional(),
   /** Retries by the caller, which is the only owner of retries. */
   retries: count,
   backoffMs: z.number().nonnegative(),
