@@ -10,11 +10,13 @@ const MOST_OF_CAPACITY = 0.8;
 
 /** Each control arm against its arm, under every condition. */
 export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly Control[] {
+  // Where nothing is measured without faults, the requests before the first one are compared.
+  const alwaysFaulty = plan.conditions.every(({ faults }) => faults.length > 0);
   return plan.arms.flatMap((arm) =>
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter(({ faults, ofCapacity = 0 }) => faults.length === 0 && ofCapacity <= MOST_OF_CAPACITY)
+          .filter(({ faults, ofCapacity = 0 }) => (faults.length === 0 || alwaysFaulty) && ofCapacity <= MOST_OF_CAPACITY)
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
 }
@@ -70,8 +72,9 @@ function pairedDifferences(
 
 function latencies(run: RunEvents | undefined, timeoutMs: number): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
+  const faultNs = Math.min(...(run?.faults ?? []).map(({ ns }) => ns));
   for (const request of run?.requests ?? []) {
-    const latency = request.phase === "measure" ? latencyUs(request, timeoutMs) : undefined;
+    const latency = request.phase === "measure" && request.stamps.done < faultNs ? latencyUs(request, timeoutMs) : undefined;
     if (latency !== undefined) found.set(request.seq, latency);
   }
   return found;

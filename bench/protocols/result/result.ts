@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PLAN, SCHEMA_VERSION } from "./plan.js";
+import { STORM } from "./storm-schema.js";
 
 /** The result file. Every number in it is computed from the events by `summarise`; reports are computed from it alone. */
 
@@ -54,6 +55,12 @@ export const METRICS = [
   "wireBytesPerRequest",
   "cpuUsPerRequest",
   "rssBytes",
+  /** From a fault to the first right answer through the last of its victims, mean over cycles. */
+  "recoveryUs",
+  /** The part of it from the open listener. */
+  "usefulUs",
+  /** The share of right answers after a recovery over that before the fault. */
+  "retention",
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -112,6 +119,8 @@ export const RUN_SUMMARY = z.strictObject({
   errors: z.record(z.string(), count),
   /** What each agent answered: its tasks, their latency, and the time it was busy with them. */
   workers: z.array(z.strictObject({ agent: name, tasks: count, meanUs: maybe, sdUs: maybe, totalUs: number })),
+  /** What faults did, in a scenario whose answers are judged. */
+  storm: STORM.optional(),
   /** What the proxy counted, per edge. */
   edges: z.array(z.strictObject({ edge: name, connections: count, sent: count, received: count })),
 });
