@@ -28,6 +28,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
+import { type StormOptions, stormConditions, stormData, stormInputs, stormSettings } from "./bench-storm.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { ModelOptions } from "./model.js";
@@ -35,7 +36,7 @@ import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
 import { formatElapsed, startProgress } from "./progress.js";
 
-interface ScenarioOptions extends ModelOptions {
+interface ScenarioOptions extends ModelOptions, StormOptions {
   readonly output: Format;
   readonly protocols?: readonly string[];
   readonly impl: Plan["arms"][number]["implementation"][];
@@ -51,11 +52,9 @@ interface ScenarioOptions extends ModelOptions {
   readonly arrivals: "poisson" | "constant";
   readonly agents?: number;
   readonly workers?: readonly number[];
-  readonly data?: string;
   readonly payload?: number;
-  readonly faults: readonly PlannedFault["kind"][];
+  readonly faults?: readonly PlannedFault["kind"][];
   readonly faultEvery?: number;
-  readonly downFor?: number;
   readonly out?: string;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -74,6 +73,8 @@ const SERVICE_MS = 20;
 /** The paper's limits. */
 const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3, backoffMs: 100 } as const;
 const IN_FLIGHT = 256;
+/** Questions that are under way in a ring at a time. */
+const RING_CLIENTS = 4;
 const DELAY_MS = 50;
 const LOSS = 0.05;
 const MAX_AGENTS = 256;
@@ -88,8 +89,11 @@ export function benchScenario(name: string) {
     const folder = options.out ?? FOLDER;
     const entries = scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined;
     const plan = planOf(scenario, options, { entries });
+    const data = isRing(scenario) ? stormData(options, plan.settings.agents, plan.settings.seed) : undefined;
     const model = modelOf(options);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
+    if (scenario.topology !== undefined && official.length > 0)
+      throw usageError(`official implementations cannot be measured in ${name}: their agents do not call each other`);
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
     const interrupt = listenForInterrupt();
     const progress = startProgress({ stream: output.stderr });
@@ -100,13 +104,17 @@ export function benchScenario(name: string) {
         plan,
         model,
         entries: entries?.source,
+        data,
         files: PROGRAMS,
         koine: command.parent?.parent?.version() ?? "",
         signal: interrupt.signal,
         force: options.force === true,
         resume: options.resume === true,
         basePort: options.basePort,
-        inputs: model.kind === "recorded" ? [inputOf("recording", model.file)] : [],
+        inputs: [
+          ...(data === undefined ? [] : stormInputs(data, model.kind)),
+          ...(model.kind === "recorded" ? [inputOf("recording", model.file)] : []),
+        ],
         versions: officialVersions(official),
         programsOf: officialPrograms,
         onProgress: (now) => progress.show(now.current.arm, progressText(now)),
@@ -156,7 +164,7 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
   const sizes = options.quick === true ? scenario.quick : scenario.full;
   const [workers = scenario.agents, ...sizesToCompare] = options.workers ?? [];
   const agents = limited(options.workers === undefined ? "--agents" : "--workers", options.agents ?? workers, MAX_AGENTS);
-  const settings: Settings = {
+  const common: Settings = {
     runs: options.runs ?? sizes.runs,
     warmUpMs: options.warmUp ?? sizes.warmUpMs,
     measureMs: options.measure ?? sizes.measureMs,
@@ -164,28 +172,36 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, capacit
     seed: options.seed ?? SEED,
     agents,
     dispatch: scenario.dispatch,
+    ...(scenario.topology === undefined ? {} : { topology: scenario.topology }),
+    ...(scenario.behaviour === undefined ? {} : { behaviour: scenario.behaviour }),
     payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
     ...LIMITS,
     // Nothing of this scenario could be held: it has neither a planner nor a topology to choose.
     freeze: [],
   };
+  const settings = isRing(scenario) ? stormSettings(common) : common;
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
   const arms = planArms(
     { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features, identitiesOf },
     scenario,
   );
-  const conditions = planConditions({
+  const loads = planConditions({
     // One request for each worker. More workers are measured with the same traffic.
-    clients: options.clients ?? (scenario.dispatch === "queue" ? agents : 1),
+    clients: options.clients ?? (scenario.dispatch === "queue" ? agents : isRing(scenario) ? RING_CLIENTS : 1),
     agents: sizesToCompare.map((each) => limited("--workers", each, MAX_AGENTS)),
     rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,
-    faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
+    faults: (options.faults ?? []).map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
+  const conditions = isRing(scenario) ? stormConditions(loads, options, settings) : loads;
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
   return makePlan({ scenario, mode, settings, arms, conditions });
+}
+
+function isRing({ dispatch }: Scenario): boolean {
+  return dispatch === "ring";
 }
 
 function entriesOf({ quick, full }: Scenario, options: ScenarioOptions): QueueEntries {
