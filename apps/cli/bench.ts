@@ -4,94 +4,33 @@ import {
   type BenchOptions,
   type BenchProgress,
   type BenchResult,
-  chooseProtocols,
-  edgeTo,
-  type IdentityUse,
   inputOf,
   type ModelSettings,
-  makePlan,
   officialPrograms,
   officialVersions,
-  type Plan,
-  type PlannedFault,
   PROGRAMS,
-  planArms,
-  planConditions,
   promptInput,
-  type Routing,
   readRecording,
   renderResult,
-  routerArm,
   runBench,
   type Scenario,
-  type Settings,
   scenarios,
-  scheduleFaults,
   TEAM_PROMPTS,
   teamData,
 } from "../../bench/protocols/index.js";
-import { protocols } from "../../src/public/protocols.js";
-import { parseRanking } from "../../src/router/index.js";
-import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
-import { type DocqaOptions, type DocqaParts, docqaParts } from "./bench-docqa.js";
-import { type QueueEntries, queueEntries } from "./bench-entries.js";
+import { measureCapacity, needsCapacity } from "./bench-capacity.js";
+import { docqaParts } from "./bench-docqa.js";
 import { aboutFolder } from "./bench-folders.js";
-import { chosenSettings, killedCoordinator, type SettingOptions } from "./bench-settings.js";
+import { entriesOf, isRing, LIMITS, planOf, routingOf, type ScenarioOptions, SEED, usesPrompts } from "./bench-plan.js";
+import { stormData, stormInputs } from "./bench-storm.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
-import type { ModelOptions } from "./model.js";
-import { createOutput, type Format } from "./output.js";
+import { createOutput } from "./output.js";
 import { printable } from "./printable.js";
 import { formatElapsed, startProgress } from "./progress.js";
 
-interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOptions {
-  readonly output: Format;
-  readonly protocols?: readonly string[];
-  readonly router?: boolean;
-  readonly ranking?: string;
-  readonly impl: Plan["arms"][number]["implementation"][];
-  readonly features: Plan["arms"][number]["features"][];
-  readonly quick?: boolean;
-  readonly runs?: number;
-  /** Milliseconds; the option is in seconds. */
-  readonly warmUp?: number;
-  /** Milliseconds; the option is in seconds. */
-  readonly measure?: number;
-  readonly requests?: number;
-  readonly seed?: number;
-  readonly clients?: number;
-  readonly rate?: readonly Rate[];
-  readonly arrivals: "poisson" | "constant";
-  readonly agents?: number;
-  readonly workers?: readonly number[];
-  readonly data?: string;
-  readonly payload?: number;
-  readonly faults: readonly PlannedFault["kind"][];
-  /** Milliseconds; the option is in seconds. */
-  readonly faultEvery?: number;
-  /** Milliseconds; the option is in seconds. */
-  readonly downFor?: number;
-  readonly out?: string;
-  readonly force?: boolean;
-  readonly resume?: boolean;
-  readonly basePort?: number;
-  readonly serviceMs?: number;
-  readonly recording?: string;
-  readonly record?: string;
-  readonly modelRate?: number;
-}
-
 const FOLDER = "koine-bench";
-const SEED = 1;
-const PAYLOAD_BYTES = 256;
 const SERVICE_MS = 20;
-/** The paper's limits. */
-const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3, backoffMs: 100 } as const;
-const IN_FLIGHT = 256;
-const DELAY_MS = 50;
-const LOSS = 0.05;
-const MAX_AGENTS = 256;
-const MAX_PAYLOAD = 1024 * 1024;
 
 /** The action of `koine bench <scenario>`. */
 export function benchScenario(name: string) {
@@ -104,8 +43,11 @@ export function benchScenario(name: string) {
     const entries = docqa?.entries ?? (scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined);
     const routing = options.router === true ? await routingOf(scenario, options) : undefined;
     const plan = planOf(scenario, options, { entries, docqa, routing });
+    const data = isRing(scenario) ? stormData(options, plan.settings.agents, plan.settings.seed) : undefined;
     const model = modelOf(options, scenario);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
+    if (scenario.topology !== undefined && official.length > 0)
+      throw usageError(`official implementations cannot be measured in ${name}: their agents do not call each other`);
     for (const arm of official) if (officialPrograms(arm) === undefined) throw missingOfficial(arm.protocol);
     const interrupt = listenForInterrupt();
     const progress = startProgress({ stream: output.stderr });
@@ -116,6 +58,7 @@ export function benchScenario(name: string) {
         plan,
         model,
         entries: entries?.source,
+        data,
         files: PROGRAMS,
         koine: command.parent?.parent?.version() ?? "",
         signal: interrupt.signal,
@@ -124,6 +67,7 @@ export function benchScenario(name: string) {
         basePort: options.basePort,
         ...(docqa === undefined ? {} : { dataFor: teamData }),
         inputs: [
+          ...(data === undefined ? [] : stormInputs(data, model.kind)),
           ...(model.kind === "recorded" ? [inputOf("recording", model.file)] : []),
           ...(docqa === undefined ? promptsOf(scenario, model.kind) : Object.values(TEAM_PROMPTS)).map(promptInput),
         ],
@@ -164,117 +108,6 @@ function judge({ status, runs, marks }: BenchResult, interrupted: boolean, folde
 
 function progressText({ done, runs, remainingMs }: BenchProgress): string {
   return `run ${done + 1} of ${runs}${remainingMs === undefined ? "" : `, about ${formatElapsed(remainingMs)} left`}`;
-}
-
-interface PlanFacts {
-  readonly entries: QueueEntries | undefined;
-  readonly docqa?: DocqaParts | undefined;
-  readonly routing?: Routing | undefined;
-  /** Before it is measured, any number will do: the plan is made again afterwards. */
-  readonly capacityPerS?: number;
-}
-
-function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, routing, capacityPerS = 1 }: PlanFacts): Plan {
-  const sizes = options.quick === true ? scenario.quick : scenario.full;
-  const [workers = scenario.agents, ...sizesToCompare] = options.workers ?? [];
-  const agents = limited(
-    options.workers === undefined ? "--agents" : "--workers",
-    docqa?.agents ?? options.agents ?? workers,
-    MAX_AGENTS,
-  );
-  const settings: Settings = {
-    runs: options.runs ?? sizes.runs,
-    warmUpMs: options.warmUp ?? sizes.warmUpMs,
-    measureMs: options.measure ?? sizes.measureMs,
-    requests: entries?.count ?? options.requests ?? sizes.requests,
-    seed: options.seed ?? SEED,
-    agents,
-    dispatch: scenario.dispatch,
-    ...(scenario.topology === undefined ? {} : { topology: scenario.topology }),
-    ...(scenario.behaviour === undefined ? {} : { behaviour: scenario.behaviour }),
-    ...(docqa === undefined ? {} : { budgetMs: docqa.budgetMs }),
-    payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
-    model: options.answers,
-    ...LIMITS,
-    ...chosenSettings(scenario, options),
-  };
-  const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
-  const singles = planArms(
-    { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features, identitiesOf },
-    scenario,
-  );
-  const arms = routing === undefined ? singles : [...singles, routerArm(scenario.name, routing)];
-  const conditions = planConditions({
-    // One request for each worker. More workers are measured with the same traffic.
-    clients: options.clients ?? (scenario.dispatch === "queue" ? agents : 1),
-    agents: sizesToCompare.map((each) => limited("--workers", each, MAX_AGENTS)),
-    coordinator: killedCoordinator(options, settings.requests),
-    rates: offeredLoads(options.rate ?? [], capacityPerS),
-    arrivals: options.arrivals,
-    inFlight: IN_FLIGHT,
-    disturb: docqa?.disturb ?? [],
-    faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
-  });
-  const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
-  return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions, routing });
-}
-
-/** What the router chooses for the scenario, among the protocols that are measured. */
-async function routingOf({ name }: Scenario, { protocols: wanted, ranking: file }: ScenarioOptions): Promise<Routing> {
-  try {
-    const ranking = file === undefined ? undefined : await parseRanking(readFileSync(file, "utf8"));
-    return await chooseProtocols(name, protocolsOf(wanted), ranking);
-  } catch (thrown) {
-    throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
-  }
-}
-
-function entriesOf({ quick, full, prompts }: Scenario, options: ScenarioOptions): QueueEntries {
-  const { data, requests, seed = SEED } = options;
-  const found = queueEntries({ data, wanted: requests, fallback: (options.quick === true ? quick : full).requests, seed });
-  return usesPrompts(options.answers) ? { ...found, source: { ...found.source, prompt: prompts?.task } } : found;
-}
-
-function limited(option: string, value: number, most: number): number {
-  if (value < 1 || value > most) throw usageError(`${option} takes a number from 1 to ${most}, not ${value}`);
-  return value;
-}
-
-function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
-  const measured = protocols.map(({ id }) => id);
-  const unknown = wanted?.find((id) => !measured.includes(id));
-  if (unknown === undefined) return wanted ?? measured;
-  throw usageError(`there is no protocol ${unknown}`, `Choose from ${measured.join(", ")}.`);
-}
-
-/** One that is spoken between identities has them; one that can do without is measured both ways. */
-function identitiesOf(protocol: string): IdentityUse {
-  const found = protocols.find(({ id }) => id === protocol);
-  return found?.needsIdentity === true ? "always" : found?.usesIdentity === true ? "also" : "never";
-}
-
-function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, downFor }: ScenarioOptions): PlannedFault[] {
-  const everyMs = faultEvery ?? settings.measureMs / 4;
-  const agents = Array.from({ length: settings.agents }, (_, index) => `agent-${index + 1}`);
-  const isNetwork = kind === "delay" || kind === "loss" || kind === "partition";
-  return scheduleFaults(
-    {
-      kind,
-      targets: isNetwork ? agents.map(edgeTo) : agents,
-      fraction: 0,
-      everyMs,
-      forMs: downFor ?? everyMs / 2,
-      untilMs: settings.measureMs,
-      ...(kind === "delay" ? { delayMs: DELAY_MS } : {}),
-      ...(kind === "loss" ? { share: LOSS } : {}),
-    },
-    settings.seed,
-  );
-}
-
-/** Only what a model answers, now or when it was recorded, is asked with prompts. */
-function usesPrompts(answers: ModelSettings["kind"]): boolean {
-  return answers === "live" || answers === "recorded";
 }
 
 function promptsOf({ prompts }: Scenario, answers: ModelSettings["kind"]) {

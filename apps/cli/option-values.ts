@@ -25,6 +25,13 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+/** Above 0 and below 1. */
+export function parseShare(text: string): number {
+  const share = Number(text);
+  if (!(share > 0) || !(share < 1)) throw new InvalidArgumentError("A share is a number above 0 and below 1.");
+  return share;
+}
+
 /** A whole number, which may be negative. */
 export function parseWhole(text: string): number {
   if (!/^-?\d{1,9}$/.test(text)) throw new InvalidArgumentError("It is a whole number.");

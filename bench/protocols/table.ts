@@ -13,7 +13,8 @@ export function renderResult(result: BenchResult): string {
     ({ passed, statement }) => `${passed ? "passed" : "FAILED"}  ${statement}`,
   );
   const tables = plan.conditions.map(
-    ({ id }) => `${plan.scenario}, ${id}\n${renderArms(result.arms.filter(({ condition }) => condition === id))}`,
+    ({ id }) =>
+      `${plan.scenario}, ${id}\n${renderArms(result.arms.filter(({ condition }) => condition === id))}${stormText(result, id)}`,
   );
   const answers = result.docqa === undefined ? undefined : docqaSummary(result.docqa, plan);
   if (answers !== undefined) tables.unshift(`${plan.scenario}, ${answers.title}\n${renderTable(answers.head, answers.rows)}`);
@@ -23,6 +24,33 @@ export function renderResult(result: BenchResult): string {
   });
   tables.push(...routed);
   return [`status: ${status}`, ...marks.map((mark) => `! ${mark}`), "", ...judged, "", tables.join("\n\n"), ""].join("\n");
+}
+
+/** What a storm of faults did, one row for each arm; empty without one. */
+function stormText({ arms, runs }: BenchResult, condition: string): string {
+  const rows = arms
+    .filter((each) => each.condition === condition)
+    .flatMap(({ arm, metrics }) => {
+      const storms = runs.flatMap((run) => (run.arm === arm && run.condition === condition ? (run.storm ?? []) : []));
+      if (storms.length === 0) return [];
+      const sum = (of: (storm: (typeof storms)[number]) => number) => String(storms.reduce((total, each) => total + of(each), 0));
+      const cycles = storms.flatMap((storm) => storm.cycles);
+      return [
+        [
+          arm,
+          short(metrics.recoveryUs.mean === null ? undefined : metrics.recoveryUs.mean / US_PER_MS / US_PER_MS),
+          ms(metrics.usefulUs.mean),
+          short(metrics.retention.mean === null ? undefined : metrics.retention.mean * 100),
+          `${cycles.filter(({ recoveryUs }) => recoveryUs !== null).length}/${cycles.length}`,
+          sum(({ lost }) => lost),
+          sum(({ doubled }) => doubled),
+          sum(({ repeated }) => repeated),
+        ],
+      ];
+    });
+  if (rows.length === 0) return "";
+  const header = ["arm", "recovery s", "listening to work ms", "retention %", "recovered", "lost", "doubled", "repeated"];
+  return `\n\n${renderTable(header, rows)}`;
 }
 
 function renderArms(arms: readonly ArmSummary[]): string {

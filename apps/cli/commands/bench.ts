@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { parseCount, parsePort, parseSeconds } from "../option-values.js";
+import { parseCount, parsePort, parseSeconds, parseShare } from "../option-values.js";
 import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const IMPLEMENTATIONS = ["koine", "official"] as const;
@@ -20,7 +20,7 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "one request, one answer of the same text: what a protocol costs by itself",
     answers: "null",
     addLoad: (command) =>
-      command
+      addFaults(command)
         .option("--clients <number>", "clients of the closed loop (default: 1)", parseCount)
         .option("--agents <number>", "agents that are called in turn, a process each (default: 1)", parseCount)
         .option("--payload <bytes>", "text in each request (default: 256)", parseCount)
@@ -30,7 +30,7 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "a coordinator and workers that share one queue of questions: latency and balance under load",
     answers: "scripted",
     addLoad: (command) =>
-      routerOptions(command)
+      routerOptions(addFaults(command))
         .addOption(
           countList(
             "--workers <list>",
@@ -66,6 +66,33 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
         .option("--late <number>", "one more condition in which so many come after the answer", parseCount)
         .option("--reorder <number>", "one more condition in which so many change places with the next", parseCount),
   },
+  "fail-storm": {
+    about: "a ring of agents that answer questions together while some are killed: recovery, retention, lost messages",
+    answers: "null",
+    addLoad: (command) =>
+      command
+        .option("--clients <number>", "questions that are under way at a time (default: 4)", parseCount)
+        .option("--agents <number>", "agents of the ring, a process each (default: 8)", parseCount)
+        .addOption(
+          new Option("--kill <kind>", "what hits the victims")
+            .choices(["kill", "stop", "listener", "partition", "link"])
+            .default("kill"),
+        )
+        .option("--kill-every <seconds>", "between storms (default: half of the window, so one; the paper: 120)", parseSeconds)
+        .option("--kill-fraction <share>", "of the agents, or of the links, in each storm (default: 0.375)", parseShare)
+        .option("--down-for <seconds>", "until a victim is started again or let go (default: 2)", parseSeconds)
+        .addOption(
+          choiceList("--recovery <list>", "where a killed agent gets its state back from, each a condition", [
+            "journal",
+            "neighbours",
+            "off",
+          ]).default(["journal", "off"], "journal,off"),
+        )
+        .option(
+          "--data <file>",
+          "take questions from this file, one JSON object per line as in HotpotQA and 2WikiMultihopQA (default: made from the seed)",
+        ),
+  },
 };
 
 /** Of scenarios about which the router has a text. */
@@ -73,6 +100,14 @@ function routerOptions(command: Command): Command {
   return command
     .option("--router", "one more arm: the protocols that the router chooses for this scenario, from its text alone")
     .option("--ranking <file>", "priors for the router's ties: a ranking, or the priors.json of an earlier result");
+}
+
+/** Options of scenarios that are measured without faults too. */
+function addFaults(command: Command): Command {
+  return command
+    .addOption(choiceList("--faults <list>", "one more condition with each of these", FAULTS).default([], "none"))
+    .option("--fault-every <seconds>", "between faults (default: a quarter of the window)", parseSeconds)
+    .option("--down-for <seconds>", "how long a fault lasts (default: half of that)", parseSeconds);
 }
 
 const EXAMPLES = `
@@ -87,6 +122,7 @@ Examples:
   koine bench streaming-queue --queue redis --kill-coordinator 500 --hosts 2 --out killed
   koine bench docqa --quick --protocols a2a,acp --drop 1
   koine bench docqa --router --out routed             the router's plan beside each protocol alone
+  koine bench fail-storm --quick --protocols a2a,acp  kills three of eight agents once
   koine bench verify results                          compute every number again from the events
   koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption
@@ -141,9 +177,6 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
   )
     .addOption(rateList("--rate <list>", "offered loads in requests per second or, as in 50%, of the measured capacity"))
     .addOption(new Option("--arrivals <kind>", "of an offered load").choices(["poisson", "constant"]).default("poisson"))
-    .addOption(choiceList("--faults <list>", "one more condition with each of these", FAULTS).default([], "none"))
-    .option("--fault-every <seconds>", "between faults (default: a quarter of the window)", parseSeconds)
-    .option("--down-for <seconds>", "how long a fault lasts (default: half of that)", parseSeconds)
     .optionsGroup("Output:")
     .option("--out <dir>", "keep events, result and manifest in this folder (default: koine-bench)")
     .option("--force", "write into a folder that is not empty")

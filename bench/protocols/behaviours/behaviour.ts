@@ -1,6 +1,6 @@
 import type { RunClock } from "../clock.js";
 import type { BenchModel } from "../models/settings.js";
-import type { NoteEvent, Settings } from "../result/index.js";
+import type { Condition, NoteEvent, Settings } from "../result/index.js";
 
 /** What an agent of a scenario does with messages. It knows its peers by name, and nothing of the protocol between them. */
 export interface Behaviour {
@@ -36,6 +36,7 @@ export interface BehaviourContext {
   readonly data: unknown;
   readonly seed: number;
   readonly settings: Settings;
+  readonly condition: Condition;
   readonly now: RunClock;
   /** A folder of this agent that survives its process, not the run. */
   readonly stateFolder: string;

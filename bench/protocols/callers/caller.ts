@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { QUESTIONS, type Questions } from "../behaviours/questions.js";
 import { type RunClock, runClock } from "../clock.js";
 import { readEntries } from "../entries/read-entries.js";
 import { hashOf, numbered, payloadOf } from "../payload.js";
@@ -13,7 +14,8 @@ import {
 } from "../processes/tasks.js";
 import { askWith, readPrompt } from "../prompts/prompts.js";
 import { RedisQueue } from "../queue/redis-queue.js";
-import type { Dispatch, RequestEvent } from "../result/index.js";
+import type { Dispatch, NoteEvent, RequestEvent } from "../result/index.js";
+import { CALLER } from "../result/witness.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
 import { asNamed, type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
@@ -26,6 +28,7 @@ const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[], request
   turns: inTurn,
   queue: sharedQueue,
   named: (_, { agentOf }) => asNamed(agentOf),
+  ring: inTurn,
 };
 
 /** The caller of a run: generates requests, owns the retries, records what it sees. */
@@ -33,22 +36,26 @@ export class Caller {
   readonly #task: CallerTask;
   readonly #client: BenchClient;
   readonly #now: RunClock;
-  readonly #notes: NoteSender<RequestEvent>;
+  readonly #notes: NoteSender<RequestEvent | NoteEvent>;
   readonly #dispatcher: Dispatcher;
+  readonly #questions: ReturnType<Questions> | undefined;
   readonly #requests: Requests;
   #queue: RedisQueue | undefined;
   #awaited: { readonly count: number; resolve(): void } | undefined;
+  #isToldToEnd = true;
 
-  private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent>) {
+  private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent | NoteEvent>) {
     this.#task = task;
     this.#client = client;
     this.#now = runClock(task.origin);
     this.#notes = notes;
-    this.#requests = requestsOf(task);
+    const ask = task.settings.behaviour === undefined ? undefined : QUESTIONS[task.settings.behaviour];
+    this.#questions = ask?.(task);
+    this.#requests = requestsOf(task, this.#questions);
     this.#dispatcher = dispatcherOf(task, this.#requests);
   }
 
-  static async open(task: CallerTask, notes: NoteSender<RequestEvent>): Promise<Caller> {
+  static async open(task: CallerTask, notes: NoteSender<RequestEvent | NoteEvent>): Promise<Caller> {
     const now = runClock(task.origin);
     const { program } = task;
     const client = await (program === undefined ? openKoineClient(task, now) : openProgramClient(task, program));
@@ -76,10 +83,12 @@ export class Caller {
     const { load, seed, redis } = this.#task;
     const queue = redis === undefined ? undefined : await RedisQueue.open(redis, phase.phase);
     this.#queue = queue;
+    this.#isToldToEnd = phase.untilTold !== true;
     const done = await drive(load, phase, {
       now: this.#now,
       seed,
       queue,
+      mayEnd: () => this.#isToldToEnd,
       send: (seq, intended) => this.#send(seq, intended, phase.phase),
       drop: (seq, intended) => void this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped" }),
     });
@@ -96,6 +105,11 @@ export class Caller {
     });
   }
 
+  /** Lets a phase end that lasts until it is told. */
+  endPhase(): void {
+    this.#isToldToEnd = true;
+  }
+
   close(): Promise<void> {
     return this.#client.close();
   }
@@ -108,7 +122,8 @@ export class Caller {
       // It waited so long that its caller would have given up: nobody would read the answer.
       if (sent - times.intended >= this.#task.settings.messageTimeoutMs * NS_PER_MS)
         return await this.#record(times, { outcome: "timeout", error: "waited in the queue until its timeout" });
-      await this.#record(times, await this.#try(seq, agent));
+      const tried = await this.#try(seq, agent);
+      await this.#record({ ...times, agent: tried.agent ?? agent }, tried);
     } finally {
       this.#dispatcher.release(agent);
     }
@@ -116,19 +131,39 @@ export class Caller {
 
   /** Sends a request, again after errors that may pass. */
   async #try(seq: number, agent: string): Promise<Tried> {
-    const { retries, backoffMs } = this.#task.settings;
+    const { retries, backoffMs, attemptTimeoutMs } = this.#task.settings;
     const payload = this.#requests.payloadOf(seq);
+    const module = this.#requests.moduleOf(seq);
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
-      const last = await this.#client.send({ seq, agent, payload, module: this.#requests.moduleOf(seq) });
+      const to = this.#isRing ? this.#after(agent, attempts - 1) : agent;
+      const limit = attemptTimeoutMs === undefined ? undefined : AbortSignal.timeout(attemptTimeoutMs);
+      const last = await this.#client.send({ seq, agent: to, payload, module, signal: limit });
       const { error } = last;
       if (error?.isNetwork === true) networkErrors++;
-      const tried = { attempts, networkErrors, last };
+      const tried = { attempts, networkErrors, last, agent: to };
       if (error === undefined) return { outcome: "answered", ...tried };
-      if (error.kind !== "transient" || attempts > retries)
-        return { outcome: error.kind === "timeout" ? "timeout" : "failed", error: error.text, ...tried };
-      await pause(backoffMs * BACKOFF_FACTOR ** (attempts - 1));
+      const mayPass = error.kind === "transient" || limit?.aborted === true;
+      if (!mayPass || attempts > retries)
+        return {
+          outcome: error.kind === "timeout" || limit?.aborted === true ? "timeout" : "failed",
+          error: error.text,
+          ...tried,
+        };
+      // Another agent need not be waited for.
+      if (!this.#isRing) await pause(backoffMs * BACKOFF_FACTOR ** (attempts - 1));
     }
+  }
+
+  get #isRing(): boolean {
+    return this.#task.settings.dispatch === "ring";
+  }
+
+  /** The agent so many places further in the ring. */
+  #after(agent: string, places: number): string {
+    const { targets } = this.#task;
+    const at = targets.findIndex((each) => each.agent === agent);
+    return targets[(at + places) % targets.length]?.agent ?? agent;
   }
 
   async #record(
@@ -157,6 +192,10 @@ export class Caller {
     };
     if (this.#queue === undefined) this.#notes.add(event);
     else if ((await this.#queue.settle(event)) >= (this.#awaited?.count ?? Number.POSITIVE_INFINITY)) this.#awaited?.resolve();
+    if (outcome === "answered" && this.#questions !== undefined) {
+      const values = this.#questions.judge(seq, answer);
+      this.#notes.add({ type: "note", run: this.#task.run, agent: CALLER, kind: "judged", ns: this.#now(), seq, values });
+    }
   }
 }
 
@@ -175,10 +214,12 @@ interface Requests {
   moduleOf(seq: number): string | undefined;
 }
 
-/** Requests carry an entry of the queue, or text of a given length. */
-function requestsOf({ entries: source, seed, settings }: CallerTask): Requests {
-  if (source === undefined)
-    return { payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes), agentOf: () => "", moduleOf: () => undefined };
+const OF_NOBODY = { agentOf: () => "", moduleOf: () => undefined };
+
+/** Requests carry a question of the scenario, an entry of the queue, or text of a given length. */
+function requestsOf({ entries: source, seed, settings }: CallerTask, questions: ReturnType<Questions> | undefined): Requests {
+  if (questions !== undefined) return { ...OF_NOBODY, payloadOf: (seq) => numbered(seq, questions.textOf(seq)) };
+  if (source === undefined) return { ...OF_NOBODY, payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes) };
   const entries = readEntries(source);
   const prompt = source.prompt === undefined ? undefined : readPrompt(source.prompt);
   const entryOf = (seq: number) => entries[(seq % WARM_UP_FROM) % entries.length];
@@ -199,6 +240,8 @@ interface Tried {
   readonly attempts?: number;
   readonly networkErrors?: number;
   readonly last?: Attempt;
+  /** The agent of the last attempt. */
+  readonly agent?: string;
 }
 
 interface RequestTimes {

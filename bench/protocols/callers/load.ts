@@ -24,6 +24,8 @@ export interface LoadParts {
   readonly seed: number;
   /** Sends one request and records it, however it ends. */
   send(seq: number, intendedNs: number | undefined): Promise<void>;
+  /** Whether the phase may end: always, unless it waits to be told. */
+  mayEnd(): boolean;
   /** Records an arrival that was not sent. */
   drop(seq: number, intendedNs: number): void;
 }
@@ -50,10 +52,14 @@ interface Window {
 }
 
 /** Each client sends its next request when the last one is answered. */
-async function closedLoop(clients: number, { first, untilNs, requests }: Window, { now, send }: LoadParts): Promise<void> {
+async function closedLoop(
+  clients: number,
+  { first, untilNs, requests }: Window,
+  { now, send, mayEnd }: LoadParts,
+): Promise<void> {
   let next = 0;
   const client = async (): Promise<void> => {
-    while (next < requests && now() < untilNs) await send(first + next++, undefined);
+    while (next < requests && (now() < untilNs || !mayEnd())) await send(first + next++, undefined);
   };
   await Promise.all(Array.from({ length: clients }, client));
 }
@@ -74,14 +80,14 @@ async function emptyQueue(queue: KeptQueue, clients: number, untilNs: number, { 
 async function openLoop(
   { perSecond, arrivals, inFlight }: Extract<Load, { loop: "open" }>,
   { first, fromNs, untilNs, requests }: Window & { readonly fromNs: number },
-  { now, seed, send, drop }: LoadParts,
+  { now, seed, send, drop, mayEnd }: LoadParts,
 ): Promise<void> {
   const gaps = arrivalGapsMs(perSecond, arrivals, seed);
   const running = new Set<Promise<void>>();
   let at = fromNs;
   for (let seq = first; seq < first + requests; seq++) {
     at += gaps() * NS_PER_MS;
-    if (at >= untilNs) break;
+    if (at >= untilNs && mayEnd()) break;
     const waitMs = (at - now()) / NS_PER_MS;
     if (waitMs > 0) await pause(waitMs);
     if (running.size >= inFlight) {

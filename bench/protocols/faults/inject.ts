@@ -32,14 +32,20 @@ export interface FaultContext {
 const VERIFY_MS = 5_000;
 const LOOK_EVERY_MS = 1;
 
-/** Injects the planned faults at their times, counted from now, and takes them back. */
+/**
+ * Injects the planned faults at their times, counted from now, and takes them back. Faults of a later time wait until the earlier ones are
+ * taken back: a process that is still starting cannot be killed again.
+ */
 export async function injectFaults(stage: FaultStage, faults: readonly PlannedFault[], context: FaultContext): Promise<void> {
-  await Promise.all(faults.map((fault) => injectFault(stage, fault, context)));
+  const from = performance.now();
+  for (const atMs of [...new Set(faults.map((fault) => fault.atMs))].sort((a, b) => a - b)) {
+    await pause(Math.max(0, atMs - (performance.now() - from)), undefined, { signal: context.signal });
+    await Promise.all(faults.filter((fault) => fault.atMs === atMs).map((fault) => injectFault(stage, fault, context)));
+  }
 }
 
 async function injectFault(stage: FaultStage, fault: PlannedFault, { run, emit, signal }: FaultContext): Promise<void> {
-  const { kind, target, atMs, forMs } = fault;
-  await pause(atMs, undefined, { signal });
+  const { kind, target, forMs } = fault;
   const begunNs = stage.now();
   const undo = await BEGIN[kind](stage, fault);
   emit({ type: "fault", run, kind, step: "begin", target, ns: begunNs, verifiedNs: stage.now() });

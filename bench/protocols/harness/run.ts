@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { injectFaults } from "../faults/inject.js";
 import { Hosts } from "../hosts/hosts.js";
 import type { BenchEvent, BenchEventOf } from "../result/index.js";
@@ -55,7 +56,22 @@ async function openHosts({ settings, startMs }: StageParts): Promise<Hosts | Err
   );
 }
 
-async function measure(stage: Stage, { planned, settings, condition, emit }: StageParts, signal: AbortSignal): Promise<void> {
+/** The window after a storm lasts at least this share of the whole, however long the victims took to start. */
+const AFTER_SHARE = 0.25;
+const LOOK_EVERY_MS = 20;
+
+/** Waits until every victim works again, or cannot be expected to, and then for the window after it. */
+async function afterStorm(stage: Stage, { condition, settings, startMs }: StageParts, signal: AbortSignal): Promise<void> {
+  const backNs = stage.now();
+  const victims = new Set(condition.faults.map(({ victim, target }) => victim ?? target).filter((each) => !each.includes(">")));
+  const until = performance.now() + startMs;
+  while (performance.now() < until && [...victims].some((victim) => stage.servedNs(victim) < backNs))
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+  await pause(settings.measureMs * AFTER_SHARE, undefined, { signal });
+}
+
+async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Promise<void> {
+  const { planned, settings, condition, emit } = parts;
   const { run } = planned;
   const { warmUpMs, measureMs, requests } = settings;
   const phase = (name: BenchEventOf<"phase">["phase"], ns: number): void =>
@@ -68,11 +84,16 @@ async function measure(stage: Stage, { planned, settings, condition, emit }: Sta
   const faults = injectFaults(stage, condition.faults, { run, emit, signal });
   // Awaited below; until then the window may fail first.
   faults.catch(() => undefined);
-  const task = { phase: "measure", forMs: measureMs, requests } as const;
+  const isStorm = condition.recovery !== undefined;
+  const task = { phase: "measure", forMs: measureMs, requests, untilTold: isStorm } as const;
   const withinMs = measureMs + settings.messageTimeoutMs;
-  const done = await (condition.coordinator === undefined
-    ? stage.phase(task)
-    : phaseWithKill(stage, task, condition.coordinator, { run, withinMs, signal, emit }));
+  const window =
+    condition.coordinator === undefined
+      ? stage.phase(task)
+      : phaseWithKill(stage, task, condition.coordinator, { run, withinMs, signal, emit });
+  window.catch(() => undefined);
+  if (isStorm) await faults.then(() => afterStorm(stage, parts, signal)).finally(() => stage.endPhase());
+  const done = await window;
   await faults;
   phase("measure", done.fromNs);
   phase("end", done.toNs);

@@ -6,25 +6,19 @@ import type { Hosts } from "../hosts/hosts.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask } from "../processes/tasks.js";
 import type { OpenEdges } from "../processes/wire.js";
 import { RedisProcess } from "../queue/redis-process.js";
-import { BENCH_EVENT } from "../result/index.js";
-import { CALLER, edgeBetween, edgeTo } from "../result/witness.js";
+import { BENCH_EVENT, type BenchEventOf } from "../result/index.js";
+import { CALLER, edgeTo } from "../result/witness.js";
 import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
-import { type Edge, edgesOf } from "./edges.js";
+import type { AgentProcess } from "./agent-process.js";
+import { type Edge, edgesOf, ProxyAddresses } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
+import { ReconnectMeter } from "./reconnect-meter.js";
 import { isNotes, portOf, portProblem } from "./replies.js";
 import type { StageParts } from "./stage-parts.js";
 
-/** An agent process and how to start it again. */
-interface AgentProcess {
-  readonly name: string;
-  readonly agents: readonly string[];
-  /** Written before its command line. */
-  readonly within: readonly string[];
-  worker: Worker;
-  task: AgentTask;
-  restarts: number;
-}
+/** Faults that take longer to come and go than their window are an error of the harness. */
+const LONGEST_FAULTS_MS = 600_000;
 
 /** The processes of one run: agents, a caller, and a proxy in the path of every edge. */
 export class Stage {
@@ -39,6 +33,8 @@ export class Stage {
   #redis: RedisProcess | undefined;
   readonly #agents: AgentProcess[] = [];
   readonly #stopped = new Set<number>();
+  readonly #meter: ReconnectMeter;
+  readonly #served = new Map<string, number>();
   #edges: readonly Edge[] = [];
   /** Of agents that callers do not name by their URL. */
   readonly #addresses = new Map<string, string>();
@@ -54,14 +50,26 @@ export class Stage {
     this.now = runClock(this.#origin);
     const within = hosts?.caller.within;
     this.#wire = startWorker("wire", parts.files.wire, { within });
+    this.#meter = new ReconnectMeter({ counts: () => this.#wire.ask("counts"), emit: parts.emit });
     this.#caller = this.#start("caller", parts.files.caller, within);
   }
 
   async phase(task: PhaseTask): Promise<PhaseDone> {
     const { messageTimeoutMs } = this.#parts.settings;
-    const done = await this.#caller.ask<PhaseDone>("phase", task, task.forMs + 2 * messageTimeoutMs + this.#parts.startMs);
+    const longestMs = task.forMs + 2 * messageTimeoutMs + this.#parts.startMs + (task.untilTold === true ? LONGEST_FAULTS_MS : 0);
+    const done = await this.#caller.ask<PhaseDone>("phase", task, longestMs);
     if (this.#nonsense !== undefined) throw this.#nonsense;
     return done;
+  }
+
+  /** When this agent was last heard to have served a message. */
+  servedNs(agent: string): number {
+    return this.#served.get(agent) ?? 0;
+  }
+
+  /** Ends a phase that lasts until it is told. */
+  endPhase(): Promise<void> {
+    return this.#caller.ask("endPhase");
   }
 
   /** Waits for the events that agents still hold. */
@@ -113,6 +121,7 @@ export class Stage {
   /** Starts the process of an agent again, at the same ports. */
   async restart(agent: string): Promise<void> {
     const found = this.#processOf(agent);
+    await this.#meter.begin(agent);
     found.worker = this.#start(found.name, this.#parts.files.agent, found.within);
     found.restarts++;
     found.task = { ...found.task, restarts: found.restarts };
@@ -170,26 +179,18 @@ export class Stage {
     const ports = await this.#wire
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
       .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
-    const proxyOf = (edge: string): string => `127.0.0.1:${ports[edge]}`;
-    const urlOf = (agent: string): string => `http://${proxyOf(edgeTo(agent))}`;
-    const peersOf = (from: string) => {
-      if (settings.topology === undefined) return {};
-      const names = this.#edges.filter(({ to }) => to === from).map(({ name }) => proxyOf(name));
-      const peers = all.filter((to) => to !== from);
-      return { names, peers: peers.map((agent) => ({ agent, url: `http://${proxyOf(edgeBetween(from, agent))}` })) };
-    };
-    await this.#identify(all.map((agent) => ({ name: agent, endpoint: urlOf(agent) })));
+    const proxies = new ProxyAddresses(this.#edges, ports);
+    await this.#identify(all.map((agent) => ({ name: agent, endpoint: proxies.urlOf(agent) })));
     for (const [index, agents] of placed.entries()) {
       const name = `agents-${index + 1}`;
-      const identityOf = (agent: string) => this.#identities?.files.get(agent);
       const task = this.#agentTask(
         agents.map((agent) => ({
           name: agent,
-          publicUrl: urlOf(agent),
+          publicUrl: proxies.urlOf(agent),
           port: 0,
           host: hostOf(agent)?.address,
-          identity: identityOf(agent),
-          ...peersOf(agent),
+          identity: this.#identities?.files.get(agent),
+          ...(settings.topology === undefined ? {} : proxies.peersOf(agent)),
         })),
         all,
       );
@@ -198,7 +199,7 @@ export class Stage {
     }
     await Promise.all(this.#agents.map((each) => this.#begin(each)));
     await Promise.all(all.map((name) => this.setEdge(edgeTo(name), {})));
-    this.#targets = all.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? urlOf(agent) }));
+    this.#targets = all.map((agent) => ({ agent, url: this.#addresses.get(agent) ?? proxies.urlOf(agent) }));
     if (settings.queue === "redis") this.#redis = await RedisProcess.start(startMs);
     // Ended meanwhile: nobody would stop it.
     if (this.#closing) await this.#redis?.stop();
@@ -214,21 +215,21 @@ export class Stage {
   }
 
   #agentTask(agents: AgentTask["agents"], allAgents: readonly string[]): AgentTask {
-    const { model, programs, data, stateFolder, settings } = this.#parts;
+    const { model, programs, stateFolder, settings } = this.#parts;
     const known = this.#identities;
     const callers = settings.topology === undefined ? [CALLER] : [CALLER, ...allAgents];
     const identities = known && { records: known.records, callers: callers.map((each) => known.dids.get(each) ?? "") };
     const program = programs?.agent;
-    return { ...this.#runTask(), agents, allAgents, model, identities, program, data, stateFolder, restarts: 0 };
+    return { ...this.#runTask(), agents, allAgents, model, identities, program, stateFolder, restarts: 0 };
   }
 
   #runTask() {
-    const { planned, arm, settings, startMs } = this.#parts;
-    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings, startMs };
+    const { planned, arm, settings, condition, data, startMs } = this.#parts;
+    return { run: planned.run, origin: this.#origin, seed: planned.seed, arm, settings, condition, data, startMs };
   }
 
   async #begin(process: AgentProcess): Promise<void> {
-    const { startMs, planned, emit } = this.#parts;
+    const { startMs } = this.#parts;
     const { name, agents, worker } = process;
     const started = await worker.ask<AgentStarted>("start", process.task, startMs);
     for (const [agent, address] of Object.entries(started.addresses ?? {})) this.#addresses.set(agent, address);
@@ -242,21 +243,22 @@ export class Stage {
         this.#edges.filter(({ to }) => to === agent).map((edge) => this.#wire.ask("target", { edge: edge.name, port })),
       ),
     );
-    const { pid } = worker;
-    emit({
-      type: "process-started",
-      run: planned.run,
-      process: name,
-      agents: [...agents],
-      pid,
-      ns: this.now(),
-      restart: process.restarts,
-    });
-    emit({ type: "configuration", run: planned.run, process: name, values: { ...started.configuration } });
+    this.#record(name, { agents: [...agents], pid: worker.pid, restart: process.restarts }, started.configuration);
+  }
+
+  /** A process works, with this configuration. */
+  #record(
+    process: string,
+    facts: Pick<BenchEventOf<"process-started">, "agents" | "pid" | "restart">,
+    values: Configuration,
+  ): void {
+    const { planned, emit } = this.#parts;
+    emit({ type: "process-started", run: planned.run, process, ns: this.now(), ...facts });
+    emit({ type: "configuration", run: planned.run, process, values: { ...values } });
   }
 
   async #connect(): Promise<void> {
-    const { condition, entries, programs, startMs, planned, settings, emit } = this.#parts;
+    const { condition, entries, programs, startMs, settings } = this.#parts;
     const known = this.#identities;
     const identities = known && { records: known.records, own: known.files.get(CALLER) ?? "" };
     const task: CallerTask = {
@@ -269,17 +271,7 @@ export class Stage {
       program: programs?.caller,
     };
     const configuration = await this.#caller.ask<Configuration>("connect", task, startMs + settings.connectTimeoutMs);
-    const { pid } = this.#caller;
-    emit({
-      type: "process-started",
-      run: planned.run,
-      process: CALLER,
-      agents: [],
-      pid,
-      ns: this.now(),
-      restart: this.#callers++,
-    });
-    emit({ type: "configuration", run: planned.run, process: "caller", values: { ...configuration } });
+    this.#record(CALLER, { agents: [], pid: this.#caller.pid, restart: this.#callers++ }, configuration);
   }
 
   #dose(): EdgeConditions {
@@ -297,8 +289,12 @@ export class Stage {
     const notes = isNotes(note) ? note.notes : [note];
     for (const each of notes) {
       const read = BENCH_EVENT.safeParse(each);
-      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) this.#parts.emit(read.data);
-      else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
+      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) {
+        this.#parts.emit(read.data);
+        if (read.data.type === "service" || read.data.type === "peer-service") this.#served.set(read.data.agent, this.now());
+        // Without the wire process there is nothing left to count.
+        if (read.data.type === "note") this.#meter.see(read.data).catch(() => undefined);
+      } else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
     }
   }
 }

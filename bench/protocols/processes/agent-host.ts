@@ -92,6 +92,7 @@ async function openWorker(address: AgentAddress, task: AgentTask, { model, notes
     data,
     seed,
     settings,
+    condition: task.condition,
     now,
     stateFolder,
     restarts,

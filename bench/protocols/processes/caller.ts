@@ -1,11 +1,11 @@
 /** The caller process of the benchmark: sends the requests of a run and records them. */
 import { answerCommands } from "../../harness/worker.js";
 import { Caller } from "../callers/caller.js";
-import type { RequestEvent } from "../result/index.js";
+import type { NoteEvent, RequestEvent } from "../result/index.js";
 import { NoteSender } from "./notes.js";
 import type { CallerTask, Configuration, PhaseDone, PhaseTask } from "./tasks.js";
 
-const notes = new NoteSender<RequestEvent>();
+const notes = new NoteSender<RequestEvent | NoteEvent>();
 let caller: Caller | undefined;
 
 answerCommands({
@@ -20,5 +20,6 @@ answerCommands({
     return done;
   },
   whenRecorded: (count: number) => caller?.whenRecorded(count),
+  endPhase: () => caller?.endPhase(),
   close: () => caller?.close(),
 });

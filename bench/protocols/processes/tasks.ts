@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/index.js";
 import type { Traits } from "../../../src/public/protocols.js";
 import type { EntrySource } from "../entries/entry.js";
 import type { ModelSettings } from "../models/settings.js";
-import type { Arm, Load, Settings } from "../result/index.js";
+import type { Arm, Condition, Load, Settings } from "../result/index.js";
 
 /** What the processes of a run are told, and what they answer. Both sides are of this benchmark. */
 
@@ -13,6 +13,9 @@ export interface RunTask {
   readonly seed: number;
   readonly arm: Arm;
   readonly settings: Settings;
+  readonly condition: Condition;
+  /** What the behaviour of the scenario is given. */
+  readonly data?: unknown;
   /** How long a program of another implementation may take to load. */
   readonly startMs: number;
 }
@@ -53,8 +56,6 @@ export interface IdentityTask {
 export interface AgentTask extends RunTask {
   readonly agents: readonly AgentAddress[];
   readonly model: ModelSettings;
-  /** What the behaviour of the scenario is given. */
-  readonly data?: unknown;
   /** Where agents keep what survives their process. */
   readonly stateFolder: string;
   /** How often this process was started before. */
@@ -127,6 +128,8 @@ export interface PhaseTask {
   readonly phase: "warm-up" | "measure";
   readonly forMs: number;
   readonly requests: number;
+  /** It lasts longer than `forMs`, until the command `endPhase`. */
+  readonly untilTold?: boolean;
 }
 
 /** When a phase began and ended, on the clock of the run. */
@@ -138,7 +141,7 @@ export interface PhaseDone {
 /** The settings that every process of an arm must use alike; compared between arms. */
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
   const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
-  const { hosts = 1, budgetMs = null } = settings;
-  const limits = { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, budgetMs };
+  const { hosts = 1, budgetMs = null, attemptTimeoutMs = messageTimeoutMs } = settings;
+  const limits = { connectTimeoutMs, messageTimeoutMs, attemptTimeoutMs, retries, backoffMs, budgetMs };
   return { ...limits, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
 }

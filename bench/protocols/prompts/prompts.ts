@@ -7,6 +7,8 @@ import type { ManifestInput } from "../result/index.js";
 export const PROMPTS = [
   "queue-worker.v1",
   "queue-coordinator.v1",
+  "shard-worker.v1",
+  "local-search.v1",
   "docqa-base.v1",
   "docqa-role.v1",
   "docqa-planner.v1",

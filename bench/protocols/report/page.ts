@@ -1,15 +1,8 @@
 import { escaped, pageHtml, tableHtml } from "../../harness/html.js";
 import type { BenchResult, Check, Control, Manifest } from "../result/index.js";
 import type { Legend } from "./breakdown-charts.js";
-import {
-  appendixOf,
-  type Chart,
-  estimateSentence,
-  type Panel,
-  pairSentence,
-  type ReportSection,
-  sectionsOf,
-} from "./sections.js";
+import type { Chart, Panel } from "./panel.js";
+import { appendixOf, estimateSentence, pairSentence, type ReportSection, sectionsOf } from "./sections.js";
 import { STYLE } from "./style.js";
 import { controlTable } from "./tables.js";
 import { conditionViews } from "./view.js";

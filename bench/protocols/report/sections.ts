@@ -1,30 +1,16 @@
-import type { Table } from "../../harness/table.js";
 import type { BenchResult, Comparison, Manifest } from "../result/index.js";
 import { conclusionOf } from "../statistics/index.js";
 import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
 import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
 import { docqaPanels } from "./docqa-panels.js";
+import type { Panel } from "./panel.js";
 import { paperPanels } from "./paper-tables.js";
 import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import { routerPanels } from "./router-panels.js";
+import { stormPanels } from "./storm-panels.js";
 import * as tables from "./tables.js";
 import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
 import { METRIC_WORDS, quantity, range } from "./words.js";
-
-/** A chart with the sentence that says what it shows. */
-export interface Chart {
-  readonly svg: () => string;
-  readonly legend: readonly Legend[];
-}
-
-/** One question and its answer: a sentence, a picture, the numbers. */
-export interface Panel {
-  readonly id: string;
-  readonly title: string;
-  readonly sentence: string;
-  readonly chart?: Chart;
-  readonly table: Table;
-}
 
 /** Panels under one heading. */
 export interface ReportSection {
@@ -46,6 +32,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
       ...routerPanels(result, view.condition.id, index + 1),
       ...panelsOf(view, index + 1, result.plan.marginUs),
       ...(result.plan.settings.dispatch === "queue" ? queuePanels(view, index + 1) : []),
+      ...(result.plan.settings.dispatch === "ring" ? stormPanels(view, index + 1) : []),
     ],
     folded: index > 0,
   }));

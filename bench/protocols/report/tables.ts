@@ -183,7 +183,7 @@ export function loadTable(curves: readonly LoadCurve[]): Table {
 
 export function controlTable({ controls, plan }: BenchResult): Table {
   const notJudged = plan.conditions.flatMap((condition) => {
-    const why = whyNotJudged(condition);
+    const why = whyNotJudged(condition, plan);
     return why === undefined ? [] : [["both", condition.id, "–", "–", "–", "–", why]];
   });
   return {

@@ -36,6 +36,9 @@ export const METRIC_WORDS: Readonly<Record<Metric, MetricWords>> = {
   balanceVariance: { title: "load-balance variance", unit: "", scale: 1 },
   wireBytesPerRequest: { title: "bytes on the wire per request", unit: "bytes", scale: 1 },
   cpuUsPerRequest: { title: "CPU time per request", unit: "µs", scale: 1 },
+  recoveryUs: ms("recovery time"),
+  usefulUs: ms("time from the open listener to the first right answer"),
+  retention: { title: "retention", unit: "%", scale: 100 },
   rssBytes: { title: "memory of all agents", unit: "MB", scale: 1e-6 },
 };
 

@@ -14,14 +14,19 @@ export function controlsOf(plan: Plan, events: readonly RunEvents[]): readonly C
     arm.control === undefined || arm.of === undefined
       ? []
       : plan.conditions
-          .filter((condition) => whyNotJudged(condition) === undefined)
+          .filter((condition) => whyNotJudged(condition, plan) === undefined)
           .map(({ id }) => controlOf({ kind: arm.control ?? "same", arm, of: arm.of ?? "", condition: id }, plan, events)),
   );
 }
 
 /** Why controls say nothing under a condition; undefined where they are judged. */
-export function whyNotJudged({ faults, coordinator, disturb, ofCapacity = 0 }: Condition): string | undefined {
-  if (faults.length > 0 || coordinator !== undefined || disturb !== undefined)
+export function whyNotJudged(
+  { faults, coordinator, disturb, ofCapacity = 0 }: Condition,
+  { conditions }: Pick<Plan, "conditions">,
+): string | undefined {
+  // Where nothing is measured without faults, the requests before the first one are compared.
+  const alwaysFaulty = conditions.every((each) => each.faults.length > 0);
+  if ((faults.length > 0 && !alwaysFaulty) || coordinator !== undefined || disturb !== undefined)
     return "not judged: what a fault meets differs from run to run";
   return ofCapacity > MOST_OF_CAPACITY
     ? `not judged: above ${100 * MOST_OF_CAPACITY} % of the capacity the queue grows by itself`
@@ -100,8 +105,9 @@ function pairedDifferences(
 
 function latencies(run: RunEvents | undefined, timeoutMs: number): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
+  const faultNs = Math.min(...(run?.faults ?? []).map(({ ns }) => ns));
   for (const request of run?.requests ?? []) {
-    const latency = request.phase === "measure" ? latencyUs(request, timeoutMs) : undefined;
+    const latency = request.phase === "measure" && request.stamps.done < faultNs ? latencyUs(request, timeoutMs) : undefined;
     if (latency !== undefined) found.set(request.seq, latency);
   }
   return found;

@@ -36,8 +36,12 @@ export const PLANNED_FAULT = z.strictObject({
   delayMs: z.number().nonnegative().optional(),
   /** Share of the connections that are cut, for `loss`. */
   share: z.number().min(0).max(1).optional(),
+  /** What is hit by several faults at once: an agent that is cut off, or a link. Absent: the target. */
+  victim: name.optional(),
 });
 export type PlannedFault = z.infer<typeof PLANNED_FAULT>;
+
+export const RECOVERIES = ["journal", "neighbours", "off"] as const;
 
 /** One set of circumstances that every arm is measured under. */
 export const CONDITION = z.strictObject({
@@ -52,6 +56,8 @@ export const CONDITION = z.strictObject({
   serviceMs: z.number().positive().optional(),
   /** Messages between agents that do not arrive as they were sent, in each question. */
   disturb: z.strictObject({ kind: z.enum(DISTURBANCES), count: count.min(1) }).optional(),
+  /** Where an agent that was started again takes its state from. Absent: a scenario without. */
+  recovery: z.enum(RECOVERIES).optional(),
   /** The offered load as a share of the measured capacity, where it was chosen so. */
   ofCapacity: z.number().positive().optional(),
 });
@@ -90,8 +96,11 @@ export const PLANNED_RUN = z.strictObject({
 });
 export type PlannedRun = z.infer<typeof PLANNED_RUN>;
 
-/** How requests find agents: each in turn, all from one queue as soon as they are free, or each request names its own. */
-export const DISPATCHES = ["turns", "queue", "named"] as const;
+/**
+ * How requests find agents: each in turn; all from one queue as soon as they are free; each request names its own; in turn, and the next one
+ * for one that is gone.
+ */
+export const DISPATCHES = ["turns", "queue", "named", "ring"] as const;
 export type Dispatch = (typeof DISPATCHES)[number];
 
 /** The settings of a benchmark, with the names of the paper where it has them. */
@@ -124,6 +133,8 @@ export const SETTINGS = z.strictObject({
   messageTimeoutMs: z.number().positive(),
   /** How long agents may work together on a request, in a scenario where they do. */
   budgetMs: z.number().positive().optional(),
+  /** Of each attempt of the caller. Absent: that of the message. */
+  attemptTimeoutMs: z.number().positive().optional(),
   /** Retries by the caller, which is the only owner of retries. */
   retries: count,
   backoffMs: z.number().nonnegative(),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DOCQA } from "../docqa/result/docqa-result.js";
 import { PLAN, SCHEMA_VERSION } from "./plan.js";
+import { STORM } from "./storm-schema.js";
 
 /** The result file. Every number in it is computed from the events by `summarise`; reports are computed from it alone. */
 
@@ -57,6 +58,12 @@ export const METRICS = [
   "wireBytesPerRequest",
   "cpuUsPerRequest",
   "rssBytes",
+  /** From a fault to the first right answer through the last of its victims, mean over cycles. */
+  "recoveryUs",
+  /** The part of it from the open listener. */
+  "usefulUs",
+  /** The share of right answers after a recovery over that before the fault. */
+  "retention",
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -128,6 +135,8 @@ export const RUN_SUMMARY = z.strictObject({
       sentAgain: count,
     })
     .nullable(),
+  /** What faults did, in a scenario whose answers are judged. */
+  storm: STORM.optional(),
   /** What the proxy counted, per edge. */
   edges: z.array(z.strictObject({ edge: name, connections: count, sent: count, received: count })),
 });

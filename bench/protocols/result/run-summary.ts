@@ -6,6 +6,8 @@ import { mean, meanOf, standardDeviation } from "./means.js";
 import type { Condition, Plan } from "./plan.js";
 import { type Metric, QUANTILES, type RunSummary, SEGMENTS } from "./result.js";
 import type { RunEvents } from "./run-events.js";
+import { stormOf } from "./storm.js";
+import type { Storm } from "./storm-schema.js";
 import { witnessProblems } from "./witness.js";
 import { balanceVariance, workersOf } from "./workers.js";
 
@@ -20,6 +22,7 @@ export function summariseRun(events: RunEvents, plan: Plan): RunSummary {
   const services = new Map(events.services.map((service) => [service.seq, service]));
   const answered = measured.filter(({ outcome }) => outcome === "answered");
   const condition = conditionOf(plan, planned.condition);
+  const storm = stormOf(events, condition, plan);
   return {
     run: planned.run,
     block: planned.block,
@@ -34,13 +37,14 @@ export function summariseRun(events: RunEvents, plan: Plan): RunSummary {
         ? [...witnessProblems(events, condition), ...onceProblems(events, condition, plan.settings)]
         : [],
     requests: countsOf(measured, events.services),
-    metrics: metricsOf(events, measured, { plan, services }),
+    metrics: { ...metricsOf(events, measured, { plan, services }), ...stormMetrics(storm) },
     segmentsUs: segmentMeans(answered, services),
     bytes: bytesOf(events, measured, answered),
     distribution: distributionOf(latenciesOf(measured, plan)),
     errors: errorsOf(measured),
     workers: workersOf(events, measured, plan.settings.messageTimeoutMs),
     coordinator: coordinatorOf(events, measured),
+    ...(storm === undefined ? {} : { storm }),
     edges: lastWires(events, "end").map(({ edge, connections, sent, received }) => ({ edge, connections, sent, received })),
   };
 }
@@ -79,7 +83,20 @@ function latenciesOf(measured: readonly RequestEvent[], { settings }: Plan): rea
   return present(measured.map((request) => latencyUs(request, settings.messageTimeoutMs))).sort((a, b) => a - b);
 }
 
-function metricsOf(events: RunEvents, measured: readonly RequestEvent[], { plan, services }: Known): RunSummary["metrics"] {
+type StormMetric = "recoveryUs" | "usefulUs" | "retention";
+
+/** Means over the cycles that have a value: a cycle without recovery, or with nothing before it, is in none. */
+function stormMetrics(storm: Storm | undefined): Readonly<Record<StormMetric, number | null>> {
+  const over = (metric: StormMetric) =>
+    mean((storm?.cycles ?? []).flatMap((cycle) => (cycle[metric] === null ? [] : cycle[metric])));
+  return { recoveryUs: over("recoveryUs"), usefulUs: over("usefulUs"), retention: over("retention") };
+}
+
+function metricsOf(
+  events: RunEvents,
+  measured: readonly RequestEvent[],
+  { plan, services }: Known,
+): Omit<RunSummary["metrics"], StormMetric> {
   const sorted = latenciesOf(measured, plan);
   const answered = measured.filter(({ outcome }) => outcome === "answered");
   const overheads = present(answered.map((request) => overheadUs(request, services.get(request.seq)))).sort((a, b) => a - b);
@@ -89,7 +106,7 @@ function metricsOf(events: RunEvents, measured: readonly RequestEvent[], { plan,
   const seconds = windowSeconds(events);
   const sd = standardDeviation(sorted);
   const average = mean(sorted);
-  const values: Readonly<Record<Metric, number | null>> = {
+  const values: Readonly<Record<Exclude<Metric, StormMetric>, number | null>> = {
     meanUs: average,
     sdUs: sd,
     minUs: at(sorted, 0),

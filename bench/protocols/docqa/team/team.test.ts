@@ -44,6 +44,7 @@ function network(more: Partial<TeamData> = {}) {
         stateFolder: "",
         // Only the mode of the model is read.
         settings: { model: "null" } as never,
+        condition: { id: "closed", load: { loop: "closed", clients: 1 }, faults: [] },
         note: (kind, { values = {} } = {}) => void notes.push({ agent: name, kind, values }),
         peers: {
           names,

@@ -1,0 +1,20 @@
+import type { AgentStarted } from "../processes/tasks.js";
+
+/** What processes send, read. */
+
+export function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
+  return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
+}
+
+export function portOf({ ports }: AgentStarted, agent: string): number {
+  const port: unknown = ports?.[agent];
+  if (typeof port !== "number" || !Number.isInteger(port) || port <= 0)
+    throw new Error(`the process of ${agent} does not say where it listens`);
+  return port;
+}
+
+export function portProblem(thrown: unknown): Error {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const port = /EADDRINUSE[^\n]*:(\d+)/.exec(text)?.[1];
+  return new Error(port === undefined ? text : `port ${port} is already in use; choose another --base-port, or none`);
+}

@@ -1,0 +1,171 @@
+import type { BenchEventOf, RequestEvent } from "./event.js";
+import { latencyUs } from "./latency.js";
+import { mean } from "./means.js";
+import type { Condition, Plan, PlannedFault } from "./plan.js";
+import type { RunEvents } from "./run-events.js";
+import type { Cycle, Storm, Victim } from "./storm-schema.js";
+import { type Passage, victimOf } from "./storm-victim.js";
+import { countRetentionOf, type Ended, retentionOf, windowsOf } from "./storm-windows.js";
+
+const NS_PER_S = 1_000_000_000;
+const NS_PER_US = 1_000;
+type Fault = BenchEventOf<"fault">;
+
+/** What the faults of a run did to it; undefined for a run without faults, or whose answers nobody judged. */
+export function stormOf(events: RunEvents, condition: Condition, { settings }: Plan): Storm | undefined {
+  const { requests, notes, phases } = events;
+  const judged = new Map(notes.filter(({ kind }) => kind === "judged").map((note) => [note.seq, note.values]));
+  if (condition.faults.length === 0 || judged.size === 0) return undefined;
+  const beginNs = phases.find(({ phase }) => phase === "measure")?.ns ?? 0;
+  const endNs = phases.find(({ phase }) => phase === "end")?.ns ?? beginNs;
+  const measured = requests.filter(({ phase, outcome }) => phase === "measure" && outcome !== "dropped");
+  const isRight = ({ seq, outcome }: RequestEvent): boolean => outcome === "answered" && judged.get(seq)?.["right"] === true;
+  const ended: readonly Ended[] = measured.map((request) => ({
+    ns: request.stamps.done,
+    right: isRight(request),
+    latencyUs: latencyUs(request, settings.messageTimeoutMs),
+  }));
+  const passages = passagesOf(events, new Map(measured.filter(isRight).map((each) => [each.seq, each.stamps.done])));
+  const groups = faultGroups(events.faults, condition.faults);
+  const cycles = groups.map(({ begins, planned }, index) => {
+    const victims = victimsOf(planned).map((victim) => victimOf(victim, { events, begins, planned, passages }));
+    const faultNs = Math.min(...begins.map(({ ns }) => ns));
+    const nextNs = groups[index + 1]?.begins.map(({ ns }) => ns).sort((a, b) => a - b)[0];
+    return cycleOf({ faultNs, nextNs, beginNs, endNs, kind: planned[0]?.kind ?? "kill" }, victims, { ended, passages });
+  });
+  const locals = [...judged.values()].filter(({ local }) => local === true).length;
+  return {
+    cycles,
+    lost: measured.filter(({ outcome }) => outcome !== "answered").length,
+    doubled: measured.length - new Set(measured.map(({ seq }) => seq)).size,
+    repeated: repeatedIn(events, measured),
+    localShare: locals / judged.size,
+    rightShare: ended.length === 0 ? null : ended.filter(({ right }) => right).length / ended.length,
+    timeline: timelineOf(ended, beginNs),
+  };
+}
+
+/** Right answers by what they went through, in the order in which they arrived. */
+function passagesOf(
+  { services, peerServices, peerRequests }: RunEvents,
+  rightAt: ReadonlyMap<number, number>,
+): readonly Passage[] {
+  const seqOf = new Map(peerRequests.map(({ id, seq }) => [id, seq]));
+  const passage = (through: string, seq: number | undefined, ns: number): readonly Passage[] => {
+    const answeredNs = seq === undefined ? undefined : rightAt.get(seq);
+    return answeredNs === undefined ? [] : [{ through, ns, answeredNs }];
+  };
+  return [
+    ...services.flatMap(({ agent, seq, stamps }) => passage(agent, seq, stamps.serviceStart)),
+    ...peerServices.flatMap(({ agent, id, stamps }) => passage(agent, seqOf.get(id), stamps.serviceStart)),
+    ...peerRequests
+      .filter(({ outcome }) => outcome === "answered")
+      .flatMap(({ from, to, seq, stamps }) => passage(`${from}>${to}`, seq, stamps.send)),
+  ].sort((a, b) => a.answeredNs - b.answeredNs);
+}
+
+interface FaultGroup {
+  readonly planned: readonly PlannedFault[];
+  readonly begins: readonly Fault[];
+}
+
+/** The faults of each cycle: planned for the same moment, in the order of time. A cycle that was not reached is left out. */
+function faultGroups(faults: readonly Fault[], planned: readonly PlannedFault[]): readonly FaultGroup[] {
+  const moments = [...new Set(planned.map(({ atMs }) => atMs))].sort((a, b) => a - b);
+  const begun = faults.filter(({ step }) => step === "begin").sort((a, b) => a.ns - b.ns);
+  const used = new Set<Fault>();
+  return moments.flatMap((atMs) => {
+    const own = planned.filter((fault) => fault.atMs === atMs);
+    const begins = own.flatMap(({ kind, target }) => {
+      const found = begun.find((fault) => !used.has(fault) && fault.kind === kind && fault.target === target);
+      if (found !== undefined) used.add(found);
+      return found ?? [];
+    });
+    return begins.length === 0 ? [] : [{ planned: own, begins }];
+  });
+}
+
+function victimsOf(planned: readonly PlannedFault[]): readonly string[] {
+  return [...new Set(planned.map(({ victim, target }) => victim ?? target))];
+}
+
+interface Around {
+  readonly faultNs: number;
+  readonly nextNs: number | undefined;
+  readonly beginNs: number;
+  readonly endNs: number;
+  readonly kind: string;
+}
+
+function cycleOf(
+  { kind, ...times }: Around,
+  victims: readonly Victim[],
+  { ended, passages }: { readonly ended: readonly Ended[]; readonly passages: readonly Passage[] },
+): Cycle {
+  const recoveryUs = largest(victims.map((victim) => victim.recoveryUs));
+  const recoveredNs = recoveryUs === null ? undefined : times.faultNs + recoveryUs * NS_PER_US;
+  const windows = windowsOf(ended, { ...times, recoveredNs });
+  const { pre, post } = windows.paper;
+  const rate = pre.seconds === 0 ? null : pre.right / pre.seconds;
+  return {
+    atS: (times.faultNs - times.beginNs) / NS_PER_S,
+    kind,
+    victims: [...victims],
+    recoveryUs,
+    // The first peer that notices: from then on the ring goes around it.
+    detectUs: largest(
+      victims.map(({ detections }) => (detections.length === 0 ? null : Math.min(...detections.map(({ us }) => us)))),
+    ),
+    usefulUs: largest(victims.map((victim) => victim.usefulUs)),
+    resolutionUs: resolutionOf(passages, victims, recoveredNs, times.nextNs ?? times.endNs),
+    ...windows,
+    retention: retentionOf(pre, post),
+    countRetention: countRetentionOf(pre, post),
+    appendixRetention: retentionOf(windows.appendix.pre, windows.appendix.post),
+    missed: rate === null ? null : rate * windows.during.seconds - windows.during.right,
+  };
+}
+
+/** Null if one is missing: then the largest is not known. */
+function largest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length < values.length || known.length === 0 ? null : Math.max(...known);
+}
+
+function resolutionOf(
+  passages: readonly Passage[],
+  victims: readonly Victim[],
+  fromNs: number | undefined,
+  toNs: number,
+): number | null {
+  if (fromNs === undefined) return null;
+  const gaps = victims.flatMap(({ victim }) => {
+    const answered = new Set(
+      passages
+        .filter(({ through, answeredNs }) => through === victim && answeredNs >= fromNs && answeredNs < toNs)
+        .map((each) => each.answeredNs),
+    ).size;
+    return answered === 0 ? [] : [(toNs - fromNs) / answered / NS_PER_US];
+  });
+  return mean(gaps);
+}
+
+/** Questions that reached an agent more than once as a question of the coordinator. */
+function repeatedIn({ services }: RunEvents, measured: readonly RequestEvent[]): number {
+  const ours = new Set(measured.map(({ seq }) => seq));
+  const arrivals = services.filter(({ seq }) => ours.has(seq));
+  return arrivals.length - new Set(arrivals.map(({ seq }) => seq)).size;
+}
+
+function timelineOf(ended: readonly Ended[], beginNs: number): Storm["timeline"] {
+  const seconds = new Map<number, { right: number; other: number }>();
+  for (const { ns, right } of ended) {
+    const second = Math.max(0, Math.floor((ns - beginNs) / NS_PER_S));
+    const counts = seconds.get(second) ?? { right: 0, other: 0 };
+    if (right) counts.right++;
+    else counts.other++;
+    seconds.set(second, counts);
+  }
+  const last = Math.max(-1, ...seconds.keys());
+  return Array.from({ length: last + 1 }, (_, second) => ({ second, ...(seconds.get(second) ?? { right: 0, other: 0 }) }));
+}
