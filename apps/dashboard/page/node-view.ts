@@ -113,7 +113,7 @@ export class NodeView {
       node.actions.length > 0 &&
         !mayAct &&
         h("p", { class: "quiet" }, "Read-only: to act, open the URL with the token that the gateway prints at start."),
-      this.#result !== "" && h("p", { class: "act-result", role: "status" }, this.#result),
+      this.#result !== "" && h("p", { role: "status" }, this.#result),
       this.#problem !== "" && h("p", { class: "problem", role: "alert" }, this.#problem),
     ];
   }
