@@ -61,15 +61,32 @@ const PRINTABLE = /^[\t\x20-\x7e]*$/;
 const DERIVED: { readonly [name: string]: (request: SignedRequest) => string } = {
   "@method": ({ method }) => method,
   "@target-uri": ({ target }) => target,
-  "@authority": ({ target }) => authorityOf(target),
+  "@authority": ({ target }) => partsOf(target).authority,
   "@scheme": ({ target }) => schemeOf(target),
   "@request-target": ({ target }) => {
     const { path, query } = splitTarget(target);
     return query === "" ? path : `${path}?${query}`;
   },
-  "@path": ({ target }) => splitTarget(target).path,
-  "@query": ({ target }) => `?${splitTarget(target).query}`,
+  "@path": ({ target }) => partsOf(target).path,
+  "@query": ({ target }) => partsOf(target).query,
 };
+
+interface TargetParts {
+  readonly target: string;
+  readonly authority: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Of the last target: a signature covers several parts of the same one, and the next is usually for the same address. */
+let last: Maybe<TargetParts>;
+
+function partsOf(target: string): TargetParts {
+  if (target === last?.target) return last;
+  const { path, query } = splitTarget(target);
+  last = { target, authority: authorityOf(target), path, query: `?${query}` };
+  return last;
+}
 
 /** Component parameters, and what their value must be. */
 const PARAMETERS: { readonly [name: string]: "boolean" | "string" } = {

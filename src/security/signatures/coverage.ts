@@ -13,6 +13,8 @@ export class CoverageRules {
   readonly #sign: readonly Rule[];
   readonly #require: readonly Rule[];
   readonly #allowed: Maybe<ReadonlySet<string>>;
+  /** What lists of components cover that were checked before: equal lists are the same one (`readSignature`). */
+  readonly #covered = new WeakMap<readonly Component[], ReadonlySet<string>>();
   /** Lists of components that were written before, by which of the optional ones they have. */
   readonly #written = new Map<number, { readonly components: readonly Component[]; readonly text: string }>();
 
@@ -25,7 +27,12 @@ export class CoverageRules {
   /** The components to write for a message, and their list as text. */
   written(message: SignedMessage, hasDigest: boolean): { readonly components: readonly Component[]; readonly text: string } {
     let chosen = 0;
-    for (const [index, rule] of this.#sign.entries()) if (applies(rule, message, hasDigest)) chosen |= 1 << index;
+    let bit = 1;
+    for (const rule of this.#sign) {
+      // A digest that is being written is not among the fields yet.
+      if ((hasDigest && rule.component.key === DIGEST) || applies(rule, message, hasDigest)) chosen |= bit;
+      bit <<= 1;
+    }
     const known = this.#written.get(chosen);
     if (known !== undefined) return known;
     const components = this.#sign.flatMap(({ component }, index) => ((chosen & (1 << index)) === 0 ? [] : [component]));
@@ -36,6 +43,15 @@ export class CoverageRules {
 
   /** Refuses a signature that covers less than the message demands. A digest that is there must be covered, whatever the rules say. */
   check(components: readonly Component[], message: SignedMessage, hasDigest: boolean): void {
+    const covered = this.#covered.get(components) ?? this.#coveredBy(components);
+    for (const rule of this.#require)
+      if (!covered.has(rule.component.key) && applies(rule, message, hasDigest))
+        throw new SignatureError("coverage", `the signature does not cover ${rule.component.text}`);
+    if ((message.response ?? message.request).headers["content-digest"] !== undefined && !covered.has(DIGEST))
+      throw new SignatureError("coverage", "Content-Digest is present and the signature does not cover it");
+  }
+
+  #coveredBy(components: readonly Component[]): ReadonlySet<string> {
     const covered = new Set<string>();
     for (const { key, text } of components) {
       if (covered.has(key)) throw new SignatureError("duplicate_component", `the signature covers ${text} twice`);
@@ -43,11 +59,8 @@ export class CoverageRules {
         throw new SignatureError("coverage", `the signature covers ${text}, which is not allowed`);
       covered.add(key);
     }
-    for (const rule of this.#require)
-      if (!covered.has(rule.component.key) && applies(rule, message, hasDigest))
-        throw new SignatureError("coverage", `the signature does not cover ${rule.component.text}`);
-    if ((message.response ?? message.request).headers["content-digest"] !== undefined && !covered.has(DIGEST))
-      throw new SignatureError("coverage", "Content-Digest is present and the signature does not cover it");
+    this.#covered.set(components, covered);
+    return covered;
   }
 }
 

@@ -44,6 +44,8 @@ export function readSignature(headers: HttpHeaders, profile: SignatureProfile): 
   const { "signature-input": input, signature: values } = headers;
   if (input === undefined || values === undefined)
     throw new SignatureError("missing", "the message has no Signature-Input and Signature fields");
+  const usual = readUsual(input, values, profile);
+  if (usual !== undefined) return usual;
   const inputs = parseField("Signature-Input", input);
   const [label, list] = onlyOne(matching(inputs, profile));
   const value = parseField("Signature", values).get(label);
@@ -101,7 +103,7 @@ function read(label: string, { items, parameters, text }: InnerList, signature: 
     throw new SignatureError("too_large", `nonce has at most ${LIMITS.nonceChars} characters`);
   return {
     label,
-    components: items.map(knownComponent),
+    components: componentsOf(items),
     text,
     signature,
     created: timeOf(parameters, "created"),
@@ -110,6 +112,45 @@ function read(label: string, { items, parameters, text }: InnerList, signature: 
     alg: stringOf(parameters, "alg"),
     keyid,
     tag: stringOf(parameters, "tag"),
+  };
+}
+
+/** Lists of components that were read before, by their canonical text. Once full, others are read each time. */
+const knownLists = new Map<string, readonly Component[]>();
+const KNOWN_LISTS = 64;
+const KNOWN_LIST_CHARS = 512;
+
+function componentsOf(items: readonly FieldItem[]): readonly Component[] {
+  const text = `(${items.map((item) => item.text).join(" ")})`;
+  const before = knownLists.get(text);
+  if (before !== undefined) return before;
+  const components = items.map(knownComponent);
+  if (text.length <= KNOWN_LIST_CHARS && knownLists.size < KNOWN_LISTS) knownLists.set(text, components);
+  return components;
+}
+
+/** The parameters as this library writes them, in their canonical form. */
+const USUAL_PARAMETERS =
+  /^;created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([ !#-[\]-~]{0,256})";keyid="([ !#-[\]-~]{0,512})";alg="([ !#-[\]-~]*)"(?:;tag="([ !#-[\]-~]*)")?$/;
+const USUAL_VALUE = /^:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?):$/;
+
+/** One signature in its usual form, over components that were read before: the same result without the parser. Undefined: parse it. */
+function readUsual(input: string, values: string, { label, tag: wanted }: SignatureProfile): Maybe<ReceivedSignature> {
+  if (input.length > LIMITS.fieldChars || values.length > LIMITS.fieldChars) return undefined;
+  const start = label.length + 1;
+  if (!input.startsWith(label) || !values.startsWith(label) || input[start - 1] !== "=" || values[start - 1] !== "=")
+    return undefined;
+  const end = input.indexOf(")", start) + 1;
+  const components = knownLists.get(input.slice(start, end));
+  if (components === undefined) return undefined;
+  const parameters = USUAL_PARAMETERS.exec(input.slice(end));
+  const value = USUAL_VALUE.exec(values.slice(start));
+  if (parameters === null || value === null) return undefined;
+  const [, created, expires, nonce, keyid, alg, tag] = parameters;
+  if (wanted !== undefined && tag !== wanted) return undefined;
+  return {
+    ...{ label, components, text: input.slice(start), signature: Buffer.from(value[1] ?? "", "base64") },
+    ...{ created: Number(created), expires: Number(expires), nonce, alg, keyid, tag },
   };
 }
 

@@ -4,7 +4,7 @@ import { isStream } from "../../transport/exchange.js";
 import type { SignatureAlgorithm } from "./algorithms.js";
 import type { Component, SignedMessage, SignedRequest } from "./components.js";
 import { contentDigest } from "./content-digest.js";
-import { CoverageRules } from "./coverage.js";
+import { CoverageRules, DIGEST } from "./coverage.js";
 import { noncePool } from "./nonce-pool.js";
 import type { SignatureParameter, SignatureProfile } from "./profile.js";
 import { stringText } from "./structured-fields.js";
@@ -60,9 +60,7 @@ export class MessageSigner {
 
   /** The fields that sign a request. */
   request(request: SignedRequest, body: Uint8Array): Awaitable<HttpHeaders> {
-    const digest = this.#digestOf(body);
-    const { method, target } = request;
-    return this.#sign(this.#request, { request: { method, target, headers: withDigest(request.headers, digest) } }, digest);
+    return this.#sign(this.#request, { request }, this.#digestOf(body));
   }
 
   /** The fields that sign a response. Undefined for a stream, if the profile does not sign streams. */
@@ -70,8 +68,7 @@ export class MessageSigner {
     const { status, headers, body } = response;
     if (isStream(body)) return this.#stream && this.#sign(this.#stream, { request, response: { status, headers } }, undefined);
     if (this.#response === undefined) return undefined;
-    const digest = this.#digestOf(body ?? EMPTY);
-    return this.#sign(this.#response, { request, response: { status, headers: withDigest(headers, digest) } }, digest);
+    return this.#sign(this.#response, { request, response: { status, headers } }, this.#digestOf(body ?? EMPTY));
   }
 
   #digestOf(body: Uint8Array | string): Maybe<string> {
@@ -82,7 +79,7 @@ export class MessageSigner {
   #sign(rules: CoverageRules, message: SignedMessage, digest: Maybe<string>): Awaitable<HttpHeaders> {
     const { components, text } = rules.written(message, digest !== undefined);
     const parameters = text + this.#parameters();
-    const signature = this.#key.sign(signatureBase(components, message, parameters));
+    const signature = this.#key.sign(signatureBase(components, message, parameters, digest));
     if (signature instanceof Promise) return signature.then((late) => this.#fields(parameters, late, digest));
     return this.#fields(parameters, signature, digest);
   }
@@ -107,11 +104,11 @@ export class MessageSigner {
 
   #fields(parameters: string, signature: Uint8Array, digest: Maybe<string>): HttpHeaders {
     const { label } = this.#profile;
-    const fields = {
-      "signature-input": `${label}=${parameters}`,
-      signature: `${label}=:${Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString("base64")}:`,
-    };
-    return digest === undefined ? fields : { ...fields, "content-digest": digest };
+    const input = `${label}=${parameters}`;
+    const text = `${label}=:${Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString("base64")}:`;
+    return digest === undefined
+      ? { "signature-input": input, signature: text }
+      : { "signature-input": input, signature: text, "content-digest": digest };
   }
 }
 
@@ -126,13 +123,20 @@ export function responseSigning(
   };
 }
 
-/** RFC 9421 §2.5: a line for each component, and one for the parameters. */
-export function signatureBase(components: readonly Component[], message: SignedMessage, parameters: string): Uint8Array {
+/**
+ * RFC 9421 §2.5: a line for each component, and one for the parameters. `digest`: that of a message that is being written, which is not
+ * among its fields yet.
+ */
+export function signatureBase(
+  components: readonly Component[],
+  message: SignedMessage,
+  parameters: string,
+  digest?: Maybe<string>,
+): Uint8Array {
   let base = "";
-  for (const component of components) base += `${component.text}: ${component.valueIn(message)}\n`;
+  for (const component of components) {
+    const value = digest !== undefined && component.key === DIGEST ? digest : component.valueIn(message);
+    base += `${component.text}: ${value}\n`;
+  }
   return Buffer.from(`${base}"@signature-params": ${parameters}`, "latin1");
-}
-
-function withDigest(headers: HttpHeaders, digest: Maybe<string>): HttpHeaders {
-  return digest === undefined ? headers : { ...headers, "content-digest": digest };
 }
