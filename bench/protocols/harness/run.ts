@@ -74,7 +74,11 @@ async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Pr
   const isStorm = condition.recovery !== undefined;
   const window = stage.phase({ phase: "measure", forMs: measureMs, requests, untilTold: isStorm });
   window.catch(() => undefined);
-  if (isStorm) await faults.then(() => afterStorm(stage, parts, signal)).finally(() => stage.endPhase());
+  if (isStorm) {
+    await faults;
+    await afterStorm(stage, parts, signal);
+    await stage.endPhase();
+  }
   const done = await window;
   await faults;
   phase("measure", done.fromNs);
