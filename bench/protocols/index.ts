@@ -12,7 +12,7 @@ export { runBench } from "./folder/report-files.js";
 export { type Verification, verifyFolder } from "./folder/verify.js";
 export type { BenchOptions, BenchProgress } from "./harness/bench.js";
 export { type IdentityUse, makePlan, type OfferedLoad, planArms, planConditions } from "./harness/make-plan.js";
-export { planStorm, STORM_KINDS, type StormChoice } from "./harness/plan-storm.js";
+export { planStorm, type StormChoice } from "./harness/plan-storm.js";
 export { PROGRAMS } from "./harness/programs.js";
 export { hostsProblem, LEAST_HOSTS, MOST_HOSTS } from "./hosts/hosts.js";
 export { readRecording } from "./models/recording.js";

@@ -74,3 +74,11 @@ export type PeerAnswer =
 
 /** Makes the behaviour of one agent. Throws Error for data that it cannot use. */
 export type BehaviourFactory = (context: BehaviourContext) => Behaviour | Promise<Behaviour>;
+
+/** What a caller asks in a scenario, and how it judges an answer. */
+export type Questions = (parts: { readonly data?: unknown; readonly settings: Settings }) => {
+  /** The same for the same number in every arm. */
+  textOf(seq: number): string;
+  /** Recorded as a note `judged` of the caller. */
+  judge(seq: number, answer: string): NoteEvent["values"];
+};

@@ -2,7 +2,7 @@ import { WARM_UP_FROM } from "../callers/load.js";
 import { isRight } from "../shards/matcher.js";
 import { ANSWER_FOUND, type Ask } from "../shards/messages.js";
 import { readShards } from "../shards/read-shards.js";
-import type { Questions } from "./questions.js";
+import type { Questions } from "./behaviour.js";
 import { shardData } from "./shard-ring.js";
 
 /** The coordinator of a ring, outside of it: asks each agent its questions in turn, and judges every answer once. */

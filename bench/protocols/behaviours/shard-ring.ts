@@ -187,14 +187,16 @@ class RingAgent implements Behaviour {
     if (this.#recovery === "neighbours" && this.#journal.fragments.length === 0) await this.#restoreFromNeighbours();
     const join: RingMessage = { kind: "join", restart: restarts };
     let joined = 0;
-    await Promise.all(
-      peers.names.map(async (peer) => {
-        const answer = await this.#send(peer, join);
-        if (!answer.ok) return;
-        this.#health.alive(peer, "join");
-        if (joined++ === 0) note("rejoined", { about: peer });
-      }),
-    );
+    const greet = async (peer: string): Promise<void> => {
+      const answer = await this.#send(peer, join);
+      if (!answer.ok) return;
+      this.#health.alive(peer, "join");
+      if (joined++ === 0) note("rejoined", { about: peer });
+    };
+    const { neighbours } = this.#health;
+    // Questions pass through the neighbours: connections to them come first.
+    await Promise.all(neighbours.map(greet));
+    await Promise.all(peers.names.filter((peer) => !neighbours.includes(peer)).map(greet));
   }
 
   async #restoreFromNeighbours(): Promise<void> {

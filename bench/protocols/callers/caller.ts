@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { QUESTIONS, type Questions } from "../behaviours/questions.js";
+import type { Questions } from "../behaviours/behaviour.js";
+import { QUESTIONS } from "../behaviours/questions.js";
 import { type RunClock, runClock } from "../clock.js";
 import { readEntries } from "../entries/read-entries.js";
 import { hashOf, numbered, payloadOf } from "../payload.js";

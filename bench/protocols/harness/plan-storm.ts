@@ -5,8 +5,7 @@ import { edgesOf } from "./edges.js";
 import { placeAgents } from "./plan-runs.js";
 
 /** What hits the victims of a storm. */
-export const STORM_KINDS = ["kill", "stop", "listener", "partition", "link"] as const;
-export type StormKind = (typeof STORM_KINDS)[number];
+type StormKind = "kill" | "stop" | "listener" | "partition" | "link";
 
 export interface StormChoice {
   readonly kind: StormKind;

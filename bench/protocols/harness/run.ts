@@ -92,7 +92,11 @@ async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Pr
       ? stage.phase(task)
       : phaseWithKill(stage, task, condition.coordinator, { run, withinMs, signal, emit });
   window.catch(() => undefined);
-  if (isStorm) await faults.then(() => afterStorm(stage, parts, signal)).finally(() => stage.endPhase());
+  if (isStorm) {
+    await faults;
+    await afterStorm(stage, parts, signal);
+    await stage.endPhase();
+  }
   const done = await window;
   await faults;
   phase("measure", done.fromNs);
