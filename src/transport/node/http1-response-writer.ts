@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
@@ -19,11 +20,9 @@ export class Http1ResponseWriter implements ResponseWriter {
   open(response: HttpResponse, events: ResponseWriterEvents): void {
     const res = this.#res;
     res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
-    // The head is sent immediately, together with what the handler already has.
-    const { socket } = res;
-    socket?.cork();
+    // The head is sent with what the handler already has, and without waiting for more.
+    flushSoon(res.socket);
     res.flushHeaders();
-    if (socket !== null) process.nextTick(() => socket.uncork());
     res.on("drain", () => events.drained());
     res.on("timeout", () => events.broken());
     // Other code may have destroyed the response; an unhandled error would end the process.
@@ -31,6 +30,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   write(chunk: Chunk): boolean {
+    flushSoon(this.#res.socket);
     return this.#res.write(chunk);
   }
 
@@ -59,4 +59,20 @@ export class Http1ResponseWriter implements ResponseWriter {
     // The socket is uncorked by then.
     setImmediate(() => this.#res.destroy());
   }
+}
+
+const corked: Socket[] = [];
+
+/**
+ * What streams write in one turn of the event loop is sent at its end: the chunks of one stream in one write, and all streams one after
+ * the other. Sending each chunk by itself wakes its peer each time, which costs more than the chunk.
+ */
+function flushSoon(socket: Socket | null): void {
+  if (socket === null || socket.writableCorked > 0) return;
+  socket.cork();
+  if (corked.push(socket) === 1) setImmediate(flushAll);
+}
+
+function flushAll(): void {
+  for (const socket of corked.splice(0)) socket.uncork();
 }
