@@ -11,7 +11,7 @@ import {
 import { cursorOf } from "./cursor.js";
 import { asAgentError } from "./refusals.js";
 import type { EndableReader, RuntimeContext } from "./runtime-context.js";
-import type { Entry } from "./store.js";
+import type { Entry, Store } from "./store.js";
 import { onCallAborted } from "./wait.js";
 
 /** Which part of a journal to read. */
@@ -48,6 +48,8 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   /** Set when nothing more than the journal has is waited for. */
   #finishing: AgentError | undefined;
   #notified = false;
+  /** Everything written before the last notice was read. */
+  #hasAll = false;
   #wakeUp: (() => void) | undefined;
   #pendingReads = 0;
   #last: Promise<unknown> = IDLE;
@@ -112,10 +114,16 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
         this.#first = undefined;
         return { done: false, value: first };
       }
+      const { store, limits } = this.#context;
+      const { taskId, owner } = this.#reading;
       while (!this.#over) {
         const entry = this.#page[this.#next];
         if (entry !== undefined) return { done: false, value: this.#give(entry) };
-        await this.#pull();
+        if (this.#hasAll && !this.#notified) await this.#wait();
+        else {
+          this.#notified = false;
+          this.#turnTo(await store.read(taskId, owner, this.#after, limits.entriesPerRead));
+        }
       }
       return this.#ending();
     } catch (thrown) {
@@ -143,20 +151,23 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     return withCursor(event, cursorOf(this.#reading.taskId, seq));
   }
 
-  async #pull(): Promise<void> {
-    const { taskId, owner, follow } = this.#reading;
-    this.#notified = false;
-    const page = await this.#context.store.read(taskId, owner, this.#after, this.#context.limits.entriesPerRead);
+  #turnTo(page: Awaited<ReturnType<Store["read"]>>): void {
+    const { taskId, follow } = this.#reading;
     if (page === undefined || this.#after + 1 < page.firstKept) {
       this.end(new AgentError("expired", "these entries of the task are no longer kept", { detail: { taskId } }));
       return;
     }
-    this.#page = page.entries;
+    const { entries, closed } = page;
+    this.#page = entries;
     this.#next = 0;
-    if (page.entries.length > 0) return;
-    if (page.closed || !follow) this.#stop();
+    this.#hasAll = entries.length === 0;
+    if (entries.length > 0) {
+      // Where no other process writes, a page that is not full was the rest: another read would find nothing before the next notice.
+      const { store, limits } = this.#context;
+      const isRest = store.listen === undefined && entries.length < limits.entriesPerRead;
+      this.#hasAll = isRest && follow && !closed && this.#finishing === undefined;
+    } else if (closed || !follow) this.#stop();
     else if (this.#finishing !== undefined) this.end(this.#finishing);
-    else if (!this.#notified && !this.#over) await this.#wait();
   }
 
   async #wait(): Promise<void> {

@@ -1,6 +1,6 @@
 import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
 import type { RuntimeContext } from "./runtime-context.js";
-import type { Refusal } from "./store.js";
+import type { Appended, Refusal } from "./store.js";
 import { isStoreUnavailable, retryWhileUnavailable } from "./store-retry.js";
 
 /** `unavailable`: the store did not answer in time. `unwritable`: the store can never accept these entries. */
@@ -115,33 +115,33 @@ export class JournalWriter {
     if (this.#pending.length > 0 || this.#state !== undefined) void this.write().then(this.#onWritten);
   };
 
-  async #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
-    const kept = state ?? this.#state;
-    this.#state = undefined;
-    const writing = this.#tryAppend(events, kept, unlessQueued);
-    this.#writing = writing;
-    const written = await writing;
-    this.#writing = undefined;
-    if (!written.ok && written.because !== "queued") this.#refused = written;
-    return written;
-  }
-
   /**
    * Never rejects: a failing store is reported as a rejected write. Epoch and sequence tell a store whether an
    * earlier attempt was written after all.
    */
-  async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
-    const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessQueued };
-    try {
-      const appended = await retryWhileUnavailable(this.#context, () => this.#context.store.append(this.taskId, batch));
-      if (!appended.ok) return appended;
-      this.#seq += events.length;
-      this.#keep(events);
-      if (appended.pushDue) this.#context.push?.nudge();
-      return appended;
-    } catch (thrown) {
-      return { ok: false, because: isStoreUnavailable(thrown) ? "unavailable" : "unwritable" };
-    }
+  #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
+    const batch = { epoch: this.epoch, after: this.#seq, events, state: state ?? this.#state, unlessQueued };
+    this.#state = undefined;
+    const writing = retryWhileUnavailable(this.#context, () => this.#context.store.append(this.taskId, batch)).then(
+      (appended) => this.#appended(events, appended),
+      (thrown: unknown) => this.#settled({ ok: false, because: isStoreUnavailable(thrown) ? "unavailable" : "unwritable" }),
+    );
+    this.#writing = writing;
+    return writing;
+  }
+
+  #appended(events: readonly TaskEvent[], appended: Appended): WriteResult {
+    if (!appended.ok) return this.#settled(appended);
+    this.#seq += events.length;
+    this.#keep(events);
+    if (appended.pushDue) this.#context.push?.nudge();
+    return this.#settled(appended);
+  }
+
+  #settled(written: WriteResult): WriteResult {
+    this.#writing = undefined;
+    if (!written.ok && written.because !== "queued") this.#refused = written;
+    return written;
   }
 
   #keep(events: readonly TaskEvent[]): void {

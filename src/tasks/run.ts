@@ -48,8 +48,6 @@ export class Run implements Running, TurnTask {
   readonly opening: Task;
   readonly openingSeq: number;
   readonly done: Promise<Maybe<number>>;
-  /** The final task, if no other writer can have changed it; otherwise read the store. */
-  outcome: Maybe<Task>;
   readonly #context: RuntimeContext;
   readonly #start: RunStart;
   readonly #writer: JournalWriter;
@@ -64,6 +62,7 @@ export class Run implements Running, TurnTask {
   #turns = 1;
   #agentAtWork = false;
   #finished = false;
+  #isOwnWork = false;
   #settle: (seq: Maybe<number>) => void = () => undefined;
 
   /** Requires `context.enter(owner)`; the run calls `leave` when it ends. */
@@ -92,9 +91,14 @@ export class Run implements Running, TurnTask {
     return this.#writer.epoch;
   }
 
+  /** The final task, made on demand, if no other writer can have changed it; otherwise read the store. */
+  get outcome(): Maybe<Task> {
+    return this.#isOwnWork ? this.#writer.addedTo(this.opening) : undefined;
+  }
+
   begin(): void {
     this.#limitTime();
-    void this.#work(undefined);
+    void this.#work();
   }
 
   /** Continues a started stream; its time limit is already set. */
@@ -103,7 +107,7 @@ export class Run implements Running, TurnTask {
   }
 
   endWith(result: Result): void {
-    void this.#finishTurn(result).then((next) => (next ? this.#work(undefined) : undefined));
+    void this.#finishTurn(result).then((next) => (next ? this.#work() : undefined));
   }
 
   async snapshot(): Promise<Maybe<Task>> {
@@ -123,14 +127,12 @@ export class Run implements Running, TurnTask {
     this.#finish(undefined);
   }
 
-  async #work(started: Maybe<StartedStream>): Promise<void> {
-    let from = started;
-    for (;;) {
+  async #work(started?: StartedStream): Promise<void> {
+    for (let from: Maybe<StartedStream> = started; ; from = undefined) {
       this.#agentAtWork = true;
       const result = await this.#outcome(from);
       this.#agentAtWork = false;
       this.#stream = undefined;
-      from = undefined;
       if (this.#phase === "over") {
         this.#context.abandoned.leave(this.owner);
         return;
@@ -188,7 +190,7 @@ export class Run implements Running, TurnTask {
     const fault = written.ok ? undefined : faultOf(written.because);
     if (fault !== undefined) return this.#close("failed", fault);
     const stands = written.ok && !(written.cancelRequested && (await this.#wasCanceled()));
-    if (stands && !end.final && this.#turns === 1) this.outcome = this.#writer.addedTo(this.opening);
+    this.#isOwnWork = stands && !end.final && this.#turns === 1;
     this.#finish(stands ? this.#writer.seq : undefined);
     return false;
   }
@@ -216,8 +218,8 @@ export class Run implements Running, TurnTask {
     for (const event of withheldEnd(withheld, this.#context.ids.now())) this.#writer.add(event);
     this.#phase = "working";
     this.#onWritten(await this.#writer.write(this.#turn.saved));
-    if (this.#stopRequested !== undefined && !this.#isOver())
-      await this.#stopNow(this.#stopRequested.state, this.#stopRequested.reason);
+    const stop = this.#stopRequested;
+    if (stop !== undefined && !this.#isOver()) await this.#stopNow(stop.state, stop.reason);
     if (this.#isOver()) return false;
     const { store } = this.#context;
     const request = retryWhileUnavailable(this.#context, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
@@ -269,10 +271,9 @@ export class Run implements Running, TurnTask {
     this.#stream?.return(undefined).catch(() => undefined);
   }
 
-  async #close(state: "failed" | "canceled", reason: AgentError): Promise<false> {
-    const [{ ids }, { code, message }, conversation] = [this.#context, reason, this.#conversation];
-    const event =
-      state === "canceled" ? statusEvent(conversation, state, ids) : failedEvent(conversation, ids, { code, message });
+  async #close(state: "failed" | "canceled", { code, message }: AgentError): Promise<false> {
+    const [{ ids }, about] = [this.#context, this.#conversation];
+    const event = state === "canceled" ? statusEvent(about, state, ids) : failedEvent(about, ids, { code, message });
     const written = await this.#writer.close(event);
     this.#finish(written.ok ? this.#writer.seq : undefined);
     return false;

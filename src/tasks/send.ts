@@ -59,7 +59,8 @@ async function answerOfRun(context: RuntimeContext, run: Run, operation: Send, c
   const { taskId, owner } = run;
   const seq = await waitFor(context, run.done, call);
   if (seq === undefined) return settled(context, new Existing(taskId, owner), operation, call);
-  const snapshot = run.outcome === undefined ? await context.store.snapshot(taskId, owner, seq) : { task: run.outcome, seq };
+  const task = run.outcome;
+  const snapshot = task === undefined ? await context.store.snapshot(taskId, owner, seq) : { task, seq };
   if (snapshot === undefined) throw gone(taskId);
   return taskEvent(context, snapshot, operation.historyLength);
 }

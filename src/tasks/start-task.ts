@@ -68,9 +68,9 @@ export function leaseOf(context: RuntimeContext): LeaseRequest {
   return { holder: context.holder, leaseMs: context.limits.leaseMs };
 }
 
-function newTask(names: Pick<Task, "id" | "contextId" | "metadata">, message: Envelope, at: number): Task {
+function newTask({ id, contextId, metadata }: Pick<Task, "id" | "contextId" | "metadata">, message: Envelope, at: number): Task {
   const status = { state: "submitted", at, message: undefined } as const;
-  return { ...names, status, artifacts: [], history: [message] };
+  return { id, contextId, status, artifacts: [], history: [message], metadata };
 }
 
 async function keyOf(context: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {

@@ -5,14 +5,20 @@ import type { RuntimeContext } from "./runtime-context.js";
 const TRY_AGAIN_MS = 200;
 
 /** Retries a store operation while the store is unavailable, for as long as the run's lease may still be valid. */
-export async function retryWhileUnavailable<T>(context: RuntimeContext, ask: () => Promise<T>): Promise<T> {
+export function retryWhileUnavailable<T>(context: RuntimeContext, ask: () => Promise<T>): Promise<T> {
   const giveUpAt = context.ids.now() + context.limits.storeAwayMs;
-  for (;;) {
+  // Not async itself: every entry of a journal comes through here, and hardly any is written twice.
+  return ask().catch((thrown: unknown) => tryAgain(context, ask, giveUpAt, thrown));
+}
+
+async function tryAgain<T>(context: RuntimeContext, ask: () => Promise<T>, giveUpAt: number, failure: unknown): Promise<T> {
+  for (let thrown = failure; ; ) {
+    if (!isStoreUnavailable(thrown) || context.ids.now() >= giveUpAt) throw thrown;
+    await new Promise<void>((resolve) => void context.timers.after(TRY_AGAIN_MS, resolve));
     try {
       return await ask();
-    } catch (thrown) {
-      if (!isStoreUnavailable(thrown) || context.ids.now() >= giveUpAt) throw thrown;
-      await new Promise<void>((resolve) => void context.timers.after(TRY_AGAIN_MS, resolve));
+    } catch (again) {
+      thrown = again;
     }
   }
 }
