@@ -1,4 +1,12 @@
-import { compareResults, FolderError, readResult, renderChanges, verifyFolder, WriteError } from "../../bench/protocols/index.js";
+import {
+  compareResults,
+  FolderError,
+  readResult,
+  renderChanges,
+  safety,
+  verifyFolder,
+  WriteError,
+} from "../../bench/protocols/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -13,7 +21,9 @@ interface FolderOptions {
 /** `koine bench verify DIR`. */
 export async function verify(folder: string, options: FolderOptions): Promise<void> {
   const output = createOutput(options.output);
-  const found = await aboutFolder(() => verifyFolder(folder));
+  const found = await aboutFolder(async () =>
+    safety.isSafetyFolder(folder) ? safety.verifySafetyFolder(folder) : verifyFolder(folder),
+  );
   const { differences, events, status } = found;
   if (output.format === "json") await output.document(found);
   else {

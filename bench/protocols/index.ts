@@ -17,6 +17,7 @@ export type { ModelSettings } from "./models/settings.js";
 export { officialPrograms, officialVersions } from "./official/official.js";
 export type { BenchResult, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
+export * as safety from "./safety/index.js";
 export * as scenarios from "./scenarios/index.js";
 export type { Scenario } from "./scenarios/scenario.js";
 export { renderChanges, renderResult } from "./table.js";
