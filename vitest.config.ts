@@ -4,7 +4,7 @@ import { SlowestFiles } from "./test/slowest-files.js";
 
 /** Tests that start processes of their own: children, Redis, killed servers. */
 const PROCESS = [
-  "test/bench/{bench,faults,bad-days,peers,storm}.test.ts",
+  "test/bench/**",
   "test/cli/**",
   "test/demo/**",
   "test/gateway/{admin,clear-upstream,config-cli,faults-*,health,replicas,restart,reload,credentials-kept}.test.ts",

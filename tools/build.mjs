@@ -31,6 +31,7 @@ const PROCESSES = [
   "apps/up/child.ts",
   "apps/demo/agents/*.ts",
   ...["agent", "caller", "wire"].map((name) => `bench/protocols/processes/${name}.ts`),
+  "bench/protocols/safety/members/member.ts",
 ];
 /** Modules that scripts of tests import, and programs that tests and benches start. */
 const PROGRAMS = [

@@ -1,4 +1,4 @@
-import { compareFolders, FolderError, renderChanges, verifyFolder, WriteError } from "../../bench/protocols/index.js";
+import { compareFolders, FolderError, renderChanges, safety, verifyFolder, WriteError } from "../../bench/protocols/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -17,7 +17,9 @@ interface CompareOptions extends FolderOptions {
 /** `koine bench verify DIR`. */
 export async function verify(folder: string, options: FolderOptions): Promise<void> {
   const output = createOutput(options.output);
-  const found = await aboutFolder(() => verifyFolder(folder));
+  const found = await aboutFolder(async () =>
+    safety.isSafetyFolder(folder) ? safety.verifySafetyFolder(folder) : verifyFolder(folder),
+  );
   const { differences, events, status } = found;
   if (output.format === "json") await output.document(found);
   else {

@@ -23,6 +23,7 @@ export { redisProblem } from "./queue/redis-process.js";
 export type { BenchResult, Condition, ManifestInput, Plan, PlannedFault, Settings } from "./result/index.js";
 export { edgeTo } from "./result/witness.js";
 export { chooseProtocols, type Routing, routerArm } from "./router-loop/choose.js";
+export * as safety from "./safety/index.js";
 export * as scenarios from "./scenarios/index.js";
 export type { Scenario } from "./scenarios/scenario.js";
 export type { ShardData, ShardSource } from "./shards/item.js";

@@ -7,6 +7,7 @@ const FEATURES = ["envelope", "full"] as const;
 const ANSWERS = ["null", "scripted", "recorded", "live"] as const;
 const FREEZE = ["topology", "planner"] as const;
 const FAULTS = ["kill", "stop", "listener", "delay", "loss", "partition"] as const;
+const DEPLOYMENTS = ["minimal", "recommended"] as const;
 /** A scenario of the benchmark, which is loaded only when it runs. */
 interface ScenarioCommand {
   readonly about: string;
@@ -123,6 +124,7 @@ Examples:
   koine bench docqa --quick --protocols a2a,acp --drop 1
   koine bench docqa --router --out routed             the router's plan beside each protocol alone
   koine bench fail-storm --quick --protocols a2a,acp  kills three of eight agents once
+  koine bench safety --quick --protocols a2a          certificates, replay, capture and more, with controls
   koine bench verify results                          compute every number again from the events
   koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption
@@ -137,6 +139,7 @@ export function addBench(program: Command): void {
     .description("measure protocols against each other, with results that can be verified")
     .addHelpText("after", EXAMPLES);
   for (const [name, scenario] of Object.entries(SCENARIOS)) addScenario(bench, name, scenario);
+  addSafety(bench);
   bench
     .command("verify")
     .description("compute every number of a result again from its events")
@@ -197,6 +200,25 @@ function hostsOption(): Option {
     "--hosts <number>",
     "agents on hosts of their own, which are network namespaces joined to the caller's (Linux; default: 1)",
   ).argParser(parseCount);
+}
+
+function addSafety(bench: Command): void {
+  bench
+    .command("safety")
+    .description("probe each protocol in its minimal and recommended deployment: TLS, tokens, replay, capture, metadata")
+    .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
+    .addOption(choiceList("--deployments <list>", "rows of the table of deployments", DEPLOYMENTS).default(DEPLOYMENTS, "both"))
+    .option("--quick", "one round of each probe; the result is marked as such")
+    .addOption(listOption("--probes <list>", "only these probes (default: all)").env("KOINE_PROBES"))
+    .option("--rounds <number>", "rounds of every probe (default: those of the paper)", parseCount)
+    .option("--capture <seconds>", "how long the network is captured (default: 8)", parseSeconds)
+    .addOption(new Option("--probe-config <json>", "members of the probe configuration, as JSON").env("KOINE_PROBE_CONFIG"))
+    .optionsGroup("Output:")
+    .option("--out <dir>", "keep events, result, manifest and evidence in this folder (default: koine-safety)")
+    .option("--force", "write into a folder that is not empty")
+    .option("--resume", "go on with the targets that are missing in the folder")
+    .addOption(outputOption())
+    .action(lazyAction(async () => (await import("../bench-safety.js")).benchSafety));
 }
 
 function listOption(flags: string, description: string): Option {

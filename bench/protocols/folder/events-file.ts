@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, openSync, truncateSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
+import type { z } from "zod";
 import { BENCH_EVENT, type BenchEvent } from "../result/index.js";
 import { otherVersion } from "./version.js";
 
@@ -22,7 +23,7 @@ export class EventsFile {
     this.#file = openSync(path, "a");
   }
 
-  add(event: BenchEvent): void {
+  add(event: object): void {
     this.#buffer += `${JSON.stringify(event)}\n`;
     if (this.#buffer.length >= BUFFER_CHARS || performance.now() - this.#flushedAt > BUFFER_MS) this.flush();
   }
@@ -55,22 +56,27 @@ function reasonOf(thrown: unknown): string {
 }
 
 /** The events of a file, and what is wrong with its last line if it was cut off. */
-export interface ReadEvents {
-  readonly events: readonly BenchEvent[];
+export interface ReadEvents<Event = BenchEvent> {
+  readonly events: readonly Event[];
   /** Bytes up to the end of the last whole line. */
   readonly wholeBytes: number;
   readonly cut: boolean;
 }
 
 /** Throws Error with file and line for a line that is no event. A last line without an end is left out. */
-export async function readEvents(path: string): Promise<ReadEvents> {
-  const events: BenchEvent[] = [];
+export function readEvents(path: string): Promise<ReadEvents> {
+  return readEventsOf(path, BENCH_EVENT);
+}
+
+/** The same for the events of another scenario. */
+export async function readEventsOf<Event>(path: string, schema: z.ZodType<Event>): Promise<ReadEvents<Event>> {
+  const events: Event[] = [];
   let wholeBytes = 0;
   let line = 0;
   let last: string | undefined;
   const take = (text: string): void => {
     line++;
-    events.push(parseEvent(text, `${path}:${line}`));
+    events.push(parseEvent(text, `${path}:${line}`, schema));
     wholeBytes += Buffer.byteLength(text) + 1;
   };
   let size = 0;
@@ -88,7 +94,7 @@ export async function readEvents(path: string): Promise<ReadEvents> {
   return { events, wholeBytes, cut };
 }
 
-function parseEvent(text: string, where: string): BenchEvent {
+function parseEvent<Event>(text: string, where: string, schema: z.ZodType<Event>): Event {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -97,13 +103,13 @@ function parseEvent(text: string, where: string): BenchEvent {
   }
   const old = typeof value === "object" && value !== null && "plan" in value ? otherVersion(value.plan) : undefined;
   if (old !== undefined) throw new Error(`${where}: the plan ${old}`);
-  const read = BENCH_EVENT.safeParse(value);
+  const read = schema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new Error(`${where}: no event of this benchmark: ${issue?.path.join(".") || "type"}: ${issue?.message}`);
 }
 
 /** Removes a last line that was cut off. */
-export function dropCutLine(path: string, { wholeBytes, cut }: ReadEvents): void {
+export function dropCutLine(path: string, { wholeBytes, cut }: Pick<ReadEvents, "wholeBytes" | "cut">): void {
   if (cut) truncateSync(path, wholeBytes);
 }

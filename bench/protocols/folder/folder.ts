@@ -75,7 +75,8 @@ export function readManifest(folder: string): Manifest {
   return readFile(folder, FILES.manifest, MANIFEST);
 }
 
-function readFile<T>(folder: string, file: string, schema: z.ZodType<T>): T {
+/** A file of a folder, checked. */
+export function readFile<T>(folder: string, file: string, schema: z.ZodType<T>): T {
   const path = join(folder, file);
   let value: unknown;
   try {

@@ -18,16 +18,14 @@ export interface ManifestParts {
   readonly inputs: readonly ManifestInput[];
 }
 
-/** The manifest when the benchmark begins. */
-export function beginManifest({ koine, plan, model, versions, inputs }: ManifestParts): Manifest {
+/** Where a result of any scenario comes from. */
+export function originOf(koine: string) {
   const all = cpus();
   return {
-    schema: SCHEMA_VERSION,
     koine,
     ...commitOf(PACKAGE_ROOT),
     lock: digestOf(new URL("package-lock.json", PACKAGE_ROOT)),
     node: process.version,
-    versions: { ...versions },
     machine: {
       system: type(),
       kernel: release(),
@@ -39,8 +37,17 @@ export function beginManifest({ koine, plan, model, versions, inputs }: Manifest
       clock: "monotonic, nanoseconds (process.hrtime)",
     },
     loadBefore: loadavg()[0] ?? 0,
-    loadAfter: null,
     startedAt: new Date().toISOString(),
+  };
+}
+
+/** The manifest when the benchmark begins. */
+export function beginManifest({ koine, plan, model, versions, inputs }: ManifestParts): Manifest {
+  return {
+    schema: SCHEMA_VERSION,
+    ...originOf(koine),
+    versions: { ...versions },
+    loadAfter: null,
     endedAt: null,
     scenario: plan.scenario,
     settings: plan.settings,

@@ -8,9 +8,8 @@ const text = z.string();
 /** A file that went into the measurement. */
 const INPUT = z.strictObject({ role: z.enum(["data", "prompt", "recording"]), name: text, bytes: z.number(), sha256: digest });
 
-/** Where a result comes from: everything needed to judge and to repeat it. */
-export const MANIFEST = z.strictObject({
-  schema: z.literal(SCHEMA_VERSION),
+/** The same for every scenario: the program, the machine, and when it ran. */
+export const ORIGIN = z.strictObject({
   koine: text,
   /** The commit of the source tree, if it runs from one. */
   commit: text.nullable(),
@@ -19,8 +18,6 @@ export const MANIFEST = z.strictObject({
   /** SHA-256 of package-lock.json. */
   lock: digest.nullable(),
   node: text,
-  /** Versions of the implementations that were measured, by package. */
-  versions: z.record(text, text),
   machine: z.strictObject({
     system: text,
     kernel: text,
@@ -36,6 +33,14 @@ export const MANIFEST = z.strictObject({
   loadAfter: z.number().nullable(),
   startedAt: text,
   endedAt: text.nullable(),
+});
+
+/** Where a result comes from: everything needed to judge and to repeat it. */
+export const MANIFEST = z.strictObject({
+  schema: z.literal(SCHEMA_VERSION),
+  ...ORIGIN.shape,
+  /** Versions of the implementations that were measured, by package. */
+  versions: z.record(text, text),
   scenario: text,
   settings: SETTINGS,
   /** The arms of each block in the order in which they were measured. */

@@ -1,0 +1,39 @@
+import { deploymentRows } from "../../../src/internal.js";
+import { type Deployment, type DeploymentName, protocols } from "../../../src/public/protocols.js";
+import type { ProbeConfig } from "./probe-config.js";
+import { KIND, type Plan, SCHEMA_VERSION, type Target } from "./result/event.js";
+
+const OPEN: Deployment = {
+  transport: "clear",
+  callers: "anonymous",
+  messages: "plain",
+  signedCards: false,
+  because: "the control that must fail every probe: plain HTTP without any check",
+};
+
+const HARDENED: Deployment = {
+  transport: "mtls",
+  callers: "certificate",
+  messages: "sealed",
+  signedCards: false,
+  because: "the control that must pass every probe: client certificates, sealed messages with numbers and times",
+};
+
+export interface SafetyChoice {
+  readonly mode: Plan["mode"];
+  readonly config: ProbeConfig;
+  /** By id. */
+  readonly protocols: readonly string[];
+  readonly deployments: readonly DeploymentName[];
+}
+
+/** Each protocol in each deployment of its own table, after the two controls. */
+export function planSafety({ mode, config, protocols: ids, deployments }: SafetyChoice): Plan {
+  const rows = deploymentRows(protocols.filter(({ id }) => ids.includes(id))).filter(({ name }) => deployments.includes(name));
+  const targets: Target[] = [
+    { id: "open", protocol: null, deployment: "open", row: OPEN },
+    { id: "hardened", protocol: null, deployment: "hardened", row: HARDENED },
+    ...rows.map(({ protocol, name, ...row }) => ({ id: `${protocol} ${name}`, protocol, deployment: name, row })),
+  ];
+  return { schema: SCHEMA_VERSION, kind: KIND, scenario: "safety", mode, config, targets };
+}

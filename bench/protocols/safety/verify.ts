@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { readEventsOf } from "../folder/events-file.js";
+import { digestEvents, FILES, FolderError } from "../folder/folder.js";
+import { differencesOf, type Verification } from "../folder/verify.js";
+import { digestEvidence, readSafetyManifest, readSafetyResult } from "./folder.js";
+import { EVENT, type SafetyEvent } from "./result/event.js";
+import { summarise } from "./result/summarise.js";
+
+/** Computes every number of a result again from its events. The evidence must be what was written. */
+export async function verifySafetyFolder(folder: string): Promise<Verification> {
+  const [stated, manifest] = [readSafetyResult(folder), readSafetyManifest(folder)];
+  const { events } = await readEventsOf(join(folder, FILES.events), EVENT).catch((thrown: unknown) => {
+    throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
+  });
+  // Null: it was killed before it could say. Its result was written after its last whole target.
+  const isFinal = manifest.events !== null;
+  const computed: unknown = JSON.parse(JSON.stringify(summarise(isFinal ? events : wholeTargets(events))));
+  return {
+    events: events.length,
+    differences: [
+      ...differencesOf(stated, computed, ""),
+      ...differencesOf(manifest.events, isFinal ? digestEvents(folder, events.length) : null, "manifest.events"),
+      ...differencesOf(manifest.evidence, isFinal ? digestEvidence(folder) : null, "manifest.evidence"),
+    ],
+    status: stated.status,
+  };
+}
+
+function wholeTargets(events: readonly SafetyEvent[]): readonly SafetyEvent[] {
+  return events.slice(0, events.findLastIndex(({ type }) => type === "target-ended" || type === "plan") + 1);
+}
