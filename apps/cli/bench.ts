@@ -4,7 +4,6 @@ import {
   type BenchOptions,
   type BenchProgress,
   type BenchResult,
-  chooseProtocols,
   edgeTo,
   type IdentityUse,
   inputOf,
@@ -30,11 +29,11 @@ import {
   teamData,
 } from "../../bench/protocols/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { parseRanking } from "../../src/router/index.js";
 import { measureCapacity, needsCapacity, offeredLoads, type Rate } from "./bench-capacity.js";
 import { type DocqaOptions, type DocqaParts, docqaParts } from "./bench-docqa.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { aboutFolder } from "./bench-folders.js";
+import { routingOf } from "./bench-routing.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import type { ModelOptions } from "./model.js";
@@ -70,7 +69,7 @@ interface ScenarioOptions extends ModelOptions, DocqaOptions {
   readonly resume?: boolean;
   readonly basePort?: number;
   readonly answers: ModelSettings["kind"];
-  readonly serviceMs?: number;
+  readonly serviceMs?: readonly number[];
   readonly recording?: string;
   readonly record?: string;
   readonly modelRate?: number;
@@ -97,7 +96,7 @@ export function benchScenario(name: string) {
     const folder = options.out ?? FOLDER;
     const docqa = scenario.dispatch === "named" ? docqaParts(options, options.seed ?? SEED) : undefined;
     const entries = docqa?.entries ?? (scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined);
-    const routing = options.router === true ? await routingOf(scenario, options) : undefined;
+    const routing = options.router === true ? await routingOf(name, protocolsOf(options.protocols), options.ranking) : undefined;
     const plan = planOf(scenario, options, { entries, docqa, routing });
     const model = modelOf(options);
     const official = plan.arms.filter(({ implementation }) => implementation === "official");
@@ -207,21 +206,12 @@ function planOf(scenario: Scenario, options: ScenarioOptions, { entries, docqa, 
     rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,
+    serviceMs: options.answers === "scripted" ? (options.serviceMs?.slice(1) ?? []) : [],
     disturb: docqa?.disturb ?? [],
     faults: options.faults.map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
   return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions, routing });
-}
-
-/** What the router chooses for the scenario, among the protocols that are measured. */
-async function routingOf({ name }: Scenario, { protocols: wanted, ranking: file }: ScenarioOptions): Promise<Routing> {
-  try {
-    const ranking = file === undefined ? undefined : await parseRanking(readFileSync(file, "utf8"));
-    return await chooseProtocols(name, protocolsOf(wanted), ranking);
-  } catch (thrown) {
-    throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
-  }
 }
 
 function entriesOf({ quick, full }: Scenario, options: ScenarioOptions): QueueEntries {
@@ -230,8 +220,8 @@ function entriesOf({ quick, full }: Scenario, options: ScenarioOptions): QueueEn
 }
 
 function limited(option: string, value: number, most: number): number {
-  if (value < 1 || value > most) throw usageError(`${option} takes a number from 1 to ${most}, not ${value}`);
-  return value;
+  if (value >= 1 && value <= most) return value;
+  throw usageError(`${option} takes a number from 1 to ${most}, not ${value}`);
 }
 
 function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
@@ -269,7 +259,8 @@ function faultsOf(kind: PlannedFault["kind"], settings: Settings, { faultEvery, 
 function modelOf(options: ScenarioOptions): ModelSettings {
   const { answers, recording, record, modelUrl, model, modelKeyEnv, modelRate } = options;
   if (answers === "null") return { kind: "null" };
-  if (answers === "scripted") return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs ?? SERVICE_MS };
+  if (answers === "scripted")
+    return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs?.[0] ?? SERVICE_MS };
   if (answers === "recorded") {
     if (recording === undefined) throw usageError("--answers recorded needs --recording <file>");
     if (!existsSync(recording)) throw usageError(`${recording} does not exist`, "--answers live --record <file> makes one.");

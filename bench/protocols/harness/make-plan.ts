@@ -62,6 +62,8 @@ export interface ConditionChoice {
   readonly inFlight: number;
   /** Numbers of agents, each a condition of its own under the first load; none: that of the settings. */
   readonly agents?: readonly number[];
+  /** Mean service times of scripted models, each a condition of its own; none: that of the model. */
+  readonly serviceMs?: readonly number[];
   /** One more condition for each of these. */
   readonly disturb?: readonly NonNullable<Condition["disturb"]>[];
   /** One more condition for each list. */
@@ -75,6 +77,7 @@ export function planConditions({
   arrivals,
   inFlight,
   agents = [],
+  serviceMs = [],
   disturb = [],
   faults,
 }: ConditionChoice): Condition[] {
@@ -93,6 +96,7 @@ export function planConditions({
   return [
     ...loads,
     ...sizes,
+    ...serviceMs.map((mean) => ({ ...first, id: `${first.id} model of ${mean} ms`, serviceMs: mean })),
     ...disturb.map((each) => ({ ...first, id: `${first.id} ${each.kind} ${each.count}`, disturb: each })),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];

@@ -4,7 +4,7 @@ import { conclusionOf } from "../statistics/index.js";
 import { BYTE_LEGEND, byteChart, type Legend, loadChart, loadCurves, TIME_LEGEND, timeChart } from "./breakdown-charts.js";
 import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts.js";
 import { docqaPanels } from "./docqa-panels.js";
-import { queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { modelTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import { routerPanels } from "./router-panels.js";
 import * as tables from "./tables.js";
 import { type ConditionView, conditionTitle, conditionViews } from "./view.js";
@@ -48,7 +48,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
     ],
     folded: index > 0,
   }));
-  return [...loadSection(views), ...scaleSection(views, result.plan.settings.agents), ...sections];
+  return [...loadSection(views), ...scaleSection(views, result.plan.settings.agents), ...modelSection(views), ...sections];
 }
 
 function panelsOf(view: ConditionView, number: number, marginUs: number): readonly Panel[] {
@@ -131,6 +131,15 @@ function scaleSection(views: readonly ConditionView[], agents: number): readonly
   if (table === undefined) return [];
   const sentence = "What encoding and decoding of one message costs when the same traffic is shared by more workers.";
   return [{ id: "scale", title: "Scale", panels: [{ id: "scale-up", title: "More workers", sentence, table }], folded: false }];
+}
+
+function modelSection(views: readonly ConditionView[]): readonly ReportSection[] {
+  const table = modelTable(views);
+  if (table === undefined) return [];
+  const sentence = "Whether the order of the protocols stays the same when the model is faster or slower.";
+  return [
+    { id: "models", title: "Models", panels: [{ id: "cross-model", title: "Other models", sentence, table }], folded: false },
+  ];
 }
 
 const FOREST: readonly Legend[] = [
