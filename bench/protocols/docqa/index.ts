@@ -1,7 +1,6 @@
 /** Questions about documents: what a benchmark of them is made from. */
 export { LEVELS, type Level, MAX_PER_LEVEL } from "./data/questions.js";
 export { readMemories } from "./memory/read-memories.js";
-export { teamJsonSchema } from "./plan/manifest.js";
 export { planByRule, questionsOf } from "./plan/plan-teams.js";
 export type { PlannedQuestion } from "./plan/planned-question.js";
 export { promptInputs } from "./prompts.js";
