@@ -20,6 +20,7 @@ const writing = await import("../src/router/model/prompt.ts");
 const { parseScenarioText, route } = await import("../src/router/index.ts");
 const { decisionTable } = await import("../apps/cli/route-print.ts");
 const { configJsonSchema, configReference } = await import("../apps/gateway/index.ts");
+const { teamJsonSchema } = await import("../bench/protocols/docqa/plan/manifest.ts");
 const { deploymentRows } = await import("../src/internal.ts");
 const { NEEDS, RECOMMENDED_LIMITS } = await import("../apps/config/index.ts");
 const { DEFAULT_LIMITS } = await import("../src/internal.ts");
@@ -159,6 +160,7 @@ const limits = { spans: EVIDENCE_SPANS, characters: RATIONALE_CHARACTERS };
 const wholes = {
   ...promptFiles({ CAPABILITIES, FACETS, rows: candidates, limits, writing }),
   ...apiFiles(),
+  "docs/docqa-team.schema.json": `${JSON.stringify(teamJsonSchema(), undefined, 2)}\n`,
   "docs/koine.schema.json": `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
 };
 

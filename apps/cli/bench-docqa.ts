@@ -38,7 +38,12 @@ export interface DocqaParts {
 }
 
 /** Plans a team for each question. Throws a usage error for what cannot be asked here. */
-export function docqaParts(options: DocqaOptions & { readonly quick?: boolean }, seed: number): DocqaParts {
+export function docqaParts(
+  options: DocqaOptions & { readonly quick?: boolean; readonly impl: readonly string[] },
+  seed: number,
+): DocqaParts {
+  if (options.impl.includes("official"))
+    throw usageError("docqa cannot be measured with --impl official: its agents call each other");
   const levels = levelsOf(options.levels);
   const size = options.quick === true ? "quick" : "full";
   const perLevel = options.questions ?? PER_LEVEL[size];

@@ -1,4 +1,15 @@
-import { compareFolders, FolderError, renderChanges, safety, verifyFolder, WriteError } from "../../bench/protocols/index.js";
+import { join } from "node:path";
+import {
+  compareFolders,
+  FILES,
+  FolderError,
+  readEvents,
+  readMemories,
+  renderChanges,
+  safety,
+  verifyFolder,
+  WriteError,
+} from "../../bench/protocols/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -48,6 +59,26 @@ export async function compare(before: string, after: string, options: CompareOpt
   for (const note of compared.notes) output.say(printable(note));
   if (output.format === "json") await output.document(compared);
   else await output.text(`${renderChanges(compared.changes)}\n`);
+}
+
+/** `koine bench memory DIR [TASK]`. */
+export async function memory(folder: string, task: string | undefined, options: FolderOptions): Promise<void> {
+  const output = createOutput(options.output);
+  const found = await aboutFolder(async () => {
+    const { events } = await readEvents(join(folder, FILES.events)).catch((thrown: unknown) => {
+      throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
+    });
+    return readMemories(events, task).catch((thrown: unknown) => {
+      throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
+    });
+  });
+  if (found.length === 0) throw usageError(`${printable(folder)} has no question ${printable(task ?? "")}`.trim());
+  if (output.format === "json") await output.document(found);
+  else
+    for (const { run, arm, task_id, summary, replayed, differences } of found) {
+      const again = `replayed: ${replayed ?? "none"}${differences.length === 0 ? "" : `; ${differences.join("; ")}`}`;
+      await output.text(`${printable(`${run} ${arm} ${task_id}: ${summary}`)}\n  ${printable(again)}\n`);
+    }
 }
 
 /** Errors about folders are errors of usage: the user named a wrong or damaged one. */

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import {
-  chooseProtocols,
   edgeTo,
   type IdentityUse,
   type ModelSettings,
@@ -16,7 +14,6 @@ import {
   scheduleFaults,
 } from "../../bench/protocols/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { parseRanking } from "../../src/router/index.js";
 import { offeredLoads, type Rate } from "./bench-capacity.js";
 import type { DocqaOptions, DocqaParts } from "./bench-docqa.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
@@ -55,7 +52,7 @@ export interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOpti
   readonly force?: boolean;
   readonly resume?: boolean;
   readonly basePort?: number;
-  readonly serviceMs?: number;
+  readonly serviceMs?: readonly number[];
   readonly recording?: string;
   readonly record?: string;
   readonly modelRate?: number;
@@ -125,22 +122,13 @@ export function planOf(
     rates: offeredLoads(options.rate ?? [], capacityPerS),
     arrivals: options.arrivals,
     inFlight: IN_FLIGHT,
+    serviceMs: options.answers === "scripted" ? (options.serviceMs?.slice(1) ?? []) : [],
     disturb: docqa?.disturb ?? [],
     faults: (options.faults ?? []).map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const conditions = isRing(scenario) ? stormConditions(loads, options, settings) : loads;
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
   return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions, routing });
-}
-
-/** What the router chooses for the scenario, among the protocols that are measured. */
-export async function routingOf({ name }: Scenario, { protocols: wanted, ranking: file }: ScenarioOptions): Promise<Routing> {
-  try {
-    const ranking = file === undefined ? undefined : await parseRanking(readFileSync(file, "utf8"));
-    return await chooseProtocols(name, protocolsOf(wanted), ranking);
-  } catch (thrown) {
-    throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
-  }
 }
 
 /** Whether agents answer in a ring, under faults. */
@@ -160,7 +148,8 @@ function limited(option: string, value: number, most: number): number {
   return value;
 }
 
-function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
+/** The protocols that are measured. */
+export function protocolsOf(wanted: readonly string[] | undefined): readonly string[] {
   const measured = protocols.map(({ id }) => id);
   const unknown = wanted?.find((id) => !measured.includes(id));
   if (unknown === undefined) return wanted ?? measured;

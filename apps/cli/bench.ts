@@ -21,7 +21,8 @@ import {
 import { measureCapacity, needsCapacity } from "./bench-capacity.js";
 import { docqaParts } from "./bench-docqa.js";
 import { aboutFolder } from "./bench-folders.js";
-import { entriesOf, isRing, LIMITS, planOf, routingOf, type ScenarioOptions, SEED, usesPrompts } from "./bench-plan.js";
+import { entriesOf, isRing, LIMITS, planOf, protocolsOf, type ScenarioOptions, SEED, usesPrompts } from "./bench-plan.js";
+import { routingOf } from "./bench-routing.js";
 import { stormData, stormInputs } from "./bench-storm.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -41,7 +42,7 @@ export function benchScenario(name: string) {
     const folder = options.out ?? FOLDER;
     const docqa = scenario.dispatch === "named" ? docqaParts(options, options.seed ?? SEED) : undefined;
     const entries = docqa?.entries ?? (scenario.dispatch === "queue" ? entriesOf(scenario, options) : undefined);
-    const routing = options.router === true ? await routingOf(scenario, options) : undefined;
+    const routing = options.router === true ? await routingOf(name, protocolsOf(options.protocols), options.ranking) : undefined;
     const plan = planOf(scenario, options, { entries, docqa, routing });
     const data = isRing(scenario) ? stormData(options, plan.settings.agents, plan.settings.seed) : undefined;
     const model = modelOf(options, scenario);
@@ -117,7 +118,8 @@ function promptsOf({ prompts }: Scenario, answers: ModelSettings["kind"]) {
 function modelOf(options: ScenarioOptions, { prompts }: Scenario): ModelSettings {
   const { answers, recording, record, modelUrl, model, modelKeyEnv, modelRate } = options;
   if (answers === "null") return { kind: "null" };
-  if (answers === "scripted") return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs ?? SERVICE_MS };
+  if (answers === "scripted")
+    return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs?.[0] ?? SERVICE_MS };
   if (answers === "recorded") {
     if (recording === undefined) throw usageError("--answers recorded needs --recording <file>");
     if (!existsSync(recording)) throw usageError(`${recording} does not exist`, "--answers live --record <file> makes one.");

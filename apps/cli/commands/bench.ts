@@ -147,6 +147,13 @@ export function addBench(program: Command): void {
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../bench-folders.js")).verify));
   bench
+    .command("memory")
+    .description("show what the teams of docqa did, question by question, and replay it")
+    .argument("<dir>", "the folder that --out named")
+    .argument("[task]", "only this question, for example L2-Q1")
+    .addOption(outputOption())
+    .action(lazyAction(async () => (await import("../bench-folders.js")).memory));
+  bench
     .command("compare")
     .description("show what changed between two results of one scenario")
     .argument("<before>", "a folder that --out named")
@@ -188,7 +195,9 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
     .addOption(outputOption());
   addModelOptions(command)
     .addOption(new Option("--answers <mode>", "where agents take their answers from").choices(ANSWERS).default(answers))
-    .option("--service-ms <number>", "the mean service time of scripted answers (default: 20)", parseCount)
+    .addOption(
+      countList("--service-ms <list>", "mean service times of scripted answers; further ones are further models (default: 20)"),
+    )
     .option("--recording <file>", "the answers of the mode `recorded`")
     .option("--record <file>", "keep the answers of the mode `live` in this file")
     .option("--model-rate <number>", "the most requests per second to the model", parseCount)

@@ -1,6 +1,6 @@
 /** Questions about documents: what a benchmark of them is made from. */
 export { LEVELS, type Level, MAX_PER_LEVEL } from "./data/questions.js";
-export { MAX_AGENTS, teamJsonSchema } from "./plan/manifest.js";
+export { readMemories } from "./memory/read-memories.js";
 export { planByRule, questionsOf } from "./plan/plan-teams.js";
 export type { PlannedQuestion } from "./plan/planned-question.js";
 export { TEAM_PROMPTS } from "./prompts.js";

@@ -5,10 +5,6 @@ import type { Team, TeamAgent } from "./plan/manifest.js";
 export const TEAM_PROMPTS = {
   base: "docqa-base.v1",
   role: "docqa-role.v1",
-  planner: "docqa-planner.v1",
-  summariser: "docqa-summariser.v1",
-  judge: "docqa-judge.v1",
-  safety: "safety-evaluator.v1",
 } as const;
 type TeamPrompt = keyof typeof TEAM_PROMPTS;
 

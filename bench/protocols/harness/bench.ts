@@ -241,7 +241,7 @@ function executeOne(
       arm,
       condition,
       settings: { ...plan.settings, requests, agents: condition.agents ?? plan.settings.agents },
-      model: seeded(options.model, planned.seed),
+      model: seeded(options.model, planned.seed, condition),
       entries: options.entries,
       data: options.dataFor?.(plan, condition) ?? options.data,
       files: options.files,
@@ -258,8 +258,8 @@ function executeOne(
 }
 
 /** The same draws in every arm of a block, and others in the next block. */
-function seeded(model: ModelSettings, seed: number): ModelSettings {
-  return model.kind === "scripted" ? { ...model, seed } : model;
+function seeded(model: ModelSettings, seed: number, { serviceMs }: Condition): ModelSettings {
+  return model.kind === "scripted" ? { ...model, seed, meanMs: serviceMs ?? model.meanMs } : model;
 }
 
 /** How often each run was begun, and whether it is complete. */

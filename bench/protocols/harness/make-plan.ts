@@ -64,6 +64,8 @@ export interface ConditionChoice {
   readonly agents?: readonly number[];
   /** One more condition in which the coordinator is killed. */
   readonly coordinator?: Condition["coordinator"];
+  /** Mean service times of scripted models, each a condition of its own; none: that of the model. */
+  readonly serviceMs?: readonly number[];
   /** One more condition for each of these. */
   readonly disturb?: readonly NonNullable<Condition["disturb"]>[];
   /** One more condition for each list. */
@@ -77,6 +79,7 @@ export function planConditions({
   arrivals,
   inFlight,
   agents = [],
+  serviceMs = [],
   disturb = [],
   faults,
   coordinator,
@@ -99,6 +102,7 @@ export function planConditions({
     ...(coordinator === undefined
       ? []
       : [{ ...first, id: `${first.id} coordinator killed at ${coordinator.killAt}`, coordinator }]),
+    ...serviceMs.map((mean) => ({ ...first, id: `${first.id} model of ${mean} ms`, serviceMs: mean })),
     ...disturb.map((each) => ({ ...first, id: `${first.id} ${each.kind} ${each.count}`, disturb: each })),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];

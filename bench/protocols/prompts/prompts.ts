@@ -11,10 +11,6 @@ export const PROMPTS = [
   "local-search.v1",
   "docqa-base.v1",
   "docqa-role.v1",
-  "docqa-planner.v1",
-  "docqa-summariser.v1",
-  "docqa-judge.v1",
-  "safety-evaluator.v1",
 ] as const;
 export type PromptName = (typeof PROMPTS)[number];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sampleEvents } from "../../../test/helpers/bench-events.js";
 import { type BenchEvent, summarise } from "../result/index.js";
 import { reportMarkdown } from "./markdown.js";
-import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { coordinatorTable, modelTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import { conditionViews } from "./view.js";
 
 /** Two workers of a queue; block 1 is measured again with eight of them. */
@@ -71,6 +71,17 @@ describe("tables of a queue", () => {
     const [many] = conditionViews(summarise(queueEvents(33)));
     if (one === undefined || many === undefined) throw new Error("no view");
     expect([workerTable(one), workerTable(many), scaleTable([one], 1), scaleTable([], 1)]).toEqual(Array(4).fill(undefined));
+  });
+
+  it("has a column for each scripted model, and the place of each arm with it", () => {
+    const [view] = conditionViews(summarise(queueEvents(2)));
+    if (view === undefined) throw new Error("no view");
+    const slow = { ...view, condition: { ...view.condition, id: "slow", serviceMs: 80 } };
+    expect(modelTable([view, slow])).toMatchObject({
+      head: ["arm", "first model", "model of 80 ms", "order"],
+      rows: [["one", "1.00", "1.00", "1 1"]],
+    });
+    expect(modelTable([view])).toBeUndefined();
   });
 
   it("are in the report of a queue, and in no other", () => {

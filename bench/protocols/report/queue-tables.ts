@@ -118,3 +118,32 @@ export function coordinatorTable({ arms }: ConditionView): Table | undefined {
       "worker that had received it works on it twice, and one answer counts.",
   };
 }
+
+/** The paper's table 11: mean latency of every arm with models of different service times; undefined with one model. */
+export function modelTable(views: readonly ConditionView[]): Table | undefined {
+  const [first, ...rest] = views;
+  const models = rest.filter(({ condition }) => condition.serviceMs !== undefined);
+  if (first === undefined || models.length === 0) return undefined;
+  const columns = [first, ...models];
+  return {
+    title: "Mean latency in milliseconds, by model",
+    head: [
+      "arm",
+      ...columns.map(({ condition }) =>
+        condition.serviceMs === undefined ? "first model" : `model of ${condition.serviceMs} ms`,
+      ),
+      "order",
+    ],
+    rows: first.arms.map(({ arm }) => [
+      arm.id,
+      ...columns.map(({ arms }) => figure("meanUs", arms.find((each) => each.arm.id === arm.id)?.summary.metrics.meanUs.mean)),
+      columns.map((column) => rankOf(column, arm.id)).join(" "),
+    ]),
+    note: "Scripted models with different mean service times stand in for different models. Order: the place of the arm with each model; 1 is the fastest.",
+  };
+}
+
+function rankOf({ arms }: ConditionView, id: string): string {
+  const meanOf = ({ summary }: ArmView) => summary.metrics.meanUs.mean ?? Number.POSITIVE_INFINITY;
+  return String(arms.toSorted((a, b) => meanOf(a) - meanOf(b)).findIndex(({ arm }) => arm.id === id) + 1);
+}

@@ -5,7 +5,7 @@ import { ecdfChart, estimateChart, forestChart, percentileChart } from "./charts
 import { docqaPanels } from "./docqa-panels.js";
 import type { Panel } from "./panel.js";
 import { paperPanels } from "./paper-tables.js";
-import { coordinatorTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { coordinatorTable, modelTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
 import { routerPanels } from "./router-panels.js";
 import { stormPanels } from "./storm-panels.js";
 import * as tables from "./tables.js";
@@ -39,6 +39,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
   return [
     ...loadSection(views),
     ...scaleSection(views, result.plan.settings.agents),
+    ...modelSection(views),
     ...sections,
     ...paperSection(result.plan.settings.dispatch === "queue" ? paperPanels(views, result.plan.settings.agents) : []),
   ];
@@ -143,6 +144,15 @@ function scaleSection(views: readonly ConditionView[], agents: number): readonly
   if (table === undefined) return [];
   const sentence = "What encoding and decoding of one message costs when the same traffic is shared by more workers.";
   return [{ id: "scale", title: "Scale", panels: [{ id: "scale-up", title: "More workers", sentence, table }], folded: false }];
+}
+
+function modelSection(views: readonly ConditionView[]): readonly ReportSection[] {
+  const table = modelTable(views);
+  if (table === undefined) return [];
+  const sentence = "Whether the order of the protocols stays the same when the model is faster or slower.";
+  return [
+    { id: "models", title: "Models", panels: [{ id: "cross-model", title: "Other models", sentence, table }], folded: false },
+  ];
 }
 
 const FOREST: readonly Legend[] = [
