@@ -45,7 +45,7 @@ import type { RelayedPeer } from "./relayed-peer.js";
 import type { Requirement } from "./requirement.js";
 import type { Contribution, Route } from "./route.js";
 import type { SendCodec } from "./send-codec.js";
-import type { BindingTraits, DeclaredLoss, Traits, VersionTraits } from "./traits.js";
+import type { AtRest, BindingTraits, DeclaredLoss, Traits, VersionTraits } from "./traits.js";
 
 export type { CommandOption, CommandOutput } from "./command-line.js";
 export type {
@@ -140,13 +140,6 @@ export interface CallBegin {
   readonly proved?: Maybe<Partial<Floor>>;
   /** The caller sealed it for this host: protected from end to end here, which asks nothing of further hops. */
   readonly sealedForHost?: Maybe<boolean>;
-}
-
-/** How a server stores content. Undefined: it does not, except in memory, or does not know. */
-export interface AtRest {
-  readonly tasks: Maybe<"sealed" | "clear">;
-  /** Parts that are kept by reference. They are never sealed. */
-  readonly largeParts: Maybe<"clear">;
 }
 
 /** The server side of a protocol, bound to one host. */

@@ -77,3 +77,10 @@ const ORDER: readonly Traits["signed"][] = ["none", "hop", "end-to-end"];
 function least(all: readonly Maybe<Partial<Traits>>[], name: "signed" | "sealed"): Traits["signed"] {
   return ORDER.find((each) => all.some((traits) => traits?.[name] === each)) ?? "none";
 }
+
+/** How a server stores content. Undefined: it does not, except in memory, or does not know. */
+export interface AtRest {
+  readonly tasks: Maybe<"sealed" | "clear">;
+  /** Parts that are kept by reference. They are never sealed. */
+  readonly largeParts: Maybe<"clear">;
+}

@@ -176,7 +176,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const protocols = options.protocols ?? registered;
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
-  const atRest = atRestOf(store, options);
+  const atRest = atRestOf(store, options.artifacts !== undefined);
   const extensions = protocols.flatMap(({ cardExtensions }) => cardExtensions?.(options.identity, atRest) ?? []);
   const hosted = hostedAgents(agents, describeSecurity(admission), offered, extensions);
   const large =

@@ -1,12 +1,11 @@
-import type { AtRest } from "../protocols/protocol.js";
+import type { AtRest } from "../protocols/traits.js";
 import type { Store } from "../tasks/index.js";
-import type { HostOptions } from "./assemble.js";
 
 /** How a server stores content, for its cards. */
-export function atRestOf({ sealed }: Store, { artifacts }: Pick<HostOptions, "artifacts">): AtRest {
+export function atRestOf({ sealed }: Store, hasLargeParts: boolean): AtRest {
   return {
     tasks: sealed === undefined ? undefined : sealed ? "sealed" : "clear",
-    largeParts: artifacts === undefined ? undefined : "clear",
+    largeParts: hasLargeParts ? "clear" : undefined,
   };
 }
 

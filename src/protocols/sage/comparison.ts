@@ -37,7 +37,13 @@ const ROWS: readonly Row[] = [
         ? `RFC 9421 over ${SIGNATURES.request.sign.length} components, and the author's signature`
         : "TLS",
   ],
-  ["Encryption", ({ traits }) => (traits.sealed === "end-to-end" ? "TLS, and sealed from agent to agent; not at rest" : "TLS")],
+  [
+    "Encryption",
+    ({ traits, sealsStore }) => {
+      const wire = traits.sealed === "end-to-end" ? "TLS, and sealed from agent to agent" : "TLS";
+      return `${wire}; tasks at rest ${sealsStore === undefined ? "if the user asks for it" : "by default, large parts not"}`;
+    },
+  ],
   [
     "Replay protection",
     ({ traits }) =>

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 import { AgentError, type ContentSeal, type ContentSubject, type Maybe, SEAL_KEY, SEALED_TEXT } from "../../envelope/index.js";
 
 const CIPHER = "aes-256-gcm";
@@ -37,12 +37,12 @@ export interface ContentSealOptions {
 }
 
 interface SubjectKeys {
-  readonly seal: KeyObject;
-  readonly nonce: KeyObject;
+  readonly seal: Buffer;
+  readonly nonce: Buffer;
 }
 
 /**
- * AES-256-GCM with a key per subject (HKDF, RFC 5869). The place is associated data. The nonce is an HMAC over place and text: it repeats
+ * AES-256-GCM with a key per subject, which is an HMAC of its names. The place is associated data. The nonce is an HMAC over place and text: it repeats
  * only with both of them, in whichever process.
  */
 export class StoreSeal implements ContentSeal {
@@ -67,7 +67,7 @@ export class StoreSeal implements ContentSeal {
     const key = this.#keys().current;
     const { seal, nonce: nonceKey } = this.#keysOf(key, subject);
     const about = Buffer.from(place);
-    const nonce = createHmac("sha256", nonceKey).update(about).update("\0").update(text).digest().subarray(0, NONCE_BYTES);
+    const nonce = createHmac("sha256", nonceKey).update(`${place}\0${text}`).digest().subarray(0, NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, seal, nonce, TAG).setAAD(about);
     const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
     return `${SEALED_TEXT}${key.id}.${sealed.toString("base64url")}`;
@@ -121,12 +121,11 @@ export class StoreSeal implements ContentSeal {
     const name = `${id} ${about}`;
     const known = this.#young.get(name) ?? this.#old.get(name);
     if (known !== undefined) return known;
-    const bytes = Buffer.from(hkdfSync("sha256", secret, "", `koine store ${about}`, 2 * KEY_BYTES));
+    const bytes = createHmac("sha512", secret).update(`koine store ${about}`).digest();
     const derived = {
-      seal: createSecretKey(bytes.subarray(0, KEY_BYTES)),
-      nonce: createSecretKey(bytes.subarray(KEY_BYTES)),
+      seal: bytes.subarray(0, KEY_BYTES),
+      nonce: bytes.subarray(KEY_BYTES),
     };
-    bytes.fill(0);
     this.#young.set(name, derived);
     if (this.#young.size >= SUBJECTS_KEPT) {
       this.#old = this.#young;

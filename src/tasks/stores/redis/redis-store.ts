@@ -1,4 +1,4 @@
-import type { Envelope, Maybe, OperationOf, PushConfig, Records } from "../../../envelope/index.js";
+import type { Envelope, EventOf, Maybe, OperationOf, PushConfig, Records } from "../../../envelope/index.js";
 import { eventSize } from "../../content-size.js";
 import type { TaskLimits } from "../../limits.js";
 import type {
@@ -198,7 +198,7 @@ export class RedisStore implements Store {
     return this.#reads.snapshot(this.#names.ofTask(owner, taskId), at);
   }
 
-  list(owner: string, query: OperationOf<"task.list">) {
+  list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">> {
     return this.#reads.list(owner, query);
   }
 
