@@ -150,7 +150,8 @@ it("has no recovery for a victim that nothing right went through again", () => {
   expect(storm?.cycles[0]).toMatchObject({ recoveryUs: null, retention: null, paper: { post: { ended: 0 } } });
 });
 
-it("is nothing for a run without faults, or whose answers nobody judged", () => {
+it("is nothing for a run without faults, whose answers nobody judged, or that did not end", () => {
   expect(stormOf(run(), { ...CONDITION, faults: [] }, PLAN)).toBeUndefined();
   expect(stormOf(run({ notes: [] }), CONDITION, PLAN)).toBeUndefined();
+  expect(stormOf(run({ phases: run().phases.slice(0, 1) }), CONDITION, PLAN)).toBeUndefined();
 });

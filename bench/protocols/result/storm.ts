@@ -16,8 +16,10 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: P
   const { requests, notes, phases } = events;
   const judged = new Map(notes.filter(({ kind }) => kind === "judged").map((note) => [note.seq, note.values]));
   if (condition.faults.length === 0 || judged.size === 0) return undefined;
-  const beginNs = phases.find(({ phase }) => phase === "measure")?.ns ?? 0;
-  const endNs = phases.find(({ phase }) => phase === "end")?.ns ?? beginNs;
+  const beginNs = phases.find(({ phase }) => phase === "measure")?.ns;
+  const endNs = phases.find(({ phase }) => phase === "end")?.ns;
+  // A run that did not end has no windows.
+  if (beginNs === undefined || endNs === undefined) return undefined;
   const measured = requests.filter(({ phase, outcome }) => phase === "measure" && outcome !== "dropped");
   const isRight = ({ seq, outcome }: RequestEvent): boolean => outcome === "answered" && judged.get(seq)?.["right"] === true;
   const ended: readonly Ended[] = measured.map((request) => ({
