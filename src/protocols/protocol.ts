@@ -262,10 +262,7 @@ export interface Protocol {
    * protocol was requested that discovery did not find.
    */
   probe?(context: DiscoveryContext, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /**
-   * The DID methods that the protocol resolves with these settings, for `connect("did:…")` and the resolver of the contexts. `records`:
-   * the protocol's own, if the user has a store.
-   */
+  /** The DID methods that the protocol resolves with these settings. `records`: the protocol's own, if the user has a store. */
   readonly didMethods?: Maybe<(settings: Maybe<JsonObject>, records: Maybe<Records>) => readonly DidMethod[]>;
   /** Extensions that the cards of a server under this identity declare. Default: none. */
   readonly cardExtensions?: Maybe<(identity: Maybe<Identity>, atRest: AtRest) => readonly Extension[]>;

@@ -45,7 +45,7 @@ import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { TrustedProxies } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
-import { atRestOf, recordsIn } from "./at-rest.js";
+import { extensionsOf, recordsIn } from "./at-rest.js";
 import type { CallerReach } from "./caller-reach.js";
 import { guardUnserved } from "./guard-unserved.js";
 import { credentialForwarders, hostedAgents, hostHandler } from "./host-handler.js";
@@ -176,8 +176,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions, traits:
   const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const protocols = options.protocols ?? registered;
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
-  const atRest = atRestOf(store, options.artifacts !== undefined);
-  const extensions = protocols.flatMap(({ cardExtensions }) => cardExtensions?.(options.identity, atRest) ?? []);
+  const extensions = extensionsOf(protocols, options, store);
   const hosted = hostedAgents(agents, describeSecurity(admission), offered, extensions);
   const large =
     options.artifacts && new LargeParts(options.artifacts, { now: ids.now, baseUrl: () => assembled.url, tasks: store });
