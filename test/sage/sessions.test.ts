@@ -113,6 +113,12 @@ describe("a session", () => {
     expect(inSession).toHaveLength(3);
   });
 
+  test("a ping of a server that requires sealed messages is answered by its signed refusal", async () => {
+    const { identity: server } = await world.serve(secretive, { require: ["signed", "end-to-end"] });
+    const peer = await world.connect(server.did, ann);
+    await expect(peer.ping()).resolves.toBeUndefined();
+  });
+
   test("is required where the agent says so, and refused to whoever only signs", async () => {
     const { identity: server } = await world.serve(secretive, { require: ["signed", "end-to-end"] });
     const peer = await world.connect(server.did, ann, { require: ["signed", "end-to-end", "identity"] });

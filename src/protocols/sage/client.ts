@@ -54,7 +54,8 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     exchange: (request) => link.exchange(changeRequest(request, { signer })),
     close: () => link.close(),
   };
-  const below = inner.connect({ ...context, link: signing, peer: { ...peer, version: inner.versions[0] ?? "" } });
+  const belowContext = { ...context, link: signing, peer: { ...peer, version: inner.versions[0] ?? "" } };
+  const below = inner.connect(belowContext);
   const messages = new SignedMessages(context, identity, peerDid);
   /** Of tasks through a gateway: what the agent calls them. */
   const taskIds = new RecentMap<string>(KNOWN_TASKS);
@@ -93,6 +94,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   }
 
   async function answer(operation: Operation, call: Call): Promise<AgentEvent> {
+    if (operation.kind === "ping") return pinged(call);
     const session = await sessionFor(operation, call);
     await author(operation, call, session);
     if (session === undefined) return signedAnswer(operation, call);
@@ -113,6 +115,28 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     const opener = new EventOpener(session, own);
     for await (const event of all(below.handler(sealed, call)))
       yield learned({ event: await opener.next(event), task: opener.task });
+  }
+
+  /** A ping is not sealed. A peer that refuses what is not is there, too, if its refusal is signed. */
+  async function pinged(call: Call): Promise<AgentEvent> {
+    let isSigned = false;
+    const seen: Link = {
+      async exchange(request) {
+        const response = await signing.exchange(request);
+        isSigned = true; // by the peer, for this request: others are not returned
+        return response;
+      },
+      close: async () => undefined,
+    };
+    const client = inner.connect({ ...belowContext, link: seen });
+    try {
+      return await one(client.handler({ kind: "ping" }, call));
+    } catch (thrown) {
+      if (isSigned && AgentError.from(thrown).code === "downgrade_refused") return { kind: "done" };
+      throw thrown;
+    } finally {
+      await client.close();
+    }
   }
 
   /** Through a gateway the author of a task proves itself to the agent. A gateway passes on the proofs of others. */

@@ -1,5 +1,4 @@
 import { AgentError, type Call, type Maybe } from "../../envelope/index.js";
-import type { Link } from "../../transport/exchange.js";
 import type { ClientContext, DiscoveryContext, Peer, Protocol } from "../protocol.js";
 import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
 import { connectOver } from "./client.js";
@@ -53,21 +52,10 @@ function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: May
 
 /** Why the peer gives no signed answer. Undefined: it does. */
 async function unproved(inner: Protocol, context: ClientContext, call: Call): Promise<Maybe<string>> {
-  let isSigned = false;
-  const link: Link = {
-    async exchange(request) {
-      const response = await context.link.exchange(request);
-      isSigned = true; // by the peer, for this request: others are not returned
-      return response;
-    },
-    close: () => context.link.close(),
-  };
   try {
-    await connectOver(inner, { ...context, link }).handler({ kind: "ping" }, call);
+    await connectOver(inner, context).handler({ kind: "ping" }, call);
     return undefined;
   } catch (thrown) {
-    const { code, message } = AgentError.from(thrown);
-    // A ping is not sealed. A signed refusal of what is not proves the peer, too.
-    return isSigned && code === "downgrade_refused" ? undefined : message;
+    return AgentError.from(thrown).message;
   }
 }
