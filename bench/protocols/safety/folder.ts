@@ -5,11 +5,12 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { FILES, prepareFolder, readFile, writeJson } from "../folder/folder.js";
 import { originOf } from "../folder/manifest.js";
+import { SCHEMA_VERSION } from "../result/index.js";
 import { ORIGIN } from "../result/manifest.js";
 import { CASES } from "./cases.js";
 import { PROBE_CONFIG } from "./probe-config.js";
 import type { Evidence } from "./probes/probe.js";
-import { KIND, type Plan, SCHEMA_VERSION } from "./result/event.js";
+import { KIND, type Plan } from "./result/event.js";
 import { RESULT, resultJsonSchema, type SafetyResult } from "./result/result.js";
 
 /** Requests, answers and excerpts, a file for each attempt. */
@@ -34,7 +35,7 @@ export type SafetyManifest = z.infer<typeof MANIFEST>;
 /** Whether the result in a folder is one of this scenario. */
 export function isSafetyFolder(folder: string): boolean {
   const path = join(folder, FILES.manifest);
-  return existsSync(path) && readFile(folder, FILES.manifest, z.looseObject({ kind: z.unknown() })).kind === KIND;
+  return existsSync(path) && readFile(folder, FILES.manifest, z.looseObject({ kind: z.unknown().optional() })).kind === KIND;
 }
 
 export function readSafetyResult(folder: string): SafetyResult {

@@ -1,7 +1,8 @@
 import { deploymentRows } from "../../../src/internal.js";
 import { type Deployment, type DeploymentName, protocols } from "../../../src/public/protocols.js";
+import { SCHEMA_VERSION } from "../result/index.js";
 import type { ProbeConfig } from "./probe-config.js";
-import { KIND, type Plan, SCHEMA_VERSION, type Target } from "./result/event.js";
+import { KIND, type Plan, type Target } from "./result/event.js";
 
 const OPEN: Deployment = {
   transport: "clear",

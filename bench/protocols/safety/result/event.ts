@@ -1,8 +1,7 @@
 import { z } from "zod";
+import { SCHEMA_VERSION } from "../../result/index.js";
 import { PROBE_CONFIG, PROBES } from "../probe-config.js";
 
-/** Version of the events and of the result file. Raised when a member changes its meaning. */
-export const SCHEMA_VERSION = 1;
 export const KIND = "koine-safety-bench";
 
 const name = z.string().min(1).max(200);

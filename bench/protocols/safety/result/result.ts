@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { SCHEMA_VERSION } from "../../result/index.js";
 import { PROBES, type ProbeName } from "../probe-config.js";
-import { KIND, PLAN, SCHEMA_VERSION, TARGET } from "./event.js";
+import { KIND, PLAN, TARGET } from "./event.js";
 
 const name = z.string();
 const count = z.number().int().nonnegative();

@@ -1,7 +1,8 @@
 import { wilson } from "../../../harness/proportions.js";
+import { SCHEMA_VERSION } from "../../result/index.js";
 import type { ProbeName } from "../probe-config.js";
 import { type Outcome, outcomeOf } from "./classify.js";
-import { type Attempt, KIND, type Plan, type SafetyEvent, SCHEMA_VERSION, type Target } from "./event.js";
+import { type Attempt, KIND, type Plan, type SafetyEvent, type Target } from "./event.js";
 import { COLUMN_OF, COLUMNS, type Column, type ProbeSummary, type SafetyResult, type TargetSummary } from "./result.js";
 
 type Judged = Attempt & { readonly outcome: Outcome };
