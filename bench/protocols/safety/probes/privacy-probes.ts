@@ -3,7 +3,7 @@ import { CASES } from "../cases.js";
 import { DOCTORS, type Stage } from "../stage.js";
 import { searchCanary } from "../wire/canary.js";
 import { searchMemory } from "../wire/process-memory.js";
-import { formsIn } from "../wire/search.js";
+import { formsIn, needlesOf } from "../wire/search.js";
 import { NOTHING } from "./observe.js";
 import { numbered, type Probe, type Shown } from "./probe.js";
 
@@ -107,14 +107,17 @@ export const e2ePayloadDetection: Probe = {
 async function searchRelay(stage: Stage, pid: number): Promise<Shown> {
   const marker = `HIDDEN_MARKER:S2_E2E_WATERMARK_TEST_${stage.newText("M").replaceAll("-", "_")}`;
   const { answer, errors } = await stage.send({ text: marker, fresh: true });
-  const [relay, doctor] = [await searchMemory(pid, marker), await searchMemory(stage.doctor("doctor_a").pid, marker)];
+  const needles = needlesOf(marker);
+  const relay = await searchMemory(pid, needles);
+  const doctor = await searchMemory(stage.doctor("doctor_a").pid, needles);
+  const shown = ({ forms, bytes }: typeof relay) => ({ forms: [...forms], bytes });
   return {
-    observed: { ...NOTHING, goal: relay.forms.length > 0, searched: relay.bytes },
+    observed: { ...NOTHING, goal: relay.forms.size > 0, searched: relay.bytes },
     controls: [
       { name: "the message was answered through the relay", passed: answer === `noted: ${marker}` },
-      { name: "the same search finds it in the doctor", passed: doctor.forms.length > 0 },
+      { name: "the same search finds it in the doctor", passed: doctor.forms.size > 0 },
       { name: "the memory of the relay was read", passed: relay.bytes > LEAST_MEMORY },
     ],
-    evidence: { searchedFor: marker, errors, relay, doctor },
+    evidence: { searchedFor: marker, errors, relay: shown(relay), doctor: shown(doctor) },
   };
 }

@@ -1,29 +1,27 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
-import { type Form, needlesOf } from "./search.js";
-
-/**
- * Searches the memory of a process for a text, in `/proc/PID/mem`: heap snapshots omit buffers. A search that finds nothing counts
- * only where the same search finds the text in a process that must hold it.
- */
-export interface MemorySearch {
-  readonly forms: readonly Form[];
-  readonly bytes: number;
-}
+import type { Needle } from "./search.js";
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** Above it a search fails, instead of skipping something. */
 const MOST_BYTES = 8 * 1024 ** 3;
 
-/** The process is stopped meanwhile, so that nothing moves behind the search. Throws where its memory may not be read. */
-export async function searchMemory(pid: number, text: string): Promise<MemorySearch> {
+/**
+ * Searches the memory of a process for a text, in `/proc/PID/mem`: heap snapshots omit buffers. A search that finds nothing counts
+ * only where the same search finds the text in a process that must hold it. The process is stopped meanwhile, so that nothing moves
+ * behind the search. Throws where its memory may not be read.
+ */
+export async function searchMemory<Name extends string>(
+  pid: number,
+  needles: readonly Needle<Name>[],
+): Promise<ByteSearch<Name>> {
   process.kill(pid, "SIGSTOP");
   try {
     const regions = regionsIn(await readFile(`/proc/${pid}/smaps`, "latin1"));
     const memory = await open(`/proc/${pid}/mem`, "r");
     try {
-      const search = new Search(text);
+      const search = new ByteSearch(needles);
       for (const { from, to } of regions) await search.range(memory, from, to);
-      return { forms: [...search.forms], bytes: search.bytes };
+      return search;
     } finally {
       await memory.close();
     }
@@ -57,17 +55,19 @@ function regionsIn(smaps: string): readonly Region[] {
 }
 
 /** A window that moves over everything, with an overlap as long as the longest form of the text. */
-class Search {
-  readonly forms = new Set<Form>();
+export class ByteSearch<Name extends string> {
+  /** Each form in which the text occurs. */
+  readonly forms = new Set<Name>();
+  /** How much was searched. */
   bytes = 0;
-  readonly #needles: ReturnType<typeof needlesOf>;
+  readonly #needles: readonly Needle<Name>[];
   readonly #window: Buffer;
   readonly #overlap: number;
 
-  constructor(text: string) {
-    this.#needles = needlesOf(text);
-    this.#overlap = Math.max(...this.#needles.map(({ bytes }) => bytes.length)) - 1;
-    this.#window = Buffer.alloc(WINDOW_BYTES + this.#overlap);
+  constructor(needles: readonly Needle<Name>[], windowBytes = WINDOW_BYTES) {
+    this.#needles = needles;
+    this.#overlap = Math.max(...needles.map(({ bytes }) => bytes.length)) - 1;
+    this.#window = Buffer.alloc(windowBytes + this.#overlap);
   }
 
   async range(file: FileHandle, from: number, to: number): Promise<void> {

@@ -4,8 +4,9 @@ import { constants, inflateRawSync } from "node:zlib";
 export const FORMS = ["raw", "utf-16", "base64", "hex", "url", "gzip"] as const;
 export type Form = (typeof FORMS)[number];
 
-interface Needle {
-  readonly form: Form;
+/** A text in one of its forms. */
+export interface Needle<Name extends string = Form> {
+  readonly form: Name;
   readonly bytes: Buffer;
 }
 
