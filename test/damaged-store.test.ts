@@ -55,5 +55,8 @@ test("a damaged record is an error of that record, and the others are served", (
 }, 60_000);
 
 test("nothing aborts, however much is damaged", () => {
-  expect(codesOf(damaged(60))).toEqual(["internal"]);
+  const codes = codesOf(damaged(60));
+  expect(codes).toContain("internal");
+  // SQLite reports some damage as a read that failed.
+  expect(codes.filter((code) => code !== "internal" && code !== "unavailable")).toEqual([]);
 }, 60_000);

@@ -20,8 +20,8 @@ const SEEDS = [
   "QUEUE_DEPTH",
 ];
 
-/** Of relays of sealed sessions, and of protocols that refuse callers themselves; their own tests read them. */
-const ELSEWHERE = ["CALLERS_REFUSED", "RELAYED_BYTES", "RELAYED_MESSAGES"];
+/** Of relays of sealed sessions, of protocols that refuse callers themselves, and of sealed stores of `koine serve`. */
+const ELSEWHERE = ["CALLERS_REFUSED", "RELAYED_BYTES", "RELAYED_MESSAGES", "STORED_CONTENT_REFUSED"];
 
 const closing: (() => unknown)[] = [];
 afterAll(async () => {

@@ -50,7 +50,7 @@ async function resolvedWith(
   node.alter = passed;
   const used = registryBehind(timeoutMs);
   const cache = new DidCache({ registries: [used], limits });
-  expect(await outcome(cache)).toBe("secp256k1");
+  expect(await outcome(cache)).toBe("Ed25519");
   node.alter = alter;
   const later = await outcome(cache);
   await used.close();
@@ -124,7 +124,7 @@ test("an answer that took longer than a record may be old is not used, by nobody
     ["ErrDIDNotResolved", "record.stale"],
   ]);
   node.alter = passed;
-  expect(await outcome(cache)).toBe("secp256k1");
+  expect(await outcome(cache)).toBe("Ed25519");
   await registry.close();
 });
 

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { readEvents, readResult, runBench, verifyFolder } from "../../bench/protocols/index.js";
-import { namespacesAvailable } from "../helpers/network-namespaces.js";
-import { openProtocols } from "../helpers/open-protocols.js";
-import { KOINE } from "../programs.js";
-import { isAlive, options, testPlan, withFolder } from "./stage.js";
+import { readEvents, readResult, runBench, verifyFolder } from "../../../bench/protocols/index.js";
+import { isAlive, options, testPlan, withFolder } from "../../bench/stage.js";
+import { namespacesAvailable } from "../../helpers/network-namespaces.js";
+import { openProtocols } from "../../helpers/open-protocols.js";
+import { KOINE } from "../../programs.js";
 
 const LONG = 300_000;
 const here = namespacesAvailable();

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type IdentityUse, readEvents, runBench, verifyFolder } from "../../bench/protocols/index.js";
-import { protocols } from "../../src/public/protocols.js";
-import { compiled } from "../programs.js";
-import { options, PROCESSES, testPlan, withFolder } from "./stage.js";
+import { type IdentityUse, readEvents, runBench, verifyFolder } from "../../../bench/protocols/index.js";
+import { protocols } from "../../../src/public/protocols.js";
+import { options, PROCESSES, testPlan, withFolder } from "../../bench/stage.js";
+import { compiled } from "../../programs.js";
 
 const LONG = 300_000;
 const FILES = { ...PROCESSES, agent: compiled("test/bench/processes/relaying.ts") };

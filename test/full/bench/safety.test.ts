@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { safety } from "../../bench/protocols/index.js";
-import { compiled } from "../programs.js";
-import { isAlive, withFolder } from "./stage.js";
+import { safety } from "../../../bench/protocols/index.js";
+import { isAlive, withFolder } from "../../bench/stage.js";
+import { compiled } from "../../programs.js";
 
 const LONG = 300_000;
 const program = compiled("bench/protocols/safety/members/member.ts");

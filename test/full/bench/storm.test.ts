@@ -12,9 +12,9 @@ import {
   type StormChoice,
   scenarios,
   verifyFolder,
-} from "../../bench/protocols/index.js";
-import { protocols } from "../../src/public/protocols.js";
-import { options, SETTINGS, withFolder } from "./stage.js";
+} from "../../../bench/protocols/index.js";
+import { protocols } from "../../../src/public/protocols.js";
+import { options, SETTINGS, withFolder } from "../../bench/stage.js";
 
 const LONG = 600_000;
 const AGENTS = 4;
