@@ -94,10 +94,9 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   }
 
   async function answer(operation: Operation, call: Call): Promise<AgentEvent> {
-    if (operation.kind === "ping") return pinged(call);
     const session = await sessionFor(operation, call);
     await author(operation, call, session);
-    if (session === undefined) return signedAnswer(operation, call);
+    if (session === undefined) return operation.kind === "ping" ? pinged(call) : signedAnswer(operation, call);
     const { sealed, own } = messages.sealed(operation, new EventSealer(session));
     const opener = new EventOpener(session, own);
     return learned({ event: await opener.open(await one(below.handler(sealed, call))), task: opener.task });
