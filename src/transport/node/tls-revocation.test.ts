@@ -134,7 +134,8 @@ describe("suites without forward secrecy", () => {
       });
     expect(await agreed("ECDHE-RSA-AES128-GCM-SHA256")).toBe("ECDHE-RSA-AES128-GCM-SHA256");
     // RSA key transport, which a stolen key opens afterwards.
-    expect(await agreed("AES128-GCM-SHA256")).toBe("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE");
+    // Versions of OpenSSL name the alert differently.
+    expect(await agreed("AES128-GCM-SHA256")).toMatch(/ALERT_HANDSHAKE_FAILURE$/);
   });
 });
 

@@ -21,7 +21,8 @@ export interface ConfineLimits {
 export const CONFINE_LIMITS: ConfineLimits = {
   wallMs: 10_000,
   cpuS: 5,
-  memoryBytes: 512 * 1024 * 1024,
+  // Node 24 does not start with half of it.
+  memoryBytes: 1024 * 1024 * 1024,
   fileBytes: 8 * 1024 * 1024,
   folderBytes: 16 * 1024 * 1024,
   processes: 64,

@@ -3,6 +3,9 @@ import { constants } from "node:os";
 import { CONFINE_LIMITS, type ConfineLimits, confine, type Ended } from "./confine.js";
 import { ToolError, type ToolFailure } from "./tool.js";
 
+/** Its name until Node 22. */
+const PERMISSION = process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
+
 export type Language = "javascript" | "python";
 
 export interface CodeTask {
@@ -18,7 +21,7 @@ const HEAP_MB = 128;
 /** Files and processes are refused by Node too, before they reach the namespaces. */
 const NODE_ARGS = [
   "--no-warnings",
-  "--experimental-permission",
+  PERMISSION,
   "--allow-fs-read=/folder/*",
   "--allow-fs-write=/folder/*",
   `--max-old-space-size=${HEAP_MB}`,
@@ -56,7 +59,7 @@ const SIGNS: readonly (readonly [ToolFailure, RegExp])[] = [
   ["file_size", /EFBIG|ENOSPC|File too large|No space left/i],
   ["network", /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Network is unreachable|name resolution/i],
   ["processes", /permission: 'ChildProcess'|permission: 'WorkerThreads'|EAGAIN|Cannot fork|Resource temporarily unavailable/i],
-  ["memory", /heap out of memory|Array buffer allocation failed|MemoryError|ENOMEM|Cannot allocate memory/i],
+  ["memory", /heap out of memory|Array buffer allocation failed|Failed to allocate memory|MemoryError|ENOMEM|Cannot allocate memory/i],
   ["files", /permission: 'FileSystem|ENOENT|EACCES|EPERM|EROFS|Permission denied|Read-only file system|No such file/i],
 ];
 
