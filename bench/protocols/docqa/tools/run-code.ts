@@ -21,6 +21,8 @@ const HEAP_MB = 128;
 /** Files and processes are refused by Node too, before they reach the namespaces. */
 const NODE_ARGS = [
   "--no-warnings",
+  // The namespace has no network: its refusals are the same in every version.
+  ...(process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
   PERMISSION,
   "--allow-fs-read=/folder/*",
   "--allow-fs-write=/folder/*",
@@ -59,7 +61,10 @@ const SIGNS: readonly (readonly [ToolFailure, RegExp])[] = [
   ["file_size", /EFBIG|ENOSPC|File too large|No space left/i],
   ["network", /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Network is unreachable|name resolution/i],
   ["processes", /permission: 'ChildProcess'|permission: 'WorkerThreads'|EAGAIN|Cannot fork|Resource temporarily unavailable/i],
-  ["memory", /heap out of memory|Array buffer allocation failed|Failed to allocate memory|MemoryError|ENOMEM|Cannot allocate memory/i],
+  [
+    "memory",
+    /heap out of memory|Array buffer allocation failed|Failed to allocate memory|MemoryError|ENOMEM|Cannot allocate memory/i,
+  ],
   ["files", /permission: 'FileSystem|ENOENT|EACCES|EPERM|EROFS|Permission denied|Read-only file system|No such file/i],
 ];
 
