@@ -4,12 +4,14 @@ import {
   type BenchOptions,
   type BenchProgress,
   type BenchResult,
+  chooseProtocols,
   inputOf,
   type ModelSettings,
   officialPrograms,
   officialVersions,
   PROGRAMS,
   promptInput,
+  type Routing,
   readRecording,
   renderResult,
   runBench,
@@ -18,11 +20,11 @@ import {
   TEAM_PROMPTS,
   teamData,
 } from "../../bench/protocols/index.js";
+import { parseRanking } from "../../src/router/index.js";
 import { measureCapacity, needsCapacity } from "./bench-capacity.js";
 import { docqaParts } from "./bench-docqa.js";
 import { aboutFolder } from "./bench-folders.js";
 import { entriesOf, isRing, LIMITS, planOf, protocolsOf, type ScenarioOptions, SEED, usesPrompts } from "./bench-plan.js";
-import { routingOf } from "./bench-routing.js";
 import { stormData, stormInputs } from "./bench-storm.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
@@ -148,4 +150,14 @@ function missingOfficial(protocol: string): CliError {
     `the official implementation of ${protocol} is not installed, or there is none`,
     "npm run peers in a checkout of the source installs them; leave the protocol out with --protocols otherwise.",
   );
+}
+
+/** What the router chooses for a scenario, among the protocols that are measured. */
+async function routingOf(scenario: string, measured: readonly string[], ranking: string | undefined): Promise<Routing> {
+  try {
+    const order = ranking === undefined ? undefined : await parseRanking(readFileSync(ranking, "utf8"));
+    return await chooseProtocols(scenario, measured, order);
+  } catch (thrown) {
+    throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
+  }
 }

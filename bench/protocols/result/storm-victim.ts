@@ -7,7 +7,7 @@ const NS_PER_US = 1_000;
 type Fault = BenchEventOf<"fault">;
 
 /** A right answer that went through an agent or over a link. */
-export interface Passage {
+export interface AnswerHop {
   readonly through: string;
   /** When it was there. */
   readonly ns: number;
@@ -19,11 +19,11 @@ export interface VictimFacts {
   readonly events: RunEvents;
   readonly begins: readonly Fault[];
   readonly planned: readonly PlannedFault[];
-  readonly passages: readonly Passage[];
+  readonly hops: readonly AnswerHop[];
 }
 
 /** How one victim came back, from the fault to the first right answer through it. */
-export function victimOf(victim: string, { events, begins, planned, passages }: VictimFacts): Victim {
+export function victimOf(victim: string, { events, begins, planned, hops }: VictimFacts): Victim {
   const own = planned.filter((fault) => (fault.victim ?? fault.target) === victim);
   const targets = new Set(own.map(({ target }) => target));
   const begunNs = Math.min(...begins.filter(({ target }) => targets.has(target)).map(({ ns }) => ns));
@@ -36,7 +36,7 @@ export function victimOf(victim: string, { events, begins, planned, passages }: 
   const isRestarted = own.some(({ kind }) => kind === "kill" || kind === "listener");
   const listening = isRestarted ? ownNote("listening")?.ns : endNs;
   const rejoined = isRestarted ? ownNote("rejoined")?.ns : undefined;
-  const useful = passages.find(({ through, ns }) => through === victim && listening !== undefined && ns >= listening)?.answeredNs;
+  const useful = hops.find(({ through, ns }) => through === victim && listening !== undefined && ns >= listening)?.answeredNs;
   // A question may be answered before the first peer has replied to the greeting: then there was nothing to wait for.
   const accepted = rejoined === undefined || useful === undefined ? listening : Math.min(rejoined, useful);
   const us = (from: number | undefined, to: number | undefined): number | null =>

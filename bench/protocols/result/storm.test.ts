@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { BenchEventOf, RequestEvent } from "./event.js";
-import type { Condition, Plan } from "./plan.js";
+import type { Condition } from "./plan.js";
 import type { RunEvents } from "./run-events.js";
 import { stormOf } from "./storm.js";
 
@@ -11,8 +11,7 @@ const CONDITION: Condition = {
   faults: [{ kind: "kill", target: "agent-2", atMs: 1_000, forMs: 2_000 }],
   recovery: "journal",
 };
-// Only the settings are read.
-const PLAN = { settings: { messageTimeoutMs: 30_000 } } as unknown as Plan;
+const PLAN = { settings: { messageTimeoutMs: 30_000 } };
 
 /** A question every 100 ms, answered after 10 ms by this agent. */
 function question(seq: number, to: string, outcome: RequestEvent["outcome"] = "answered"): RequestEvent {

@@ -1,18 +1,21 @@
 import type { BenchEventOf, RequestEvent } from "./event.js";
 import { latencyUs } from "./latency.js";
 import { mean } from "./means.js";
-import type { Condition, Plan, PlannedFault } from "./plan.js";
+import type { Condition, PlannedFault, Settings } from "./plan.js";
 import type { RunEvents } from "./run-events.js";
 import type { Cycle, Storm, Victim } from "./storm-schema.js";
-import { type Passage, victimOf } from "./storm-victim.js";
+import { type AnswerHop, victimOf } from "./storm-victim.js";
 import { countRetentionOf, type Ended, retentionOf, windowsOf } from "./storm-windows.js";
 
 const NS_PER_S = 1_000_000_000;
 const NS_PER_US = 1_000;
 type Fault = BenchEventOf<"fault">;
+interface StormSettings {
+  readonly settings: Pick<Settings, "messageTimeoutMs">;
+}
 
 /** What the faults of a run did to it; undefined for a run without faults, or whose answers nobody judged. */
-export function stormOf(events: RunEvents, condition: Condition, { settings }: Plan): Storm | undefined {
+export function stormOf(events: RunEvents, condition: Condition, { settings }: StormSettings): Storm | undefined {
   const { requests, notes, phases } = events;
   const judged = new Map(notes.filter(({ kind }) => kind === "judged").map((note) => [note.seq, note.values]));
   if (condition.faults.length === 0 || judged.size === 0) return undefined;
@@ -27,13 +30,13 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: P
     right: isRight(request),
     latencyUs: latencyUs(request, settings.messageTimeoutMs),
   }));
-  const passages = passagesOf(events, new Map(measured.filter(isRight).map((each) => [each.seq, each.stamps.done])));
+  const hops = answerHops(events, new Map(measured.filter(isRight).map((each) => [each.seq, each.stamps.done])));
   const groups = faultGroups(events.faults, condition.faults);
   const cycles = groups.map(({ begins, planned }, index) => {
-    const victims = victimsOf(planned).map((victim) => victimOf(victim, { events, begins, planned, passages }));
+    const victims = victimsOf(planned).map((victim) => victimOf(victim, { events, begins, planned, hops }));
     const faultNs = Math.min(...begins.map(({ ns }) => ns));
     const nextNs = groups[index + 1]?.begins.map(({ ns }) => ns).sort((a, b) => a - b)[0];
-    return cycleOf({ faultNs, nextNs, beginNs, endNs, kind: planned[0]?.kind ?? "kill" }, victims, { ended, passages });
+    return cycleOf({ faultNs, nextNs, beginNs, endNs, kind: planned[0]?.kind ?? "kill" }, victims, { ended, hops });
   });
   const locals = [...judged.values()].filter(({ local }) => local === true).length;
   return {
@@ -48,21 +51,21 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: P
 }
 
 /** Right answers by what they went through, in the order in which they arrived. */
-function passagesOf(
+function answerHops(
   { services, peerServices, peerRequests }: RunEvents,
   rightAt: ReadonlyMap<number, number>,
-): readonly Passage[] {
+): readonly AnswerHop[] {
   const seqOf = new Map(peerRequests.map(({ id, seq }) => [id, seq]));
-  const passage = (through: string, seq: number | undefined, ns: number): readonly Passage[] => {
+  const hopOf = (through: string, seq: number | undefined, ns: number): readonly AnswerHop[] => {
     const answeredNs = seq === undefined ? undefined : rightAt.get(seq);
     return answeredNs === undefined ? [] : [{ through, ns, answeredNs }];
   };
   return [
-    ...services.flatMap(({ agent, seq, stamps }) => passage(agent, seq, stamps.serviceStart)),
-    ...peerServices.flatMap(({ agent, id, stamps }) => passage(agent, seqOf.get(id), stamps.serviceStart)),
+    ...services.flatMap(({ agent, seq, stamps }) => hopOf(agent, seq, stamps.serviceStart)),
+    ...peerServices.flatMap(({ agent, id, stamps }) => hopOf(agent, seqOf.get(id), stamps.serviceStart)),
     ...peerRequests
       .filter(({ outcome }) => outcome === "answered")
-      .flatMap(({ from, to, seq, stamps }) => passage(`${from}>${to}`, seq, stamps.send)),
+      .flatMap(({ from, to, seq, stamps }) => hopOf(`${from}>${to}`, seq, stamps.send)),
   ].sort((a, b) => a.answeredNs - b.answeredNs);
 }
 
@@ -102,7 +105,7 @@ interface Around {
 function cycleOf(
   { kind, ...times }: Around,
   victims: readonly Victim[],
-  { ended, passages }: { readonly ended: readonly Ended[]; readonly passages: readonly Passage[] },
+  { ended, hops }: { readonly ended: readonly Ended[]; readonly hops: readonly AnswerHop[] },
 ): Cycle {
   const recoveryUs = largest(victims.map((victim) => victim.recoveryUs));
   const recoveredNs = recoveryUs === null ? undefined : times.faultNs + recoveryUs * NS_PER_US;
@@ -119,7 +122,7 @@ function cycleOf(
       victims.map(({ detections }) => (detections.length === 0 ? null : Math.min(...detections.map(({ us }) => us)))),
     ),
     usefulUs: largest(victims.map((victim) => victim.usefulUs)),
-    resolutionUs: resolutionOf(passages, victims, recoveredNs, times.nextNs ?? times.endNs),
+    resolutionUs: resolutionOf(hops, victims, recoveredNs, times.nextNs ?? times.endNs),
     ...windows,
     retention: retentionOf(pre, post),
     countRetention: countRetentionOf(pre, post),
@@ -135,7 +138,7 @@ function largest(values: readonly (number | null)[]): number | null {
 }
 
 function resolutionOf(
-  passages: readonly Passage[],
+  hops: readonly AnswerHop[],
   victims: readonly Victim[],
   fromNs: number | undefined,
   toNs: number,
@@ -143,7 +146,7 @@ function resolutionOf(
   if (fromNs === undefined) return null;
   const gaps = victims.flatMap(({ victim }) => {
     const answered = new Set(
-      passages
+      hops
         .filter(({ through, answeredNs }) => through === victim && answeredNs >= fromNs && answeredNs < toNs)
         .map((each) => each.answeredNs),
     ).size;

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import type { BehaviourContext } from "../behaviours/behaviour.js";
 import { openSearcher } from "./searcher.js";
 
 const SIGNAL = new AbortController().signal;
@@ -19,7 +18,7 @@ function searcherOf(model: "live" | "null", ...said: readonly string[]) {
       },
     },
     note: (kind: string) => void notes.push(kind),
-  } as unknown as BehaviourContext; // the parts that a searcher reads
+  };
   return { searcher: openSearcher(context), asked, notes };
 }
 

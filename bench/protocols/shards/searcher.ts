@@ -19,8 +19,12 @@ export interface Searcher {
 
 const NOTHING: Lookup = { found: false, answer: "", confidence: 0 };
 
+type SearcherContext = Pick<BehaviourContext, "model" | "name" | "agents" | "note"> & {
+  readonly settings: Pick<BehaviourContext["settings"], "model">;
+};
+
 /** By words, or by the model and its prompts where answers are live or recorded. */
-export function openSearcher({ model, settings, name, agents, note }: BehaviourContext): Searcher {
+export function openSearcher({ model, settings, name, agents, note }: SearcherContext): Searcher {
   if (settings.model === "null" || settings.model === "scripted") {
     return {
       async lookup({ question, fragment, seq }, signal) {

@@ -89,11 +89,9 @@ const DIGIT = /\d/;
  */
 export function tampered(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString("latin1");
-  const longest = [...text.matchAll(/[A-Za-z0-9+/_-]+/g)].reduce(
-    (best, each) => (each[0].length > best[0].length ? each : best),
-    [""] as unknown as RegExpExecArray,
-  );
-  const at = (longest.index ?? 0) + Math.floor((longest[0]?.length ?? 0) / 2);
+  const runs = [...text.matchAll(/[A-Za-z0-9+/_-]+/g)].map(({ 0: { length }, index }) => ({ length, index }));
+  const { index, length } = runs.reduce((best, each) => (each.length > best.length ? each : best), { length: 0, index: 0 });
+  const at = index + Math.floor(length / 2);
   const old = text[at] ?? "";
   const other = DIGIT.test(old) ? (old === "7" ? "3" : "7") : old === "q" ? "k" : "q";
   return Buffer.from(text.slice(0, at) + other + text.slice(at + 1), "latin1");
