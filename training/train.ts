@@ -6,6 +6,7 @@ import { subjectsBy } from "../src/router/evidence/subject.js";
 import { Scales } from "../src/router/evidence/weigh.js";
 import type { Learned as Kept, Weights } from "../src/router/evidence/weights.js";
 import { wordsOf } from "../src/router/text/words.js";
+import { packMarks } from "./pack-marks.js";
 import { type Learned, learn } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
 
@@ -18,9 +19,11 @@ const ZERO = 63;
 /** As it is kept, and as the router will read it. */
 function kept({ marks, weights, biases }: Learned): Kept {
   const level = (weight: number): number => Math.max(-HIGHEST, Math.min(HIGHEST, Math.round(weight / STEP)));
+  const characters = Array.from(weights, (weight) => String.fromCharCode(ZERO + level(weight)));
+  const { list, order } = packMarks(marks);
   return {
-    marks: marks.join("|"),
-    weights: Array.from(weights, (weight) => String.fromCharCode(ZERO + level(weight))).join(""),
+    marks: list,
+    weights: order.flatMap((at) => characters.slice(at * biases.length, (at + 1) * biases.length)).join(""),
     zero: ZERO,
     step: STEP,
     biases: Array.from(biases, (bias) => Math.round(bias * 100) / 100),

@@ -30,19 +30,30 @@ export function casesOf(scenarios: readonly Scenario[]): readonly Case[] {
   );
 }
 
+/** The time of one case. */
+type OnTime = (index: number, ms: number) => void;
+
 /** Goes through all cases, again until the time is over, and times each. */
-export async function timeEach(cases: readonly Case[], ms: number, one: (each: Case) => Promise<void>): Promise<Measurement> {
+export async function timeEach(
+  cases: readonly Case[],
+  ms: number,
+  one: (each: Case) => Promise<void>,
+  onTime?: OnTime,
+): Promise<Measurement> {
   const times: number[] = [];
+  const cpu = process.cpuUsage();
   const start = performance.now();
   let last = start;
   do {
-    for (const each of cases) {
+    for (const [index, each] of cases.entries()) {
       await one(each);
       const now = performance.now();
       times.push(now - last);
+      onTime?.(index, now - last);
       last = now;
     }
   } while (last - start < ms);
+  const { user, system } = process.cpuUsage(cpu);
   const sorted = Float64Array.from(times).sort();
   return {
     perSecond: (times.length / (last - start)) * 1000,
@@ -50,6 +61,8 @@ export async function timeEach(cases: readonly Case[], ms: number, one: (each: C
     p95Us: percentile(sorted, 0.95) * 1000,
     p99Us: percentile(sorted, 0.99) * 1000,
     variation: variation(sorted),
+    // Of the whole process: its threads compile, and collect garbage.
+    cpuUs: (user + system) / times.length,
     requests: times.length,
   };
 }

@@ -29,8 +29,8 @@ by \`koine routerbench\`. Prints a table and, as last line, one JSON object.
   --no-build     measure dist/ as it is, even if older than the source
   --help
 
-Targets: a decision within 1 ms, by the median of all modules and by the 99th percentile; with embeddings within 50 ms, by the
-median. A run whose second floor is not
+Targets: a decision within 1 ms, by the median of all, by the median of each of 99 modules in 100, and by CPU time; with
+embeddings within 50 ms, by the median. A run whose second floor is not
 within 0.95 to 1.05 of the first is inconclusive; one without embeddings is incomplete.`;
 
 const FULL = { rounds: 30, sliceMs: 300, warmUpMs: 3000, loads: 15, semanticRounds: 7, budgetMs: Infinity } as const;

@@ -40,10 +40,10 @@ export async function runRouter(bench: RouterBench): Promise<RouterRun> {
     .sort()
     .map((name) => join(bench.corpus, name));
   const corpus: Corpus = { paths };
-  const { modules, rows, growth } = await runPlain(bench, corpus);
+  const { modules, rows, growth, typicalMs } = await runPlain(bench, corpus);
   const loads = await runLoads(bench, corpus);
   const semantic = await runSemantic(bench, corpus);
-  return { modules, growth, loads, ...semantic, rows: [...rows, ...semantic.rows] };
+  return { modules, growth, typicalMs, loads, ...semantic, rows: [...rows, ...semantic.rows] };
 }
 
 function start({ dist, cores }: RouterBench, name: string): Worker {
@@ -54,14 +54,15 @@ async function runPlain(bench: RouterBench, corpus: Corpus) {
   const { rounds, sliceMs, warmUpMs, progress } = bench;
   const worker = start(bench, "deciding");
   const modules = await worker.ask<number>("read", corpus);
-  const measure = (work: Work, ms: number) => worker.ask<Measurement>("measure", { work, ms } satisfies Order);
+  const measure = (work: Work, ms: number, counted: boolean) =>
+    worker.ask<Measurement>("measure", { work, ms, counted } satisfies Order);
   // Warm up all arms before the first round: an arm that starts later changes how the others were compiled.
   for (const work of ["keywords", "route", "all at once"] as const) {
     progress.show(`${work} warms up`);
-    await measure(work, warmUpMs);
+    await measure(work, warmUpMs, false);
   }
   const before = await worker.ask<Held>("held");
-  const arm = (name: string, work: Work): Arm => ({ name, measure: () => measure(work, sliceMs) });
+  const arm = (name: string, work: Work): Arm => ({ name, measure: () => measure(work, sliceMs, true) });
   const plain = await runRounds(bench, {
     name: PLAIN,
     arms: [arm(ARMS.floor, "keywords"), arm(ARMS.again, "keywords"), arm(ARMS.route, "route")],
@@ -73,10 +74,11 @@ async function runPlain(bench: RouterBench, corpus: Corpus) {
     again: (done) => done < rounds,
   });
   const after = await worker.ask<Held>("held");
+  const typicalMs = await worker.ask<readonly number[]>("typical");
   worker.stop();
   const rows = [...plain, ...atOnce];
   const growth: Growth = { decisions: decisionsIn(rows), before, after };
-  return { modules, rows, growth };
+  return { modules, rows, growth, typicalMs };
 }
 
 function decisionsIn(rows: readonly Row[]): number {

@@ -18,6 +18,8 @@ export interface Order {
   readonly work: Work;
   /** All modules, repeated while time is left, at least once. */
   readonly ms: number;
+  /** The times are not those of a warm-up: each module's median is taken from them. */
+  readonly counted: boolean;
 }
 
 /** A process that has never decided anything, from its start to its first decision. */

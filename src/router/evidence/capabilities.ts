@@ -1,6 +1,7 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { CapabilityId } from "../../protocols/features.js";
 import { bindsInProse } from "../select/tiers.js";
+import { foldCase } from "../text/fold-case.js";
 import type { Span } from "./extract.js";
 import { mechanismsIn } from "./named.js";
 import { ReadableWords, type Reading } from "./prototypes.js";
@@ -76,7 +77,7 @@ function isNamedInstead(capability: CapabilityId, named: ReturnType<typeof mecha
 const NAMED_SHARE = 0.8;
 
 function namedEvidence(span: Span, capability: CapabilityId, name: RegExp): Evidence {
-  const weights = Float64Array.from(span.words, ({ start, end }) => (name.test(span.text.slice(start, end)) ? 1 : 0));
+  const weights = Float64Array.from(span.words, ({ start, end }) => (name.test(foldCase(span.text.slice(start, end))) ? 1 : 0));
   return { span, capability, share: NAMED_SHARE, quote: () => windowOf(span, weights) };
 }
 
@@ -92,10 +93,12 @@ const shared = new WeakMap<Span, Map<string, SpanReading>>();
 function readSpan(span: Span, settings: MapSettings): SpanReading {
   if (span.source === "module") return readAnew(span, settings);
   const key = `${settings.phrases} ${settings.stance}`;
-  const known = shared.get(span) ?? new Map<string, SpanReading>();
-  shared.set(span, known);
-  const read = known.get(key) ?? readAnew(span, settings);
-  known.set(key, read);
+  const others = shared.get(span);
+  const known = others?.get(key);
+  if (known !== undefined) return known;
+  const read = readAnew(span, settings);
+  if (others === undefined) shared.set(span, new Map([[key, read]]));
+  else others.set(key, read);
   return read;
 }
 

@@ -1,5 +1,6 @@
 import type { Module, PassageKind, Scenario } from "../scenario.js";
 import { type Sentence, type Stretch, sentencesOf } from "../text/clauses.js";
+import { foldCase } from "../text/fold-case.js";
 import { type Word, wordsOf } from "../text/words.js";
 import { trustOf } from "./focus.js";
 import { stanceAt, turnedIn } from "./stance.js";
@@ -26,9 +27,9 @@ export interface Span {
   readonly position: number;
 }
 
-/** Matches a sentence about all modules. */
+/** Matches a sentence about all modules, in small letters. */
 const OF_ALL =
-  /\b(?:both|all|every|each|none|no|any)\b[^.;]{0,40}\b(?:modules?|stages?|parts?|links?|steps?|components?|pieces?|connections?|legs?|hops?|agents?|exchanges?|messages?|sides?|here)\b|\b(?:throughout|everywhere|across the board|in all cases|without exception|the whole (?:system|flow|network|thing))\b/iu;
+  /\b(?:both|all|every|each|none|no|any)\b[^.;]{0,40}\b(?:modules?|stages?|parts?|links?|steps?|components?|pieces?|connections?|legs?|hops?|agents?|exchanges?|messages?|sides?|here)\b|\b(?:throughout|everywhere|across the board|in all cases|without exception|the whole (?:system|flow|network|thing))\b/u;
 
 /** Statements about all modules have exceptions, so they are trusted less. */
 const SAID_OF_ALL = 0.7;
@@ -53,16 +54,16 @@ export function extractEvidenceSpans(scenario: Scenario, module: Module, setting
 const described = new WeakMap<Scenario, Map<boolean, readonly Span[]>>();
 
 function describedIn(scenario: Scenario, settings: ExtractSettings): readonly Span[] {
-  const known = described.get(scenario) ?? new Map<boolean, readonly Span[]>();
-  described.set(scenario, known);
-  const before = known.get(settings.stance);
-  if (before !== undefined) return before;
+  const others = described.get(scenario);
+  const known = others?.get(settings.stance);
+  if (known !== undefined) return known;
   const isShared = scenario.modules.length > 1;
   const trust = isShared ? SAID_OF_ALL : 1;
   const about = { source: "description", kind: "need", text: scenario.description, trust, position: AFTER_ALL_MODULES } as const;
   const spans: Span[] = [];
-  addSpans(spans, about, settings, (sentence) => !isShared || OF_ALL.test(sentence));
-  known.set(settings.stance, spans);
+  addSpans(spans, about, settings, (sentence) => !isShared || OF_ALL.test(foldCase(sentence)));
+  if (others === undefined) described.set(scenario, new Map([[settings.stance, spans]]));
+  else others.set(settings.stance, spans);
   return spans;
 }
 

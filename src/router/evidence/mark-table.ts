@@ -1,3 +1,5 @@
+import type { MarkList } from "./weights.js";
+
 /** The number of an unknown word, and the place of a feature that the model does not have. */
 export const UNKNOWN = -1;
 
@@ -14,31 +16,41 @@ const LOAD = 0.5;
  * numbers, in a hash table of typed arrays: thousands of small maps would cost more time to build and to ask.
  */
 export class MarkTable {
-  readonly #numbers = new Map<string, number>();
-  /** By word: the place of the feature of this word alone, and at the beginning of a text. */
-  readonly #one: Int32Array;
+  /** The number of features. */
+  readonly size: number;
+  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #ones: number;
+  /** By word: the place of the feature of this word at the beginning of a text. */
   readonly #first: Int32Array;
-  readonly #beginnings = new Map<string, number>();
+  readonly #beginnings: ReadonlyMap<string, number>;
   /** Of two words: both numbers, the second with the distance, and the place plus one; 0 is a free slot. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
-  /** In the order of the model: the place of a feature is its value. */
-  constructor(marks: readonly string[]) {
-    this.#one = new Int32Array(2 * marks.length).fill(UNKNOWN);
-    this.#first = new Int32Array(2 * marks.length).fill(UNKNOWN);
+  /** The place of a feature is its position in the list, one kind after the other. */
+  constructor({ words, ones, firsts, beginnings, pairs, apart }: MarkList) {
+    this.#numbers = numbered(words, 0);
+    this.#ones = ones;
+    this.#first = new Int32Array(this.#numbers.size).fill(UNKNOWN);
+    for (let index = 0; index < firsts.length; index++) this.#first[firsts[index] ?? 0] = ones + index;
+    this.#beginnings = numbered(beginnings, ones + firsts.length);
+    const two = (pairs.length + apart.length) / 2;
     // All ones, as wide as the largest place: no logarithm, which is inexact.
-    this.#mask = 2 ** (32 - Math.clz32(Math.ceil(Math.max(1, marks.length) / LOAD) - 1)) - 1;
+    this.#mask = 2 ** (32 - Math.clz32(Math.ceil(Math.max(1, two) / LOAD) - 1)) - 1;
     this.#slots = new Int32Array(3 * (this.#mask + 1));
-    for (const [place, mark] of marks.entries()) this.#put(mark, place);
+    const single = ones + firsts.length + this.#beginnings.size;
+    this.#put(pairs, 1, single);
+    this.#put(apart, 2, single + pairs.length / 2);
+    this.size = single + two;
   }
 
   numberOf(word: string): number {
     return this.#numbers.get(word) ?? UNKNOWN;
   }
 
+  /** Words that are features by themselves come first. */
   one(word: number): number {
-    return this.#one[word] ?? UNKNOWN;
+    return word < this.#ones ? word : UNKNOWN;
   }
 
   first(word: number): number {
@@ -54,24 +66,16 @@ export class MarkTable {
     return (this.#slots[this.#slotOf(first, 2 * second + distance - 1) + 2] ?? 0) - 1;
   }
 
-  #put(mark: string, place: number): void {
-    const space = mark.indexOf(" ");
-    if (space >= 0) {
-      const [distance, rest]: [Distance, number] = mark.startsWith("_ ", space + 1) ? [2, space + 3] : [1, space + 1];
-      const [first, second] = [this.#add(mark.slice(0, space)), 2 * this.#add(mark.slice(rest)) + distance - 1];
-      this.#slots.set([first, second, place + 1], this.#slotOf(first, second));
-    } else if (mark.endsWith("*")) this.#beginnings.set(mark.slice(0, -1), place);
-    else if (mark.startsWith("^")) this.#first[this.#add(mark.slice(1))] = place;
-    else this.#one[this.#add(mark)] = place;
-  }
-
-  #add(word: string): number {
-    let number = this.#numbers.get(word);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      this.#numbers.set(word, number);
+  #put(numbers: readonly number[], distance: Distance, firstPlace: number): void {
+    const slots = this.#slots;
+    for (let index = 0, place = firstPlace; index < numbers.length; index += 2) {
+      const first = numbers[index] ?? 0;
+      const second = 2 * (numbers[index + 1] ?? 0) + distance - 1;
+      const slot = this.#slotOf(first, second);
+      slots[slot] = first;
+      slots[slot + 1] = second;
+      slots[slot + 2] = ++place;
     }
-    return number;
   }
 
   /** The slot of two words, or the free one where they belong. */
@@ -83,4 +87,11 @@ export class MarkTable {
       if (slots[slot + 2] === 0 || (slots[slot] === first && slots[slot + 1] === second)) return slot;
     }
   }
+}
+
+/** Each of a list by its position, counted from `from`. */
+function numbered(list: string, from: number): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  if (list !== "") for (const each of list.split("|")) numbers.set(each, from + numbers.size);
+  return numbers;
 }

@@ -18,7 +18,7 @@ export interface Reading {
 interface Models {
   readonly subject: Scales;
   readonly stance: Scales;
-  readonly isSubject: (word: Word) => boolean;
+  readonly isSubject: ReturnType<typeof subjectsBy>;
 }
 
 let loaded: Maybe<Models>;
@@ -48,6 +48,8 @@ export class ReadableWords {
   readonly #words: readonly Word[];
   /** For each word, whether it is a function word or known to the model. */
   readonly #known: readonly boolean[];
+  /** Of each word in the model of subjects. */
+  readonly #numbers: readonly number[];
   readonly #subjects: readonly Found[];
   #manners: Maybe<readonly Found[]>;
   /** Where a statement begins. */
@@ -58,6 +60,7 @@ export class ReadableWords {
     this.#words = words;
     this.#begins = (at) => at === 0 || begins.has(at);
     const numbers = words.map(({ lemma }) => subject.numberOf(lemma));
+    this.#numbers = numbers;
     this.#known = words.map((word, at) => isPlain(word) || subject.knows(numbers[at] ?? UNKNOWN));
     this.#subjects = [subject.find(words, numbers, (sink) => visitSubjects(words, sink))];
   }
@@ -82,7 +85,7 @@ export class ReadableWords {
     const words = this.#words;
     const numbers = words.map(({ lemma }) => stance.numberOf(lemma));
     const placeholder = stance.numberOf(SUBJECT);
-    const masked = words.map((word, at) => (isSubject(word) ? placeholder : (numbers[at] ?? UNKNOWN)));
+    const masked = words.map((word, at) => (isSubject(word, this.#numbers[at]) ? placeholder : (numbers[at] ?? UNKNOWN)));
     const find = (of: readonly number[]): Found =>
       stance.find(words, of, (sink) => visitManners(words.length, sink, this.#begins));
     this.#manners = [find(numbers), find(masked)];

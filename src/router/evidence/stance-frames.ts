@@ -2,7 +2,7 @@
 export type Stance = "wanted" | "denied" | "avoided" | "elsewhere";
 
 /**
- * Phrases that change the stance of the words next to them. `after`: up to the end of the clause. `before`: the clause up to
+ * Phrases that change the stance of the words next to them, in small letters. `after`: up to the end of the clause. `before`: the clause up to
  * here. `around`: the whole clause. Only unambiguous phrases: "never twice" and "nobody may read it" are needs.
  */
 export interface Frame {
@@ -76,7 +76,7 @@ const AROUND = {
 
 function framesOf(covers: Frame["covers"], groups: Record<Frame["stance"], readonly string[]>): readonly Frame[] {
   return (["denied", "avoided", "elsewhere"] as const).flatMap((stance) =>
-    groups[stance].length === 0 ? [] : [{ stance, covers, words: phrases(groups[stance], "giu") }],
+    groups[stance].length === 0 ? [] : [{ stance, covers, words: phrases(groups[stance], "gu") }],
   );
 }
 
@@ -93,5 +93,5 @@ export const FRAMES: readonly Frame[] = [
 /** Matches where any frame does. Most sentences have none, and one search says so. */
 export const ANY_FRAME = phrases(
   [AFTER, BEFORE, AROUND].flatMap((groups) => Object.values(groups).flat()),
-  "iu",
+  "u",
 );

@@ -1,4 +1,5 @@
 import type { Sentence, Stretch } from "../text/clauses.js";
+import { foldCase } from "../text/fold-case.js";
 import { ANY_FRAME, FRAMES, type Frame, type Stance } from "./stance-frames.js";
 
 /** The stretches of a sentence with a stance other than wanted: per stance, ordered and disjoint. */
@@ -10,18 +11,18 @@ const NONE_TURNED: Turned = new Map();
 const STRONGEST_FIRST: readonly Frame["stance"][] = ["avoided", "elsewhere", "denied"];
 
 /** A continued clause: the stance before its comma applies to it too. */
-const GOES_ON = /^(?:or|nor|and (?:no|not|any|neither)|neither|any|no|not even)\b/iu;
+const GOES_ON = /^(?:or|nor|and (?:no|not|any|neither)|neither|any|no|not even)\b/u;
 
 /** Introduces what is wanted instead. */
 const TURNS_BACK =
-  /\s(?:and|but) (?:rather |instead )?(?:favou?rs?|prefers?|uses?|wants?|keeps?|rely|relies|goes? for|needs?)\b/giu;
+  /\s(?:and|but) (?:rather |instead )?(?:favou?rs?|prefers?|uses?|wants?|keeps?|rely|relies|goes? for|needs?)\b/gu;
 
 /** Items of a comma-separated list are short; longer ones are clauses of their own. */
 const WORDS_IN_A_LIST = 3;
 
 /** The stretches of a sentence that are denied, avoided, or about something else. */
 export function turnedIn(text: string, sentence: Sentence): Turned {
-  const inside = text.slice(sentence.start, sentence.end).replaceAll("’", "'");
+  const inside = foldCase(text.slice(sentence.start, sentence.end)).replaceAll("’", "'");
   if (!ANY_FRAME.test(inside)) return NONE_TURNED;
   const found = new Map<Frame["stance"], Stretch[]>();
   let thoughts: Thoughts | undefined;
@@ -50,13 +51,14 @@ function thoughtsIn(text: string, { clauses }: Sentence): Thoughts {
   const ends = clauses.map(({ end }) => end);
   for (let index = clauses.length - 1; index > 0; index--) {
     const { start, end } = clauses[index] ?? { start: 0, end: 0 };
-    if (GOES_ON.test(text.slice(start, end))) ends[index - 1] = ends[index] ?? end;
+    if (GOES_ON.test(foldCase(text.slice(start, end)))) ends[index - 1] = ends[index] ?? end;
   }
   return { clauses, ends, breaks: clauses.flatMap((clause) => breaksIn(text, clause)) };
 }
 
 function breaksIn(text: string, { start, end }: Stretch): readonly number[] {
-  const [first = "", ...items] = text.slice(start, end).split(",");
+  const inside = foldCase(text.slice(start, end));
+  const [first = "", ...items] = inside.split(",");
   let comma = start + first.length;
   const commas = items.flatMap((item) => {
     const at = comma;
@@ -66,7 +68,7 @@ function breaksIn(text: string, { start, end }: Stretch): readonly number[] {
     const isListed = GOES_ON.test(statement) || things.every((thing) => thing.trim().split(/\s+/u).length <= WORDS_IN_A_LIST);
     return isListed ? [] : [at];
   });
-  const turns = Array.from(text.slice(start, end).matchAll(TURNS_BACK), ({ index }) => start + index);
+  const turns = Array.from(inside.matchAll(TURNS_BACK), ({ index }) => start + index);
   return [...commas, ...turns].sort((a, b) => a - b);
 }
 

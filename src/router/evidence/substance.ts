@@ -1,5 +1,4 @@
 import type { Maybe } from "../../envelope/index.js";
-import type { Word } from "../text/words.js";
 import type { Span } from "./extract.js";
 import { isPlain } from "./marks.js";
 import { knowsWord } from "./prototypes.js";
@@ -25,12 +24,16 @@ const GENERAL = new Set(
 
 /** Undefined where the words say enough for a decision. */
 export function unreadIn(spans: readonly Span[]): Maybe<Unread> {
-  const words = spans.flatMap((span) => span.words).filter((word) => !isPlain(word));
-  if (words.length === 0) return "vague";
-  if (words.filter(knowsWord).length < ENOUGH_KNOWN * words.length) return "language";
-  return new Set(words.filter(isSpecific).map(({ lemma }) => lemma)).size < ENOUGH_SPECIFIC ? "vague" : undefined;
-}
-
-function isSpecific({ lemma }: Word): boolean {
-  return !GENERAL.has(lemma);
+  let [counted, known] = [0, 0];
+  const specific = new Set<string>();
+  for (const { words } of spans)
+    for (const word of words) {
+      if (isPlain(word)) continue;
+      counted++;
+      if (knowsWord(word)) known++;
+      if (specific.size < ENOUGH_SPECIFIC && !GENERAL.has(word.lemma)) specific.add(word.lemma);
+    }
+  if (counted === 0) return "vague";
+  if (known < ENOUGH_KNOWN * counted) return "language";
+  return specific.size < ENOUGH_SPECIFIC ? "vague" : undefined;
 }

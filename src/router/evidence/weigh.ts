@@ -19,7 +19,7 @@ export interface Range {
 }
 
 /** How the position of a feature is written: with the distance of its second word, or as that of a text's first word. */
-const KINDS = 4;
+const [KIND_BITS, KIND_MASK] = [2, 3];
 const FIRST = 3;
 
 /** Features of a usual text; a longer one makes room for itself. */
@@ -29,69 +29,69 @@ const ROOM = 512;
 export interface Found {
   /** Where each is in the model. */
   readonly places: readonly number[];
-  /** `KINDS` times the position, plus the kind. */
+  /** The position, shifted by `KIND_BITS`, with the kind. */
   readonly positions: readonly number[];
 }
 
 /** A logistic regression. The same bits on every machine: sums, products and square roots only. */
 export class Scales {
   readonly #learned: Learned;
-  /** Built when the first text is read, not when the module is loaded. */
-  #table: MarkTable | undefined;
-  /** The weights in steps. */
-  #steps: Int16Array | undefined;
+  readonly #table: MarkTable;
+  /** The characters of the weights, which are ASCII: one byte each. */
+  readonly #characters: Uint8Array;
+  /** For each class, the sum of the steps of the features that are weighed. Whole numbers, so the order of features has no effect. */
+  readonly #sums: Int32Array;
   /** The mean weight of each feature, once it was needed. */
-  #means: Float64Array | undefined;
+  readonly #means: Float64Array;
   /** For each feature, the last text in which it was counted: each counts once. */
-  #countedIn: Int32Array | undefined;
+  readonly #countedIn: Int32Array;
   #texts = 0;
   /** The features of the text that is being weighed. Used again for the next one: lists of their own were a third of all garbage. */
-  #places = new Int32Array(ROOM);
-  #positions = new Int32Array(ROOM);
+  #chosen = { places: new Int32Array(ROOM), positions: new Int32Array(ROOM) };
+  readonly #finder: Finder;
 
   constructor(learned: Learned) {
     this.#learned = learned;
+    this.#table = new MarkTable(learned.marks);
+    this.#characters = new TextEncoder().encode(learned.weights);
+    this.#sums = new Int32Array(learned.biases.length);
+    this.#means = new Float64Array(this.#table.size).fill(Number.NaN);
+    this.#countedIn = new Int32Array(this.#table.size);
+    this.#finder = new Finder(this.#table);
+  }
+
+  /** The number of features. */
+  get size(): number {
+    return this.#table.size;
   }
 
   /** The number that this model has for a word, by its lemma. */
   numberOf(lemma: string): number {
-    return this.#marks().numberOf(lemma);
+    return this.#table.numberOf(lemma);
   }
 
   /** The features that `visit` names, of words with these numbers. */
   find(words: readonly Word[], numbers: readonly number[], visit: (sink: MarkSink) => void): Found {
-    const table = this.#marks();
-    const found = { places: [] as number[], positions: [] as number[] };
-    const put = (place: number, position: number): void => {
-      if (place === UNKNOWN) return;
-      found.places.push(place);
-      found.positions.push(position);
-    };
-    const numberAt = (at: number): number => numbers[at] ?? UNKNOWN;
-    visit({
-      first: (at) => put(table.first(numberAt(at)), KINDS * at + FIRST),
-      one: (at) => put(table.one(numberAt(at)), KINDS * at),
-      beginning: (at) => put(words[at] === undefined ? UNKNOWN : table.beginning(beginningOf(words[at])), KINDS * at),
-      pair: (at) => put(table.two(numberAt(at), numberAt(at + 1), 1), KINDS * at + 1),
-      apart: (at) => put(table.two(numberAt(at), numberAt(at + 2), 2), KINDS * at + 2),
-    });
-    return found;
+    this.#finder.begin(words, numbers);
+    visit(this.#finder);
+    return this.#finder.found();
   }
 
   /** Weighs the features within a range of words; each counts once. Without `phrases`, only those of one word. */
   weigh(found: readonly Found[], range: Range, phrases = true): Weighed {
-    const { biases, step } = this.#learned;
+    const { biases, step, zero } = this.#learned;
     const count = this.#choose(found, range, phrases);
-    const [steps, places, classes] = [this.#allSteps(), this.#places, biases.length];
-    const scale = 1 / Math.sqrt(Math.max(count, 1));
-    const sums = new Float64Array(classes);
+    const [characters, places, sums, classes] = [this.#characters, this.#chosen.places, this.#sums, biases.length];
+    sums.fill(-zero * count);
     for (let index = 0; index < count; index++) {
       const offset = (places[index] ?? 0) * classes;
-      for (let each = 0; each < classes; each++) sums[each] = (sums[each] ?? 0) + (steps[offset + each] ?? 0) * step;
+      for (let each = 0; each < classes; each++) sums[each] = (sums[each] ?? 0) + (characters[offset + each] ?? 0);
     }
-    for (let each = 0; each < classes; each++) sums[each] = (biases[each] ?? 0) + (sums[each] ?? 0) * scale;
+    const scale = step / Math.sqrt(Math.max(count, 1));
+    const scores = new Float64Array(classes);
+    for (let each = 0; each < classes; each++) scores[each] = (biases[each] ?? 0) + (sums[each] ?? 0) * scale;
     return {
-      shares: shares(sums, sums),
+      shares: shares(scores, scores),
       wordsFor: (chosen, words) => {
         const parts = new Float64Array(words);
         this.#contribute(this.#choose(found, range, phrases), { chosen, from: range.from }, parts);
@@ -101,66 +101,73 @@ export class Scales {
   }
 
   knows(number: number): boolean {
-    return this.#marks().one(number) !== UNKNOWN;
+    return this.placeOf(number) !== UNKNOWN;
   }
 
-  /** Whether this word alone has at least this weight for one of the first classes. */
-  isTelling(word: string, classes: number, least: number): boolean {
-    return this.#hasWeight(this.#marks().one(this.numberOf(word)), classes, least);
+  /** The place of the feature of a word alone, by its number; `UNKNOWN` where there is none. */
+  placeOf(number: number): number {
+    return this.#table.one(number);
   }
 
-  /** The same for the prefix of a word. */
-  isTellingBeginning(prefix: string, classes: number, least: number): boolean {
-    return this.#hasWeight(this.#marks().beginning(prefix), classes, least);
+  placeOfBeginning(prefix: string): number {
+    return this.#table.beginning(prefix);
   }
 
-  #hasWeight(place: number, classes: number, least: number): boolean {
-    if (place === UNKNOWN) return false;
+  /** The highest weight that a feature has for one of the first classes. */
+  highestWeight(place: number, classes: number): number {
     const offset = place * this.#learned.biases.length;
-    for (let each = 0; each < classes; each++) if (this.#weightAt(offset + each) >= least) return true;
-    return false;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (let each = 0; each < classes; each++) highest = Math.max(highest, this.#weightAt(offset + each));
+    return highest;
   }
 
-  /** Writes the features that count to `#places` and `#positions`, and returns their number. Few are asked for twice: none is kept. */
+  /** Writes the features that count to `#chosen`, and returns their number. Few are asked for twice: none is kept. */
   #choose(found: readonly Found[], { from, to }: Range, phrases: boolean): number {
-    const counted = this.#counted();
-    const text = ++this.#texts;
+    const counted = this.#countedIn;
+    const text = this.#nextText();
     let count = 0;
     for (const { places, positions } of found) {
       this.#makeRoom(count + places.length);
+      const chosen = this.#chosen;
       for (let index = firstAt(positions, from); index < places.length; index++) {
         const place = places[index] ?? 0;
         const position = positions[index] ?? 0;
-        const at = Math.floor(position / KINDS);
+        const at = position >> KIND_BITS;
         if (at >= to) break;
-        const kind = position % KINDS;
+        const kind = position & KIND_MASK;
         const isPhrase = kind === 1 || kind === 2;
         if ((isPhrase && (!phrases || at + kind >= to)) || (kind === FIRST && at !== from)) continue;
         if (counted[place] === text) continue;
         counted[place] = text;
-        this.#places[count] = place;
-        this.#positions[count++] = position;
+        chosen.places[count] = place;
+        chosen.positions[count++] = position;
       }
     }
     return count;
   }
 
+  /** Numbers of texts are used once, up to the highest that an entry holds. */
+  #nextText(): number {
+    if (this.#texts === 0x7fffffff) {
+      this.#countedIn.fill(0);
+      this.#texts = 0;
+    }
+    return ++this.#texts;
+  }
+
   #makeRoom(features: number): void {
-    if (features <= this.#places.length) return;
-    const [places, positions] = [this.#places, this.#positions];
-    this.#places = new Int32Array(2 * features);
-    this.#positions = new Int32Array(2 * features);
-    this.#places.set(places);
-    this.#positions.set(positions);
+    const { places, positions } = this.#chosen;
+    if (features > places.length) this.#chosen = { places: enlarged(places, features), positions: enlarged(positions, features) };
   }
 
   #contribute(count: number, { chosen, from }: { readonly chosen: number; readonly from: number }, parts: Float64Array): void {
+    const { places, positions } = this.#chosen;
     const classes = this.#learned.biases.length;
     for (let index = 0; index < count; index++) {
-      const place = this.#places[index] ?? 0;
-      const position = this.#positions[index] ?? 0;
-      const at = Math.floor(position / KINDS) - from;
-      const kind = position % KINDS;
+      const place = places[index] ?? 0;
+      const position = positions[index] ?? 0;
+      const at = (position >> KIND_BITS) - from;
+      const kind = position & KIND_MASK;
       const ahead = this.#weightAt(place * classes + chosen) - this.#meanAt(place);
       const isPhrase = kind === 1 || kind === 2;
       parts[at] = (parts[at] ?? 0) + (isPhrase ? ahead / 2 : ahead);
@@ -168,39 +175,15 @@ export class Scales {
     }
   }
 
-  #marks(): MarkTable {
-    this.#table ??= new MarkTable(this.#learned.marks.split("|"));
-    return this.#table;
-  }
-
-  #counted(): Int32Array {
-    this.#countedIn ??= new Int32Array(this.#learned.weights.length / this.#learned.biases.length);
-    // Numbers of texts are used once, up to the highest that an entry holds.
-    if (this.#texts === 0x7fffffff) {
-      this.#countedIn.fill(0);
-      this.#texts = 0;
-    }
-    return this.#countedIn;
-  }
-
-  #allSteps(): Int16Array {
-    if (this.#steps === undefined) {
-      const { weights, zero } = this.#learned;
-      this.#steps = new Int16Array(weights.length);
-      for (let index = 0; index < weights.length; index++) this.#steps[index] = weights.charCodeAt(index) - zero;
-    }
-    return this.#steps;
-  }
-
   #weightAt(offset: number): number {
-    return (this.#allSteps()[offset] ?? 0) * this.#learned.step;
+    const { zero, step } = this.#learned;
+    return ((this.#characters[offset] ?? zero) - zero) * step;
   }
 
   #meanAt(place: number): number {
-    const classes = this.#learned.biases.length;
-    this.#means ??= new Float64Array(this.#learned.weights.length / classes).fill(Number.NaN);
     const known = this.#means[place] ?? Number.NaN;
     if (!Number.isNaN(known)) return known;
+    const classes = this.#learned.biases.length;
     let sum = 0;
     for (let each = 0; each < classes; each++) sum += this.#weightAt(place * classes + each);
     this.#means[place] = sum / classes;
@@ -208,12 +191,86 @@ export class Scales {
   }
 }
 
+/** Looks up the features of one text after the other. Its lists are used again: a text's own are cut to their length. */
+class Finder implements MarkSink {
+  readonly #table: MarkTable;
+  #words: readonly Word[] = [];
+  #numbers: readonly number[] = [];
+  #places = new Int32Array(ROOM);
+  #positions = new Int32Array(ROOM);
+  #count = 0;
+
+  constructor(table: MarkTable) {
+    this.#table = table;
+  }
+
+  begin(words: readonly Word[], numbers: readonly number[]): void {
+    this.#words = words;
+    this.#numbers = numbers;
+    this.#count = 0;
+  }
+
+  found(): Found {
+    this.#words = [];
+    this.#numbers = [];
+    return { places: listed(this.#places, this.#count), positions: listed(this.#positions, this.#count) };
+  }
+
+  first(at: number): void {
+    this.#put(this.#table.first(this.#numberAt(at)), at, FIRST);
+  }
+
+  one(at: number): void {
+    this.#put(this.#table.one(this.#numberAt(at)), at, 0);
+  }
+
+  beginning(at: number): void {
+    const word = this.#words[at];
+    if (word !== undefined) this.#put(this.#table.beginning(beginningOf(word)), at, 0);
+  }
+
+  pair(at: number): void {
+    this.#put(this.#table.two(this.#numberAt(at), this.#numberAt(at + 1), 1), at, 1);
+  }
+
+  apart(at: number): void {
+    this.#put(this.#table.two(this.#numberAt(at), this.#numberAt(at + 2), 2), at, 2);
+  }
+
+  #numberAt(at: number): number {
+    return this.#numbers[at] ?? UNKNOWN;
+  }
+
+  #put(place: number, at: number, kind: number): void {
+    if (place === UNKNOWN) return;
+    if (this.#count === this.#places.length) {
+      this.#places = enlarged(this.#places, this.#count + 1);
+      this.#positions = enlarged(this.#positions, this.#count + 1);
+    }
+    this.#places[this.#count] = place;
+    this.#positions[this.#count++] = (at << KIND_BITS) | kind;
+  }
+}
+
+/** As a plain list: a small typed array costs more than its numbers. */
+function listed(numbers: Int32Array, count: number): readonly number[] {
+  const list = new Array<number>(count);
+  for (let index = 0; index < count; index++) list[index] = numbers[index] ?? 0;
+  return list;
+}
+
+function enlarged(list: Int32Array, least: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * least);
+  larger.set(list);
+  return larger;
+}
+
 /** The first feature at this word or after it: a text has many ranges, and each reads its own features only. */
 function firstAt(positions: readonly number[], word: number): number {
   let [low, high] = [0, positions.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((positions[middle] ?? 0) < KINDS * word) low = middle + 1;
+    if ((positions[middle] ?? 0) >> KIND_BITS < word) low = middle + 1;
     else high = middle;
   }
   return low;

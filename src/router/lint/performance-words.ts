@@ -1,3 +1,5 @@
+import { foldCase } from "../text/fold-case.js";
+
 /**
  * The wordings of performance claims, in all inflections. A rationale explains a choice by requirements and capabilities;
  * performance is for measurements.
@@ -20,7 +22,7 @@ const CLAIMS: readonly string[] = [
   "(?:milli|micro|nano)second",
   "sub-?second",
   "per[ -](?:second|minute)",
-  "msecs?|ms|µs|usecs?|qps|tps|rps|rtts?",
+  "msecs?|ms|[\\u00b5\\u03bc\\u039c]s|usecs?|qps|tps|rps|rtts?",
   "per ?cent(?:s|age|ages|iles?)?",
   "(?:success|failure|error|hit|completion|recovery)[ -]rates?",
   "(?:response|recovery|round-?trip|answer|turnaround)[ -]times?",
@@ -31,9 +33,10 @@ const CLAIMS: readonly string[] = [
   "jitters?",
 ];
 
-const CLAIM = new RegExp(`(?<![\\p{L}\\p{M}])(?:${CLAIMS.join("|")})(?![\\p{L}\\p{M}])|[%‰]`, "iu");
+const CLAIM = new RegExp(`(?<![\\p{L}\\p{M}])(?:${CLAIMS.join("|")})(?![\\p{L}\\p{M}])|[%‰]`, "u");
 
 /** The first words that claim something about performance, if any do. */
 export function performanceClaimIn(text: string): string | undefined {
-  return CLAIM.exec(text)?.[0];
+  const found = CLAIM.exec(foldCase(text));
+  return found === null ? undefined : text.slice(found.index, found.index + found[0].length);
 }

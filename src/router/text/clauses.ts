@@ -1,3 +1,5 @@
+import { foldCase } from "./fold-case.js";
+
 /** A stretch of a passage. */
 export interface Stretch {
   readonly start: number;
@@ -16,9 +18,9 @@ const NO_END_CHARACTERS = 8;
 /** A run of marks or blanks is tried from its beginning only, because the text is untrusted. */
 const END = /(?<![.!?…])[.!?…]+["'”’)\]]*(?=\s|$)|[;\n]+|\s[-–—]\s(?=\p{Lu})/gu;
 
-/** Clause boundaries within a sentence: colons, dashes, brackets, and commas and words that separate statements. */
+/** Clause boundaries within a sentence in small letters: colons, dashes, brackets, and commas and words that separate statements. */
 const PART =
-  /[:()[\]]\s*|(?<!\s)\s+[-–—>=]+\s+|[–—]|,\s+(?=(?:and|but|or|so|yet|while|whereas|although|though|because|since|which|who|as|if|when|where|unless|until|then|not|nor|rather|instead|even|only|just|without|with|plus|also|it|we|they|he|she|you|this|that|these|those|there|each|every|all|both|none|nobody|no|nothing|any|the|a|an|our|their|its|my|his|her|one|two)\b)|(?<!\s)\s+(?=(?:but|whereas|although|though|because|yet|however|instead of|rather than|so that|even if|even though|as long as|unless|until)\b)/giu;
+  /[:()[\]]\s*|(?<!\s)\s+[-–—>=]+\s+|[–—]|,\s+(?=(?:and|but|or|so|yet|while|whereas|although|though|because|since|which|who|as|if|when|where|unless|until|then|not|nor|rather|instead|even|only|just|without|with|plus|also|it|we|they|he|she|you|this|that|these|those|there|each|every|all|both|none|nobody|no|nothing|any|the|a|an|our|their|its|my|his|her|one|two)\b)|(?<!\s)\s+(?=(?:but|whereas|although|though|because|yet|however|instead of|rather than|so that|even if|even though|as long as|unless|until)\b)/gu;
 
 function sentencesIn(text: string): readonly Stretch[] {
   const stretches: Stretch[] = [];
@@ -38,13 +40,21 @@ function sentencesIn(text: string): readonly Stretch[] {
 function trimmed(text: string, { start, end }: Stretch): readonly Stretch[] {
   let from = start;
   let to = end;
-  while (from < to && !/[\p{L}\p{N}]/u.test(text.charAt(from))) from++;
-  while (to > from && !/[\p{L}\p{N}%]/u.test(text.charAt(to - 1))) to--;
+  while (from < to && !isSmallLetter(text, from) && !/[\p{L}\p{N}]/u.test(text.charAt(from))) from++;
+  while (to > from && !isSmallLetter(text, to - 1) && !/[\p{L}\p{N}%]/u.test(text.charAt(to - 1))) to--;
   return from < to ? [{ start: from, end: to }] : [];
 }
 
+const [SMALL_A, SMALL_Z] = ["a".charCodeAt(0), "z".charCodeAt(0)] as const;
+
+/** Most words begin and end with one: no expression is asked about those. */
+function isSmallLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= SMALL_A && code <= SMALL_Z;
+}
+
 function clausesIn(text: string, sentence: Stretch): readonly Stretch[] {
-  const inside = text.slice(sentence.start, sentence.end);
+  const inside = foldCase(text.slice(sentence.start, sentence.end));
   const clauses: Stretch[] = [];
   let start = 0;
   for (const match of inside.matchAll(PART)) {

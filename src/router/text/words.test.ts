@@ -27,4 +27,11 @@ describe("wordsOf()", () => {
   it("finds none without letters", () => {
     expect(textsOf("… — 😀 \ud800 \0")).toEqual([]);
   });
+
+  it("reads a text alike after more words than are kept", () => {
+    const before = wordsOf("Signatures of REST resources");
+    const many = Array.from({ length: 20_000 }, (_, index) => `Word${index}s`);
+    expect(wordsOf(many.join(" ")).map(({ lemma }) => lemma)).toEqual(many.map((_, index) => `word${index}`));
+    expect(wordsOf("Signatures of REST resources")).toEqual(before);
+  });
 });

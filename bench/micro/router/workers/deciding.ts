@@ -1,5 +1,6 @@
 import { route, type Scenario } from "../../../../src/router/index.js";
 import type { Measurement } from "../../../harness/result.js";
+import { median } from "../../../harness/statistics.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { type Case, casesOf, decideAbout, readScenarioFiles, timeEach } from "../cases.js";
 import { held } from "../held.js";
@@ -11,18 +12,28 @@ import type { Corpus, Order } from "../workload.js";
 let scenarios: readonly Scenario[] = [];
 let cases: readonly Case[] = [];
 
-answerCommands({ read, measure, held });
+/** For each case, how long its decisions took in rounds that count. */
+let times: readonly number[][] = [];
+
+answerCommands({ read, measure, held, typical });
 
 /** The number of modules. */
 async function read(corpus: Corpus): Promise<number> {
   scenarios = await readScenarioFiles(corpus);
   cases = casesOf(scenarios);
+  times = cases.map(() => []);
   return cases.length;
 }
 
-function measure({ work, ms }: Order): Promise<Measurement> {
+function measure({ work, ms, counted }: Order): Promise<Measurement> {
   if (work === "all at once") return allAtOnce(ms);
-  return timeEach(cases, ms, work === "keywords" ? countWords : (each) => decideAbout(each));
+  if (work === "keywords") return timeEach(cases, ms, countWords);
+  return timeEach(cases, ms, decideAbout, counted ? (index, took) => times[index]?.push(took) : undefined);
+}
+
+/** The median of each module, in milliseconds. */
+async function typical(): Promise<readonly number[]> {
+  return times.map(median);
 }
 
 async function countWords({ text }: Case): Promise<void> {
