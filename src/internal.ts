@@ -24,6 +24,7 @@ export {
   raiseFloor,
 } from "./envelope/index.js";
 export { around, backgroundClock, limitedSignal } from "./policies/index.js";
+export { protocolsFor } from "./protocols/did-methods.js";
 export { type DeploymentRow, deploymentRows, withoutBinding } from "./protocols/index.js";
 export { surelyProtected, traitsOf } from "./protocols/traits.js";
 export { TEMPLATES as PROMPT_TEMPLATES, VERSION as PROMPT_VERSION } from "./router/prompts/protocol-selection-v1.js";

@@ -100,7 +100,9 @@ export class BareReply implements PendingReply {
 
   /** From here on the work belongs to a task: a disconnect no longer stops it. */
   async #join(begin: (run: Run) => void): Promise<void> {
-    const starting = startTask(this.#context, this.#request, this.#turn).catch(rethrowAsAgentError);
+    // Others than the waiting caller of an answer are told of the task as soon as it begins.
+    const early = this.#request.operation.delivery === "answer";
+    const starting = startTask(this.#context, this.#request, this.#turn, early).catch(rethrowAsAgentError);
     this.#leave("joining");
     const run = await starting;
     // Only a key leads to a task that exists, and a send with a key is never bare.

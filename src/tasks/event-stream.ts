@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../envelope/index.js";
+import { type AgentEvent, TAKE_READY } from "../envelope/index.js";
 import { JournalReader } from "./journal-reader.js";
 import { rethrowAsAgentError } from "./refusals.js";
 
@@ -25,6 +25,10 @@ export class EventStream implements AsyncIterableIterator<AgentEvent> {
   /** Reads directly from the reader once it exists: one promise per event instead of two. */
   next(): Promise<IteratorResult<AgentEvent>> {
     return this.#reader === undefined || this.#over ? this.#first() : this.#reader.next();
+  }
+
+  [TAKE_READY](): AgentEvent | undefined {
+    return this.#over ? undefined : this.#reader?.[TAKE_READY]();
   }
 
   async #first(): Promise<IteratorResult<AgentEvent>> {

@@ -1,14 +1,5 @@
-import {
-  AgentError,
-  type AgentEvent,
-  type Call,
-  type Cursor,
-  isTerminal,
-  type Maybe,
-  type State,
-  type TaskEvent,
-} from "../envelope/index.js";
-import { cursorOf } from "./cursor.js";
+import { AgentError, type AgentEvent, type Call, isTerminal, type Maybe, type State, TAKE_READY } from "../envelope/index.js";
+import { cursorOf, withCursor } from "./cursor.js";
 import { asAgentError } from "./refusals.js";
 import type { EndableReader, RuntimeContext } from "./runtime-context.js";
 import type { Entry, Store } from "./store.js";
@@ -26,6 +17,11 @@ export interface Reading {
   endsAt(state: State): boolean;
   /** False: deliver the existing entries and stop. */
   readonly follow: boolean;
+}
+
+interface WaitingRead {
+  resolve(step: IteratorResult<AgentEvent> | Promise<IteratorResult<AgentEvent>>): void;
+  reject(reason: AgentError): void;
 }
 
 const IDLE: Promise<unknown> = Promise.resolve();
@@ -51,6 +47,12 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   /** Everything written before the last notice was read. */
   #hasAll = false;
   #wakeUp: (() => void) | undefined;
+  /** The read that gets the next entry, where the store reads at once. */
+  #waiting: WaitingRead | undefined;
+  /** Other processes do not write, and the store reads at once: an entry costs its reader one promise. */
+  #isDirect: boolean;
+  /** The first page of a store that turned out not to read at once. */
+  #pageToCome: ReturnType<Store["read"]> | undefined;
   #pendingReads = 0;
   #last: Promise<unknown> = IDLE;
 
@@ -59,6 +61,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#reading = reading;
     this.#first = reading.first;
     this.#after = reading.after;
+    this.#isDirect = context.store.listen === undefined;
     context.readers.add(this);
     this.#release.push(
       context.store.wake(reading.taskId, () => this.#notify()),
@@ -76,11 +79,27 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   }
 
   next(): Promise<IteratorResult<AgentEvent>> {
+    if (this.#isDirect && this.#pendingReads === 0) {
+      try {
+        const ready = this.#takeNow();
+        if (ready !== undefined) return Promise.resolve(ready);
+      } catch (thrown) {
+        return Promise.reject(this.#failed(thrown));
+      }
+    }
     this.#pendingReads += 1;
     // Concurrent calls get the entries in the order of the calls.
-    const step = this.#pendingReads === 1 ? this.#step() : this.#last.then(this.#step, this.#step);
+    const step =
+      this.#pendingReads > 1 ? this.#last.then(this.#step, this.#step) : this.#isDirect ? this.#waitForEntry() : this.#step();
     this.#last = step;
     return step;
+  }
+
+  /** The next event if it is there; undefined if it must be waited for, by `next`. */
+  [TAKE_READY](): AgentEvent | undefined {
+    if (!this.#isDirect || this.#pendingReads > 0 || this.#over) return undefined;
+    const ready = this.#takeNow();
+    return ready?.done === false ? ready.value : undefined;
   }
 
   async return(): Promise<IteratorResult<AgentEvent>> {
@@ -109,30 +128,86 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
 
   readonly #step = async (): Promise<IteratorResult<AgentEvent>> => {
     try {
-      const first = this.#first;
-      if (first !== undefined && this.#failure === undefined) {
-        this.#first = undefined;
-        return { done: false, value: first };
+      for (;;) {
+        const ready = this.#takeReady();
+        if (ready !== undefined) return ready;
+        if (this.#pageToCome === undefined && this.#hasAll && !this.#notified) await this.#wait();
+        else this.#turnTo(await this.#read());
       }
-      const { store, limits } = this.#context;
-      const { taskId, owner } = this.#reading;
-      while (!this.#over) {
-        const entry = this.#page[this.#next];
-        if (entry !== undefined) return { done: false, value: this.#give(entry) };
-        if (this.#hasAll && !this.#notified) await this.#wait();
-        else {
-          this.#notified = false;
-          this.#turnTo(await store.read(taskId, owner, this.#after, limits.entriesPerRead));
-        }
-      }
-      return this.#ending();
     } catch (thrown) {
-      this.#stop();
-      throw asAgentError(thrown);
+      throw this.#failed(thrown);
     } finally {
       this.#pendingReads -= 1;
     }
   };
+
+  /** What can be returned without reading. */
+  #takeReady(): IteratorResult<AgentEvent> | undefined {
+    const first = this.#first;
+    if (first !== undefined && this.#failure === undefined) {
+      this.#first = undefined;
+      return { done: false, value: first };
+    }
+    if (this.#over) return this.#ending();
+    const entry = this.#page[this.#next];
+    return entry === undefined ? undefined : { done: false, value: this.#give(entry) };
+  }
+
+  /** The same, of a store that reads at once. Undefined if there is nothing yet, or if it turns out that the store does not. */
+  #takeNow(): IteratorResult<AgentEvent> | undefined {
+    for (;;) {
+      const ready = this.#takeReady();
+      if (ready !== undefined || (this.#hasAll && !this.#notified)) return ready;
+      const page = this.#read();
+      if (page instanceof Promise) {
+        this.#isDirect = false;
+        this.#pageToCome = page;
+        // Until somebody waits for it.
+        page.catch(() => undefined);
+        return undefined;
+      }
+      this.#turnTo(page);
+    }
+  }
+
+  #read(): ReturnType<Store["read"]> {
+    const begun = this.#pageToCome;
+    this.#pageToCome = undefined;
+    if (begun !== undefined) return begun;
+    this.#notified = false;
+    const { taskId, owner } = this.#reading;
+    return this.#context.store.read(taskId, owner, this.#after, this.#context.limits.entriesPerRead);
+  }
+
+  #waitForEntry(): Promise<IteratorResult<AgentEvent>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  /** Gives the waiting read what has been written. */
+  #serve(waiting: WaitingRead): void {
+    // Taking the last entry stops the reader, which notifies again.
+    this.#waiting = undefined;
+    try {
+      const ready = this.#takeNow();
+      if (ready === undefined) {
+        if (this.#isDirect) this.#waiting = waiting;
+        else waiting.resolve(this.#step());
+        return;
+      }
+      this.#pendingReads -= 1;
+      waiting.resolve(ready);
+    } catch (thrown) {
+      this.#pendingReads -= 1;
+      waiting.reject(this.#failed(thrown));
+    }
+  }
+
+  #failed(thrown: unknown): AgentError {
+    this.#stop();
+    return asAgentError(thrown);
+  }
 
   #ending(): IteratorResult<AgentEvent> {
     const failure = this.#failure;
@@ -184,6 +259,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#notified = true;
     this.#wakeUp?.();
     this.#wakeUp = undefined;
+    if (this.#waiting !== undefined) this.#serve(this.#waiting);
   }
 
   #stop(): void {
@@ -191,24 +267,6 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#context.readers.delete(this);
     for (const release of this.#release.splice(0)) release();
     this.#notify();
-  }
-}
-
-/** Adds the cursor. Member by member: a spread costs several times as much, and this runs for every event. */
-function withCursor(event: TaskEvent, cursor: Cursor): AgentEvent {
-  switch (event.kind) {
-    case "task":
-      return { kind: "task", task: event.task, head: event.head, cursor };
-    case "status": {
-      const { taskId, contextId, status, metadata, head } = event;
-      return { kind: "status", taskId, contextId, status, metadata, head, cursor };
-    }
-    case "artifact": {
-      const { taskId, contextId, artifact, append, last, metadata, head } = event;
-      return { kind: "artifact", taskId, contextId, artifact, append, last, metadata, head, cursor };
-    }
-    default:
-      return event satisfies never;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
+import { AgentError, type Awaitable, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
 import type { RuntimeContext } from "./runtime-context.js";
 import type { Appended, Refusal } from "./store.js";
 import { isStoreUnavailable, retryWhileUnavailable } from "./store-retry.js";
@@ -76,8 +76,8 @@ export class JournalWriter {
   }
 
   /** Writes everything added so far, and `state`. */
-  async write(state?: Maybe<Json>): Promise<WriteResult> {
-    while (this.#writing !== undefined) await this.#writing;
+  write(state?: Maybe<Json>): Awaitable<WriteResult> {
+    if (this.#writing !== undefined) return this.#writing.then(() => this.write(state));
     if (this.#refused !== undefined) return this.#refused;
     if (this.#pending.length === 0 && state === undefined && this.#state === undefined) return NOTHING_TO_WRITE;
     const events = this.#pending;
@@ -88,7 +88,7 @@ export class JournalWriter {
   /** Yields to the event loop, so that an agent that never awaits cannot starve others, and waits for the store. */
   async drain(): Promise<WriteResult> {
     await new Promise<void>((resolve) => this.#context.timers.nextTurn(resolve));
-    return this.write();
+    return await this.write();
   }
 
   /** The last write of a turn, after everything added. If rejected with `queued`, the added entries stay pending. */
@@ -112,17 +112,22 @@ export class JournalWriter {
   }
 
   readonly #flush = (): void => {
-    if (this.#pending.length > 0 || this.#state !== undefined) void this.write().then(this.#onWritten);
+    if (this.#pending.length === 0 && this.#state === undefined) return;
+    const written = this.write();
+    if (written instanceof Promise) void written.then(this.#onWritten);
+    else this.#onWritten(written);
   };
 
   /**
    * Never rejects: a failing store is reported as a rejected write. Epoch and sequence tell a store whether an
    * earlier attempt was written after all.
    */
-  #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
+  #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Awaitable<WriteResult> {
     const batch = { epoch: this.epoch, after: this.#seq, events, state: state ?? this.#state, unlessQueued };
     this.#state = undefined;
-    const writing = retryWhileUnavailable(this.#context, () => this.#context.store.append(this.taskId, batch)).then(
+    const appending = retryWhileUnavailable(this.#context, () => this.#context.store.append(this.taskId, batch));
+    if (!(appending instanceof Promise)) return this.#appended(events, appending);
+    const writing = appending.then(
       (appended) => this.#appended(events, appended),
       (thrown: unknown) => this.#settled({ ok: false, because: isStoreUnavailable(thrown) ? "unavailable" : "unwritable" }),
     );

@@ -4,7 +4,7 @@ import { faultOf, JournalWriter, type WriteResult } from "./journal-writer.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
-import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
+import type { Running, RunStart, RuntimeContext } from "./runtime-context.js";
 import type { TurnState } from "./store.js";
 import { retryWhileUnavailable } from "./store-retry.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
@@ -20,18 +20,6 @@ import {
   turnEnd,
   withheldEnd,
 } from "./turn-events.js";
-
-/** A task leased by this process, and the message of its first turn. */
-export interface RunStart {
-  readonly task: Task;
-  readonly owner: string;
-  readonly caller: string;
-  readonly agentName: string;
-  readonly agent: RuntimeAgent;
-  readonly epoch: number;
-  readonly seq: number;
-  readonly message: Envelope;
-}
 
 /** The stream of an exchange that became a task, and its first step. */
 export interface StartedStream {
@@ -85,6 +73,11 @@ export class Run implements Running, TurnTask {
     this.#result = resultOf(task, turn.turn);
     turn.joinTask(this);
     context.runs.set(task.id, this);
+  }
+
+  /** Undefined if it was stored before it began. */
+  get stored(): Maybe<Promise<void>> {
+    return this.#start.stored;
   }
 
   get epoch(): number {
@@ -222,8 +215,8 @@ export class Run implements Running, TurnTask {
     if (stop !== undefined && !this.#isOver()) await this.#stopNow(stop.state, stop.reason);
     if (this.#isOver()) return false;
     const { store } = this.#context;
-    const request = retryWhileUnavailable(this.#context, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
-    const next = await request.catch(() => undefined);
+    const ask = () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn);
+    const next = await Promise.resolve(retryWhileUnavailable(this.#context, ask)).catch(() => undefined);
     if (this.#isOver()) return false;
     if (next === undefined) {
       this.abandon(leaseLost());

@@ -1,4 +1,16 @@
-import type { AgentError, Call, IdSource, Json, Maybe, Metadata, OperationOf, Part, Reply } from "../envelope/index.js";
+import type {
+  AgentError,
+  Call,
+  Envelope,
+  IdSource,
+  Json,
+  Maybe,
+  Metadata,
+  OperationOf,
+  Part,
+  Reply,
+  Task,
+} from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
@@ -34,6 +46,20 @@ export type FetchPart = (part: Part, signal: AbortSignal) => Promise<Part>;
 
 /** Streams the content of a URL part. Responsible for the guard, size, digest and for honouring the signal. */
 export type ReadPart = (part: Part & { readonly kind: "url" }, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+
+/** A task leased by this process, and the message of its first turn. */
+export interface RunStart {
+  readonly task: Task;
+  readonly owner: string;
+  readonly caller: string;
+  readonly agentName: string;
+  readonly agent: RuntimeAgent;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly message: Envelope;
+  /** Of a task that began early: until this resolves nothing of it may leave. */
+  readonly stored?: Maybe<Promise<void>>;
+}
 
 /** A run as seen by code that awaits or stops it. */
 export interface Running {

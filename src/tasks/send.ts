@@ -57,6 +57,7 @@ async function answer(context: RuntimeContext, operation: Send, call: Call): Pro
 /** Waits for the run itself and reads only the final snapshot. */
 async function answerOfRun(context: RuntimeContext, run: Run, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = run;
+  if (run.stored !== undefined) await run.stored;
   const seq = await waitFor(context, run.done, call);
   if (seq === undefined) return settled(context, new Existing(taskId, owner), operation, call);
   const task = run.outcome;

@@ -37,8 +37,16 @@ export interface SendRequest {
   readonly sessionId: string;
 }
 
-/** Creates the task and its run, not started. A known idempotency key returns the existing task. */
-export async function startTask(context: RuntimeContext, request: SendRequest, turn: Turn): Promise<Run | Existing> {
+/**
+ * Creates the task and its run, not started. A known idempotency key returns the existing task. `early`: the run may begin before the
+ * task is stored; whoever answers waits for its `stored`.
+ */
+export async function startTask(
+  context: RuntimeContext,
+  request: SendRequest,
+  turn: Turn,
+  early = false,
+): Promise<Run | Existing> {
   const { operation, call, named, sessionId } = request;
   const { envelope: message } = operation;
   const { owner, id: caller } = call.caller;
@@ -49,18 +57,29 @@ export async function startTask(context: RuntimeContext, request: SendRequest, t
     const metadata = named.agent.marks?.(operation);
     const task = newTask({ id: context.ids.newId(), contextId: sessionId, metadata }, message, context.ids.now());
     const push = operation.push && (await checkedPush(context, call, operation.push, task.id));
-    const created = await context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push });
+    const created = await context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
     if (!created.made) {
       if (created.because === "repeated") return new Existing(created.taskId, owner);
       throw refusedStart(created.because);
     }
     if (push !== undefined) context.push?.nudge();
     const { name: agentName, agent } = named;
-    run = new Run(context, { task, owner, caller, agentName, agent, epoch: created.epoch, seq: 1, message }, turn);
+    const { epoch, stored } = created;
+    const start = { task, owner, caller, agentName, agent, epoch, seq: 1, message, stored: stored && requireStored(stored) };
+    run = new Run(context, start, turn);
     return run;
   } finally {
     if (run === undefined) context.leave(owner);
   }
+}
+
+/** Rejects if the task was refused after all. Whoever waits for its answer hears of it. */
+function requireStored(stored: Promise<Maybe<"full">>): Promise<void> {
+  const storing = stored.then((refused) => {
+    if (refused !== undefined) throw refusedStart(refused);
+  });
+  storing.catch(() => undefined);
+  return storing;
 }
 
 /** The lease request of this runtime. */

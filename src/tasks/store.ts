@@ -1,4 +1,5 @@
 import type {
+  Awaitable,
   Envelope,
   EventOf,
   Json,
@@ -37,11 +38,17 @@ export interface NewTask {
   readonly lease: LeaseRequest;
   /** A webhook that is notified of every entry, including the task itself. */
   readonly push?: Maybe<PushConfig>;
+  /**
+   * The caller tells nobody of the task before it knows that it is stored, and adds entries through this store: it may answer first, and
+   * write the task with its entries. Has no effect with a key or a webhook.
+   */
+  readonly early?: boolean;
 }
 
 /** `repeated`: key and request are known. `expired`: known, but the task is gone. `full`: no capacity, retry later. */
 export type Created =
-  | { readonly made: true; readonly epoch: number }
+  /** `stored`: answered early. Resolves when the task is stored, or with why it is not; entries are then refused as `closed`. */
+  | { readonly made: true; readonly epoch: number; readonly stored?: Promise<Maybe<"full">> }
   | { readonly made: false; readonly because: "repeated"; readonly taskId: string }
   | { readonly made: false; readonly because: "conflict" | "expired" | "full" };
 
@@ -152,7 +159,7 @@ export type PushProgress =
   | { readonly outcome: "gave_up"; readonly problem: string };
 
 /**
- * Storage of the task runtime. Every method is one atomic step. Undefined or `missing` means a task that does not exist or is
+ * Storage of the task runtime. Every method is one atomic step; `append` and `read`, which run for every entry, may be done when they return. Undefined or `missing` means a task that does not exist or is
  * another owner's: the same answer for both. A terminal or interrupted status releases the lease.
  */
 export interface Store {
@@ -171,7 +178,7 @@ export interface Store {
   /** Throws if the store does not answer. Absent: it is in this process. */
   ping?(): Promise<void>;
   create(start: NewTask): Promise<Created>;
-  append(taskId: string, batch: Batch): Promise<Appended>;
+  append(taskId: string, batch: Batch): Awaitable<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;
   /** Adds a caller's message to the history of a running task and queues it for the next turn. */
   enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult>;
@@ -191,7 +198,7 @@ export interface Store {
     owner: string,
     after: number,
     limit: number,
-  ): Promise<Maybe<{ readonly firstKept: number; readonly entries: readonly Entry[]; readonly closed: boolean }>>;
+  ): Awaitable<Maybe<{ readonly firstKept: number; readonly entries: readonly Entry[]; readonly closed: boolean }>>;
   /** The task now, or at an earlier entry. Undefined also for an entry that does not exist or is no longer stored. */
   snapshot(taskId: string, owner: string, at?: number): Promise<Maybe<Snapshot>>;
   /** Returns whole tasks; page size and filters are already validated. An invalid token throws `invalid_message`. */

@@ -70,7 +70,7 @@ async function readAll(store: Store, { taskIds, owner }: DamageFacts): Promise<O
   for (const taskId of taskIds) {
     const found = await attempt(() => store.snapshot(taskId, owner));
     if (found !== undefined && JSON.stringify(found.task.history).includes(`"${taskId} ${"ü".repeat(300)}"`)) intact++;
-    await attempt(() => store.read(taskId, owner, 0, 10));
+    await attempt(async () => store.read(taskId, owner, 0, 10));
     await attempt(() => store.facts(taskId, owner));
   }
   await attempt(() => store.list(owner, { kind: "task.list", pageSize: 100 }));

@@ -1,3 +1,4 @@
+import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
 import { DONE, stopIterator } from "./iterators.js";
 
 /** Callbacks for one iteration. */
@@ -18,7 +19,7 @@ export function watchIterable<T>(iterable: AsyncIterable<T>, watch: IterationWat
 class WatchedIterator<T> implements AsyncIterableIterator<T> {
   readonly #iterable: AsyncIterable<T>;
   readonly #watch: IterationWatch<T>;
-  #source: AsyncIterator<T> | undefined;
+  #source: ReadyIterator<T> | undefined;
   #over = false;
 
   constructor(iterable: AsyncIterable<T>, watch: IterationWatch<T>) {
@@ -41,6 +42,19 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     }
   }
 
+  /** A watcher that surrounds each pull sees them all through `next`. */
+  [TAKE_READY](): T | undefined {
+    if (this.#over || this.#watch.within !== undefined) return undefined;
+    let value: T | undefined;
+    try {
+      value = this.#source?.[TAKE_READY]?.();
+    } catch (thrown) {
+      this.#threw(thrown);
+    }
+    if (value !== undefined) this.#see(value);
+    return value;
+  }
+
   return(): Promise<IteratorResult<T>> {
     if (this.#over) return Promise.resolve(DONE);
     this.#over = true;
@@ -52,7 +66,7 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     return Promise.resolve(DONE);
   }
 
-  #open(): AsyncIterator<T> {
+  #open(): ReadyIterator<T> {
     this.#source ??= this.#iterable[Symbol.asyncIterator]();
     return this.#source;
   }
@@ -66,14 +80,18 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
       this.#watch.end("ended");
       return DONE;
     }
-    try {
-      this.#watch.item(result.value);
-    } catch (thrown) {
-      stopIterator(this.#open());
-      return this.#threw(thrown);
-    }
+    this.#see(result.value);
     return result;
   };
+
+  #see(value: T): void {
+    try {
+      this.#watch.item(value);
+    } catch (thrown) {
+      stopIterator(this.#open());
+      this.#threw(thrown);
+    }
+  }
 
   readonly #threw = (thrown: unknown): IteratorResult<T> => {
     if (this.#over) return DONE; // the reader has left

@@ -85,7 +85,7 @@ class MemoryStore implements Store {
     return { made: true, epoch: record.epoch };
   }
 
-  async append(taskId: string, batch: Batch): Promise<Appended> {
+  append(taskId: string, batch: Batch): Appended {
     const record = this.#tasks.get(taskId);
     if (record === undefined || record.closed) return { ok: false, because: "closed" };
     if (record.holder === undefined || record.epoch !== batch.epoch) return { ok: false, because: "fenced" };
@@ -155,7 +155,7 @@ class MemoryStore implements Store {
     return { message: record.message, turnState: record.turnState() };
   }
 
-  async read(taskId: string, owner: string, after: number, limit: number) {
+  read(taskId: string, owner: string, after: number, limit: number) {
     const record = this.#tasks.find(taskId, owner);
     if (record === undefined) return undefined;
     const entries: Entry[] = [];

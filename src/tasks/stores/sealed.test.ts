@@ -95,7 +95,7 @@ async function refusalOf(
 }
 
 const snapshot = (store: Store) => store.snapshot("t", OWNER);
-const read = (store: Store) => store.read("t", OWNER, 0, 100);
+const read = async (store: Store) => store.read("t", OWNER, 0, 100);
 const FLIP = (column: string) =>
   `substr(${column}, 1, length(${column}) - 1) || CASE WHEN ${column} LIKE '%A' THEN 'Q' ELSE 'A' END`;
 

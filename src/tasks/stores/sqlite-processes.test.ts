@@ -39,7 +39,17 @@ const APPENDS = `
   import { batch, chunk, start } from ${JSON.stringify(SAMPLES)};
   const [file, round] = process.argv.slice(1);
   const store = await openSqliteStore({ file, now: () => 1_000 });
-  await Promise.all(["a", "b", "c", "d"].map(async (name) => {
+  const early = async () => {
+    for (let number = 0; ; number += 1) {
+      const id = round + "early" + number;
+      const created = await store.create({ ...start(id), early: true });
+      await store.append(id, batch(1, 1, [chunk("2"), chunk("3")]));
+      await created.stored;
+      writeSync(1, id + " 3\\n");
+    }
+  };
+  await Promise.all(["a", "b", "c", "d", "early"].map(async (name) => {
+    if (name === "early") return early();
     const id = round + name;
     await store.create(start(id));
     for (let seq = 1; ; seq += 2) {

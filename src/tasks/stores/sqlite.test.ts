@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { batch, chunk, message, OWNER, start, status } from "../../../test/helpers/stores/contract-samples.js";
+import { batch, chunk, message, OWNER, read, start, status } from "../../../test/helpers/stores/contract-samples.js";
 import { storeContract } from "../../../test/helpers/stores/store-contract.js";
+import { earlyContract } from "../../../test/helpers/stores/store-contract-early.js";
 import type { TaskEvent } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
 import type { Store } from "../store.js";
@@ -78,7 +79,8 @@ describe("the store contract, by the sqlite store", () => {
 });
 
 describe("the store contract, by two sqlite stores over one file in turn", () => {
-  for (const requirement of storeContract) {
+  // The entries of an early task come through the store that made it, until it is stored.
+  for (const requirement of storeContract.filter((each) => !earlyContract.includes(each))) {
     test(requirement.name, async () => {
       expect(await requirement.check(openTwofold)).toBeUndefined();
     });
@@ -150,6 +152,35 @@ describe("openSqliteStore()", () => {
     await store.create(big("run-1"));
     await store.create(big("run-2"));
     expect(await store.create(big("run-3"))).toEqual({ made: false, because: "full" });
+  });
+
+  test("a task that is made early and ended in the same turn is one row in each table", async () => {
+    const file = newFile();
+    const store = await open({ file });
+    const created = await store.create({ ...start("t"), early: true });
+    await store.append("t", batch(1, 1, [chunk("a"), status("completed")]));
+    expect(created).toMatchObject({ made: true, stored: expect.any(Promise) });
+    const connection = (await loadLibrary())(file);
+    const rows = connection.prepare("SELECT t.seq, t.closed, t.holder, j.first FROM tasks t JOIN journal j ON j.task = t.n");
+    expect(rows.all([])).toEqual([[3, 1, null, 1]]);
+    connection.close();
+    expect(await read(await open({ file }), "t")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
+  });
+
+  test("a file of the version before keeps its journals", async () => {
+    const file = newFile();
+    const store = await open({ file });
+    await store.create(start("t"));
+    await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)]));
+    await store.append("t", batch(1, 3, [status("completed")]));
+    await store.close?.();
+    const before = (await loadLibrary())(file);
+    before.exec(`CREATE TABLE old (task INTEGER NOT NULL, first INTEGER NOT NULL, events TEXT NOT NULL, PRIMARY KEY (task, first)) WITHOUT ROWID;
+      INSERT INTO old SELECT task, first, events FROM journal; DROP TABLE journal; ALTER TABLE old RENAME TO journal; PRAGMA user_version = 4`);
+    before.close();
+    const again = await open({ file });
+    expect(await read(again, "t")).toEqual(["1 task submitted", "2 artifact", "3 artifact", "4 status completed"]);
+    expect(await read(again, "t", 2, 1)).toEqual(["3 artifact"]);
   });
 
   test("is flat after eviction: as many rows after 600 tasks as after 300", async () => {

@@ -1,15 +1,17 @@
 import { basename } from "node:path";
 import { type Envelope, isTerminal, type Maybe, type PushConfig, type Records } from "../../envelope/index.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
-import type { Batch, DuePush, Hold, LeaseRequest, NewTask, PushProgress, Store } from "../store.js";
+import type { Batch, Created, DuePush, Hold, LeaseRequest, NewTask, PushProgress, Store } from "../store.js";
 import { type SealOptions, sealOf } from "./seal-marker.js";
 import { contentRecords } from "./sealed-records.js";
 import { CommitQueue } from "./sqlite/commit-queue.js";
 import { storeFailure } from "./sqlite/failures.js";
+import { Holdings } from "./sqlite/holdings.js";
 import { JournalTable } from "./sqlite/journal-table.js";
 import { KeyTable } from "./sqlite/key-table.js";
 import { type Connection, loadLibrary } from "./sqlite/library.js";
 import { Listeners } from "./sqlite/listeners.js";
+import { LONGEST_JOURNAL, NewTasks } from "./sqlite/new-tasks.js";
 import { openFile, type Synchronous } from "./sqlite/open-file.js";
 import { PushTable } from "./sqlite/push-table.js";
 import { RecentEntries } from "./sqlite/recent-entries.js";
@@ -38,7 +40,9 @@ export interface SqliteStoreOptions extends SealOptions {
 
 interface Shared {
   readonly totals: Totals;
+  readonly holdings: Holdings;
   readonly recent: RecentEntries;
+  readonly made: NewTasks;
 }
 
 const FIRST_KEPT = 1;
@@ -73,6 +77,7 @@ class SqliteStore implements Store {
   readonly #queue: CommitQueue;
   readonly #listeners: Listeners;
   readonly #content = new StoredContent();
+  readonly #made: NewTasks;
   readonly #tables: Tables;
   readonly #steps: TaskSteps;
   readonly #list: TaskList;
@@ -82,25 +87,36 @@ class SqliteStore implements Store {
   constructor(connection: Connection, { file, limits, now, synchronous = "normal" }: SqliteStoreOptions) {
     this.durability = durabilityOf(file, synchronous);
     this.#connection = connection;
-    this.#limits = taskLimits(limits);
+    const wanted = taskLimits(limits);
+    this.#limits = { ...wanted, journalEntries: Math.min(wanted.journalEntries, LONGEST_JOURNAL) };
     this.#listeners = new Listeners(connection);
     const totals = new Totals(connection);
+    const holdings = new Holdings(connection);
     const recent = new RecentEntries();
+    const made = new NewTasks(connection);
+    this.#made = made;
     const changed = (taskId: string) => void this.#changed.add(taskId);
     const rules = { limits: this.#limits, content: this.#content, now, changed };
-    this.#tables = tablesOf(connection, { totals, recent }, rules);
+    this.#tables = tablesOf(connection, { totals, holdings, recent, made }, rules);
     this.#steps = new TaskSteps(this.#tables, rules);
     this.#list = new TaskList(connection, this.#tables, this.#limits.defaultPageSize);
     const begin = () => {
       totals.forget();
+      holdings.begin();
       recent.forget();
+      made.forget();
       this.#changed.clear();
     };
     const committed = () => {
+      holdings.committed();
       recent.keep();
       for (const taskId of this.#changed) this.#listeners.notify(taskId);
     };
-    const around = { begin, end: () => totals.write(), committed };
+    const end = () => {
+      made.flush();
+      totals.write();
+    };
+    const around = { begin, end, committed };
     this.#queue = new CommitQueue(connection, around, basename(file));
     this.records = new SqliteRecords(connection, { totals, queue: this.#queue }, { limits: this.#limits, now });
     this.contentRecords = contentRecords(this.records, this.#content);
@@ -125,8 +141,13 @@ class SqliteStore implements Store {
     await this.#queue.do("read", () => this.#connection.prepare("SELECT count(*) FROM sqlite_schema").get([]));
   }
 
-  create(start: NewTask) {
-    return this.#queue.do("write", () => this.#steps.create(start));
+  create(start: NewTask): Promise<Created> {
+    const storing = this.#queue.do("write", () => this.#steps.create(start));
+    if (start.early !== true || start.key !== undefined || start.push !== undefined) return storing;
+    // The entries that follow in this turn of the event loop are written in the same transaction.
+    const stored = storing.then(({ made }) => (made ? undefined : ("full" as const)));
+    stored.catch(() => undefined);
+    return Promise.resolve({ made: true, epoch: 1, stored });
   }
 
   append(taskId: string, batch: Batch) {
@@ -134,7 +155,7 @@ class SqliteStore implements Store {
   }
 
   facts(taskId: string, owner: string) {
-    return this.#queue.do("read", () => {
+    return this.#step("read", () => {
       const row = this.#tables.tasks.find(taskId, owner);
       if (row === undefined) return undefined;
       const { agent, contextId, state, seq } = row;
@@ -143,19 +164,19 @@ class SqliteStore implements Store {
   }
 
   enqueue(taskId: string, owner: string, message: Envelope) {
-    return this.#queue.do("write", () => this.#steps.enqueue(taskId, owner, message));
+    return this.#step("write", () => this.#steps.enqueue(taskId, owner, message));
   }
 
   resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest) {
-    return this.#queue.do("write", () => this.#steps.resume(taskId, owner, message, lease));
+    return this.#step("write", () => this.#steps.resume(taskId, owner, message, lease));
   }
 
   nextTurn(taskId: string, epoch: number, turn: number) {
-    return this.#queue.do("write", () => this.#steps.nextTurn(taskId, epoch, turn));
+    return this.#step("write", () => this.#steps.nextTurn(taskId, epoch, turn));
   }
 
   read(taskId: string, owner: string, after: number, limit: number) {
-    return this.#queue.do("read", () => {
+    return this.#step("read", () => {
       const { tasks, journal } = this.#tables;
       const row = tasks.find(taskId, owner);
       if (row === undefined) return undefined;
@@ -166,44 +187,44 @@ class SqliteStore implements Store {
   }
 
   snapshot(taskId: string, owner: string, at?: number) {
-    return this.#queue.do("read", () => {
+    return this.#step("read", () => {
       const row = this.#tables.tasks.find(taskId, owner);
       return row && this.#tables.snapshots.at(row, at ?? row.seq);
     });
   }
 
   list(owner: string, query: Parameters<Store["list"]>[1]) {
-    return this.#queue.do("read", () => this.#list.page(owner, query));
+    return this.#step("read", () => this.#list.page(owner, query));
   }
 
   requestCancel(taskId: string, owner: string) {
-    return this.#queue.do("write", () => this.#steps.requestCancel(taskId, owner));
+    return this.#step("write", () => this.#steps.requestCancel(taskId, owner));
   }
 
   renew(holds: readonly Hold[], leaseMs: number) {
-    return this.#queue.do("write", () => holds.map((hold) => this.#steps.renew(hold, leaseMs)));
+    return this.#step("write", () => holds.map((hold) => this.#steps.renew(hold, leaseMs)));
   }
 
   takeOver(lease: LeaseRequest, limit: number) {
-    return this.#queue.do("write", () => this.#steps.takeOver(lease, limit));
+    return this.#step("write", () => this.#steps.takeOver(lease, limit));
   }
 
   setPush(owner: string, config: PushConfig) {
-    return this.#queue.do("write", () => {
+    return this.#step("write", () => {
       const row = this.#tables.tasks.find(config.taskId, owner);
       return row === undefined ? "missing" : this.#tables.pushes.set(row, config);
     });
   }
 
   pushes(taskId: string, owner: string) {
-    return this.#queue.do("read", () => {
+    return this.#step("read", () => {
       const row = this.#tables.tasks.find(taskId, owner);
       return row && this.#tables.pushes.of(row);
     });
   }
 
   deletePush(taskId: string, owner: string, id: string) {
-    return this.#queue.do("write", () => {
+    return this.#step("write", () => {
       const row = this.#tables.tasks.find(taskId, owner);
       if (row !== undefined) this.#tables.pushes.delete(row, id);
       return row !== undefined;
@@ -211,11 +232,11 @@ class SqliteStore implements Store {
   }
 
   duePushes(lease: LeaseRequest, limit: number) {
-    return this.#queue.do("write", () => this.#tables.pushes.due(lease, limit));
+    return this.#step("write", () => this.#tables.pushes.due(lease, limit));
   }
 
   recordPush(due: DuePush, progress: PushProgress) {
-    return this.#queue.do("write", () => {
+    return this.#step("write", () => {
       const row = this.#tables.tasks.find(due.config.taskId, due.owner);
       return row !== undefined && this.#tables.pushes.recordPush(row, due, progress);
     });
@@ -235,6 +256,14 @@ class SqliteStore implements Store {
     return this.#closed;
   }
 
+  /** A step that asks the file: what the steps before it made is written first. */
+  #step<T>(mode: "read" | "write", step: () => T): Promise<T> {
+    return this.#queue.do(mode, () => {
+      this.#made.flush();
+      return step();
+    });
+  }
+
   async #close(): Promise<void> {
     await this.#queue.close();
     this.#listeners.close();
@@ -249,17 +278,17 @@ class SqliteStore implements Store {
 }
 
 function tablesOf(connection: Connection, shared: Shared, rules: StepRules): Tables {
-  const { totals, recent } = shared;
+  const { totals, holdings, recent, made } = shared;
   const { limits, content, now, changed } = rules;
-  const tasks = new TaskTable(connection, totals, { keptMs: limits.keptTasksMs, now });
-  const journal = new JournalTable(connection, content, recent);
+  const tasks = new TaskTable(connection, shared, { keptMs: limits.keptTasksMs, now });
+  const journal = new JournalTable(connection, content, { recent, made });
   return {
     tasks,
     journal,
-    snapshots: new Snapshots(connection, content, { tasks, journal }, limits.entriesPerSnapshot),
+    snapshots: new Snapshots(connection, content, { made, tasks, journal }, limits.entriesPerSnapshot),
     keys: new KeyTable(connection, totals, limits),
     pushes: new PushTable(connection, { content, tasks }, { perTask: limits.pushConfigsPerTask, now }),
-    room: new Room(connection, { totals, tasks }, limits, changed),
+    room: new Room(connection, { totals, holdings, made, tasks }, limits, changed),
   };
 }
 

@@ -1,4 +1,5 @@
 import { batch, chunk, LEASE, message, OWNER, read, rejects, same, shape, start, status } from "./contract-samples.js";
+import { earlyContract } from "./store-contract-early.js";
 import { pushContract } from "./store-contract-push.js";
 import { recordRoomContract } from "./store-contract-record-room.js";
 import { recordsContract } from "./store-contract-records.js";
@@ -340,6 +341,7 @@ export const storeContract: readonly StoreRequirement[] = [
       same(await store.facts("t", OWNER), undefined);
     },
   },
+  ...earlyContract,
   ...pushContract,
   ...recordsContract,
   ...recordRoomContract,

@@ -88,7 +88,7 @@ describe.skipIf(!available)("Redis outages", () => {
     expect(notified).toBe(1);
     const told = nextRing();
     await until(() =>
-      writer.append("u", batch(1, 1, [chunk("a")])).then(
+      Promise.resolve(writer.append("u", batch(1, 1, [chunk("a")]))).then(
         ({ ok }) => ok,
         () => false,
       ),
@@ -97,7 +97,7 @@ describe.skipIf(!available)("Redis outages", () => {
     await admin.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
     admin.disconnect();
     await until(() =>
-      writer.append("u", batch(1, 2, [status("completed")])).then(
+      Promise.resolve(writer.append("u", batch(1, 2, [status("completed")]))).then(
         ({ ok }) => ok,
         () => false,
       ),

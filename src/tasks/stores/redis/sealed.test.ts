@@ -91,7 +91,7 @@ describe.skipIf(!available)("a sealed Redis store", () => {
     [
       "entries in another order",
       (redis, key) => swap(redis, key("journal"), 1, 2),
-      (store) => store.read("t", OWNER, 0, 10),
+      async (store) => store.read("t", OWNER, 0, 10),
       CHANGED,
     ],
     [
@@ -103,7 +103,7 @@ describe.skipIf(!available)("a sealed Redis store", () => {
     [
       "a byte of an entry",
       async (redis, key) => redis.lset(key("journal"), 1, flipped(await redis.lindex(key("journal"), 1))),
-      (store) => store.read("t", OWNER, 0, 10),
+      async (store) => store.read("t", OWNER, 0, 10),
       CHANGED,
     ],
     [

@@ -52,7 +52,7 @@ export class TaskReads {
     };
   }
 
-  async read(keys: TaskKeys, after: number, limit: number): ReturnType<Store["read"]> {
+  async read(keys: TaskKeys, after: number, limit: number): Promise<Awaited<ReturnType<Store["read"]>>> {
     const answer = await this.#scripts.run("read", keys, [after, limit]);
     if (answer === null) return undefined;
     const [closed, texts] = listOf(answer);

@@ -3,11 +3,9 @@ import type { Entry } from "../../store.js";
 import type { StoredContent } from "../stored-content.js";
 import { columnText } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
+import { entryKey, LINE_BREAK, type NewTasks } from "./new-tasks.js";
 import type { RecentEntries, WrittenEntries } from "./recent-entries.js";
-import type { TaskRow } from "./task-table.js";
-
-/** JSON escapes line breaks in strings, so a raw one can separate entries. */
-const LINE_BREAK = "\n";
+import type { TaskRow } from "./task-row.js";
 
 /** A caller's message and the entry it came after. */
 export interface CallerMessage {
@@ -19,6 +17,7 @@ export interface CallerMessage {
 export class JournalTable {
   readonly #content: StoredContent;
   readonly #recent: RecentEntries;
+  readonly #made: NewTasks;
   readonly #write: Statement<readonly []>;
   readonly #read: Statement<readonly [number, string]>;
   readonly #addMessage: Statement<readonly []>;
@@ -29,13 +28,18 @@ export class JournalTable {
   readonly #save: Statement<readonly []>;
   readonly #saved: Statement<readonly [string]>;
 
-  constructor(connection: Connection, content: StoredContent, recent: RecentEntries) {
+  constructor(
+    connection: Connection,
+    content: StoredContent,
+    { recent, made }: { readonly recent: RecentEntries; readonly made: NewTasks },
+  ) {
     this.#content = content;
     this.#recent = recent;
-    this.#write = connection.prepare("INSERT INTO journal (task, first, events) VALUES (?, ?, ?)");
+    this.#made = made;
+    this.#write = connection.prepare("INSERT INTO journal (at, events) VALUES (?, ?)");
     this.#read = connection.prepare(
-      `SELECT first, events FROM journal WHERE task = ?1 AND first <= ?3
-       AND first >= (SELECT max(first) FROM journal WHERE task = ?1 AND first <= ?2) ORDER BY first`,
+      `SELECT at, events FROM journal
+       WHERE at BETWEEN max(?1, (SELECT max(at) FROM journal WHERE at <= ?2)) AND ?3 ORDER BY at`,
     );
     this.#addMessage = connection.prepare("INSERT INTO heard (task, n, after, key, waits, message) VALUES (?, ?, ?, ?, ?, ?)");
     this.#messages = connection.prepare("SELECT n, after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
@@ -50,7 +54,9 @@ export class JournalTable {
     const { taskId, first, events } = written;
     if (events.length === 0) return;
     const lines = events.map((event, index) => this.#content.event({ owner, taskId }, first + index, event));
-    this.#write.run([n, first, lines.join(LINE_BREAK)]);
+    const made = this.#made.get(taskId);
+    if (made === undefined) this.#write.run([entryKey(n, first), lines.join(LINE_BREAK)]);
+    else for (const line of lines) made.lines.push(line);
     this.#recent.note(written);
   }
 
@@ -108,8 +114,8 @@ export class JournalTable {
   }
 
   #readFile(row: TaskRow, from: number, to: number): readonly TaskEvent[] {
-    const rows = this.#read.all([row.n, from, to]);
-    const first = rows[0]?.[0] ?? 1;
+    const rows = this.#read.all([entryKey(row.n, 1), entryKey(row.n, from), entryKey(row.n, to)]);
+    const first = (rows[0]?.[0] ?? entryKey(row.n, 1)) - entryKey(row.n, 0);
     const lines = rows.flatMap(([, events]) => events.split(LINE_BREAK)).slice(from - first, to - first + 1);
     this.#content.requireAll(row, lines.length, to - from + 1);
     return lines.map((line, index) => this.#content.eventFrom(row, from + index, line));

@@ -4,7 +4,8 @@ import { deliveryOf } from "../push-state.js";
 import type { StoredContent } from "../stored-content.js";
 import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
-import type { TaskRow, TaskTable } from "./task-table.js";
+import type { TaskRow } from "./task-row.js";
+import type { TaskTable } from "./task-table.js";
 
 type Columns = readonly [
   n: number,

@@ -1,7 +1,9 @@
 import { subjectOf } from "../../../envelope/index.js";
 import type { TaskLimits } from "../../limits.js";
-import { nameFrom } from "./column-text.js";
+import { columnText, nameFrom } from "./column-text.js";
+import type { Holding, Holdings } from "./holdings.js";
 import type { Connection, Statement } from "./library.js";
+import type { NewTasks } from "./new-tasks.js";
 import type { TaskTable } from "./task-table.js";
 import type { Totals } from "./totals.js";
 
@@ -18,15 +20,12 @@ const SHARE_CLEARED = 100;
 const PAGES_GIVEN_BACK = 256;
 const SHARE_UNUSED = 0.5;
 
-const TABLES = ["journal", "heard", "snapshots", "pushes", "saved"] as const;
-type Resting = readonly [n: number, id: string, bytes: number, statusAt: number];
+const TABLES = ["heard", "snapshots", "pushes", "saved"] as const;
+type Resting = readonly [n: number, id: string, bytes: number, statusAt: number, owner: string, closed: number];
 
 /** What one subject keeps, over all its tenants. */
-interface Holding {
+interface SubjectHolding extends Holding {
   readonly owners: string[];
-  tasks: number;
-  bytes: number;
-  ended: number;
 }
 
 /**
@@ -35,12 +34,13 @@ interface Holding {
  */
 export class Room {
   readonly #totals: Totals;
+  readonly #made: NewTasks;
   readonly #tasks: TaskTable;
   readonly #limits: TaskLimits;
   readonly #evicted: (taskId: string) => void;
   readonly #resting: Statement<Resting>;
   readonly #restingOf: Statement<Resting>;
-  readonly #holdings: Statement<readonly [owner: string, tasks: number, bytes: number, ended: number]>;
+  readonly #holdings: Holdings;
   readonly #clear: readonly Statement<readonly []>[];
   readonly #pages: Statement<readonly [number, number]>;
   readonly #giveBack: () => void;
@@ -48,26 +48,29 @@ export class Room {
 
   constructor(
     connection: Connection,
-    kept: { readonly totals: Totals; readonly tasks: TaskTable },
+    kept: { readonly totals: Totals; readonly holdings: Holdings; readonly made: NewTasks; readonly tasks: TaskTable },
     limits: TaskLimits,
     evicted: (taskId: string) => void,
   ) {
     this.#totals = kept.totals;
+    this.#holdings = kept.holdings;
+    this.#made = kept.made;
     this.#tasks = kept.tasks;
     this.#limits = limits;
     this.#evicted = evicted;
     this.#resting = connection.prepare(
-      "SELECT n, id, bytes, status_at FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ? ORDER BY rest LIMIT ?",
+      "SELECT n, id, bytes, status_at, owner, closed FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ? ORDER BY rest LIMIT ?",
     );
     this.#restingOf = connection.prepare(
-      `SELECT n, id, bytes, status_at FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ?
+      `SELECT n, id, bytes, status_at, owner, closed FROM tasks WHERE rest IS NOT NULL AND closed = ? AND n <> ?
        AND owner IN (SELECT value FROM json_each(?)) ORDER BY rest LIMIT ?`,
-    );
-    this.#holdings = connection.prepare(
-      "SELECT owner, count(*), sum(bytes), sum(rest IS NOT NULL AND closed = 1) FROM tasks GROUP BY owner",
     );
     const these = "IN (SELECT value FROM json_each(?))";
     this.#clear = [
+      connection.prepare(
+        `DELETE FROM journal WHERE at IN (SELECT j.at FROM json_each(?) AS gone CROSS JOIN journal AS j
+         ON j.at > (gone.value << 20) AND j.at < ((gone.value + 1) << 20))`,
+      ),
       ...TABLES.map((table) => connection.prepare(`DELETE FROM ${table} WHERE task ${these}`)),
       connection.prepare(`DELETE FROM tasks WHERE n ${these}`),
     ];
@@ -97,6 +100,7 @@ export class Room {
   }
 
   #goingFor(owner: string, but: number): readonly Resting[] {
+    this.#made.flush();
     const { keptTasks, keptBytes } = this.#limits;
     const shareOf = ({ tasks, bytes }: Holding): number => Math.max(tasks / keptTasks, bytes / keptBytes);
     const holdings = this.#bySubject();
@@ -111,14 +115,14 @@ export class Room {
     return this.#restingOf.intact([0, but, JSON.stringify(own.owners), 1]);
   }
 
-  #bySubject(): ReadonlyMap<string, Holding> {
-    const holdings = new Map<string, Holding>();
-    for (const [owner, tasks, bytes, ended] of this.#holdings.intact([])) {
-      const subject = subjectOf(nameFrom(owner));
+  #bySubject(): ReadonlyMap<string, SubjectHolding> {
+    const holdings = new Map<string, SubjectHolding>();
+    for (const [owner, { tasks, bytes, ended }] of this.#holdings.all()) {
+      const subject = subjectOf(owner);
       const known = holdings.get(subject);
-      if (known === undefined) holdings.set(subject, { owners: [owner], tasks, bytes, ended });
+      if (known === undefined) holdings.set(subject, { owners: [columnText(owner)], tasks, bytes, ended });
       else {
-        known.owners.push(owner);
+        known.owners.push(columnText(owner));
         known.tasks += tasks;
         known.bytes += bytes;
         known.ended += ended;
@@ -130,7 +134,9 @@ export class Room {
   #clean(): void {
     this.#untilCleaning = TASKS_PER_CLEANING;
     const { overBefore } = this.#tasks;
-    const oldest = this.#resting.intact([1, 0, CLEARED_AT_ONCE]);
+    // Usually the oldest is not over, and the others need not be read.
+    const [first] = this.#resting.intact([1, 0, 1]);
+    const oldest = first !== undefined && first[3] > overBefore ? [] : this.#resting.intact([1, 0, CLEARED_AT_ONCE]);
     const fresh = oldest.findIndex(([, , , statusAt]) => statusAt > overBefore);
     this.#evict(fresh < 0 ? oldest : oldest.slice(0, fresh));
     const [unused, pages] = this.#pages.get([]) ?? [0, 0];
@@ -142,8 +148,9 @@ export class Room {
     const numbers = JSON.stringify(going.map(([n]) => n));
     for (const clear of this.#clear) clear.run([numbers]);
     let bytes = 0;
-    for (const [, id, size] of going) {
+    for (const [, id, size, , owner, closed] of going) {
       bytes += size;
+      this.#holdings.add(nameFrom(owner), -1, -size, -closed);
       this.#evicted(nameFrom(id));
     }
     this.#totals.add({ tasks: -going.length, bytes: -bytes });

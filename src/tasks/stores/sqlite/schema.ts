@@ -123,5 +123,21 @@ const SEAL = `
 CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL);
 `;
 
+/**
+ * Entries by one number, made of the task's and the entry's: such rows are not cut into pages of their own below 4 KB, and one more is
+ * written at the end of what is there.
+ */
+const ENTRIES = `
+CREATE TABLE entries (
+  at INTEGER PRIMARY KEY,
+  events TEXT NOT NULL,
+  task INTEGER AS (at >> 20) VIRTUAL,
+  first INTEGER AS (at & 1048575) VIRTUAL
+);
+INSERT INTO entries (at, events) SELECT (task << 20) | first, events FROM journal ORDER BY task, first;
+DROP TABLE journal;
+ALTER TABLE entries RENAME TO journal;
+`;
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL, ENTRIES];

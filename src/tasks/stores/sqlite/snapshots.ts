@@ -3,11 +3,14 @@ import type { Entry, Snapshot } from "../../store.js";
 import type { StoredContent } from "../stored-content.js";
 import type { JournalTable } from "./journal-table.js";
 import type { Connection, Statement } from "./library.js";
-import type { TaskRow, TaskTable } from "./task-table.js";
+import type { NewTasks } from "./new-tasks.js";
+import type { TaskRow } from "./task-row.js";
+import type { TaskTable } from "./task-table.js";
 
 /** Tasks folded from their journals. A long journal is not folded from the beginning: intermediate snapshots are stored. */
 export class Snapshots {
   readonly #content: StoredContent;
+  readonly #made: NewTasks;
   readonly #tasks: TaskTable;
   readonly #journal: JournalTable;
   readonly #entriesApart: number;
@@ -17,10 +20,11 @@ export class Snapshots {
   constructor(
     connection: Connection,
     content: StoredContent,
-    tables: { readonly tasks: TaskTable; readonly journal: JournalTable },
+    tables: { readonly made: NewTasks; readonly tasks: TaskTable; readonly journal: JournalTable },
     entriesApart: number,
   ) {
     this.#content = content;
+    this.#made = tables.made;
     this.#tasks = tables.tasks;
     this.#journal = tables.journal;
     this.#entriesApart = entriesApart;
@@ -62,6 +66,7 @@ export class Snapshots {
   keepUp(row: TaskRow): void {
     if (row.seq - row.snapshotSeq < this.#entriesApart) return;
     if (row.bytes < row.snapshotNext && !isTerminal(row.state)) return;
+    this.#made.flush();
     const snapshot = this.at(row, row.seq);
     if (snapshot === undefined) return;
     const body = this.#content.snapshot(row, { seq: row.seq, messages: row.messages }, snapshot.task);

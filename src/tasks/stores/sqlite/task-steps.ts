@@ -30,7 +30,8 @@ import type { KeyTable } from "./key-table.js";
 import type { PushTable } from "./push-table.js";
 import type { Room } from "./room.js";
 import type { Snapshots } from "./snapshots.js";
-import { eventsSize, type TaskRow, type TaskTable } from "./task-table.js";
+import type { TaskRow } from "./task-row.js";
+import { eventsSize, type TaskTable } from "./task-table.js";
 
 /** The tables used by a step. */
 export interface Tables {
