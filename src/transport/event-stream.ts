@@ -1,4 +1,14 @@
-import { AgentError, type AgentEvent, type Envelope, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Envelope,
+  type Head,
+  isPromise,
+  type Maybe,
+  type ReadyIterator,
+  type Reply,
+  TAKE_READY,
+} from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { encodeSse, SSE_COMMENT } from "./sse.js";
@@ -61,7 +71,7 @@ const DONE: IteratorResult<string, void> = Object.freeze({ done: true, value: un
 class SseBody implements AsyncIterableIterator<string> {
   #first: AgentEvent | undefined;
   #ended = false;
-  readonly #events: AsyncIterator<AgentEvent>;
+  readonly #events: ReadyIterator<AgentEvent>;
   readonly #form: StreamForm;
 
   constructor(first: AgentEvent, events: AsyncIterator<AgentEvent>, form: StreamForm) {
@@ -94,6 +104,22 @@ class SseBody implements AsyncIterableIterator<string> {
     } catch (thrown) {
       this.#ended = true;
       return { done: false, value: this.#form.failure(AgentError.from(thrown)) };
+    }
+  }
+
+  /** The events of a burst, without a promise each. One that ends the stream is left to `next`, which waits for the end. */
+  [TAKE_READY](): string | undefined {
+    try {
+      while (!this.#ended && this.#first === undefined && this.#form.endsAfter === undefined) {
+        const event = this.#events[TAKE_READY]?.();
+        if (event === undefined) return undefined;
+        const text = this.#write(event);
+        if (text !== "") return text;
+      }
+      return undefined;
+    } catch (thrown) {
+      this.#ended = true;
+      return this.#form.failure(AgentError.from(thrown));
     }
   }
 

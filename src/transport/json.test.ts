@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../envelope/index.js";
-import { NestedJson, readJson, scanJson } from "./json.js";
+import { NestedJson, readJson, readJsonText, scanJson } from "./json.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const upTo = (jsonDepth: number, jsonValues = 100) => ({ jsonDepth, jsonValues });
@@ -89,6 +89,47 @@ describe("readJson", () => {
     const value = readJson(bytes('{"__proto__":{"polluted":true}}'), upTo(4));
     expect(Object.keys(value as object)).toEqual(["__proto__"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("readJsonText", () => {
+  const said = (run: () => unknown): string => {
+    try {
+      return JSON.stringify(run());
+    } catch (thrown) {
+      const { code, message } = AgentError.from(thrown);
+      return `${code}: ${message}`;
+    }
+  };
+  const nasty = ['"', "\\", '\\"', "[", "]", "{", "}", ",", ":", "é", "→", "😀", "a", "1", " "];
+
+  test("says of every text what readJson says of its bytes", () => {
+    const text = fc.oneof(
+      fc.jsonValue({ maxDepth: 6 }).map((value) => JSON.stringify(value)),
+      fc.array(fc.constantFrom(...nasty), { maxLength: 40 }).map((units) => units.join("")),
+    );
+    fc.assert(
+      fc.property(
+        text,
+        fc.integer({ min: 0, max: 5 }),
+        fc.integer({ min: 0, max: 20 }),
+        fc.integer({ min: 0, max: 60 }),
+        (each, depth, values, most) => {
+          const limits = { ...upTo(depth, values), jsonBytes: most };
+          expect(said(() => readJsonText(each, limits))).toBe(said(() => readJson(bytes(each), limits)));
+          expect(said(() => readJsonText(each, upTo(depth, values)))).toBe(
+            said(() => readJson(bytes(each), upTo(depth, values))),
+          );
+        },
+      ),
+    );
+  });
+
+  test("counts outside strings only, however they end", () => {
+    expect(readJsonText('["[[[[,,,,", "\\\\", "\\"["]', upTo(1, 3))).toEqual(["[[[[,,,,", "\\", '"[']);
+    expect(codeOf(() => readJsonText("[[1]]", upTo(1)))).toBe("too_large");
+    expect(codeOf(() => readJsonText("[1,2,3]", upTo(1, 2)))).toBe("too_large");
+    expect(codeOf(() => readJsonText('["', upTo(1)))).toBe("decode");
   });
 });
 

@@ -6,6 +6,8 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const encoder = new TextEncoder();
+/** Of one UTF-16 unit in UTF-8. */
+const MOST_BYTES = 3;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** What bounds the cost of parsing. Without `jsonBytes` the source of the text limits its size. */
@@ -93,6 +95,44 @@ export function readJson(bytes: Uint8Array, limits: JsonLimits, onLongNumber?: (
     const reason = thrown instanceof SyntaxError ? thrown.message : "not UTF-8";
     throw new AgentError("decode", `the body is not JSON: ${reason}`, { cause: thrown });
   }
+}
+
+/** The same for a text, which need not be encoded for it. */
+export function readJsonText(text: string, limits: JsonLimits): unknown {
+  const { jsonBytes, jsonDepth, jsonValues } = limits;
+  // Too long perhaps, empty, or in need of the message for what is wrong with it.
+  if (text === "" || (jsonBytes !== undefined && text.length * MOST_BYTES > jsonBytes))
+    return readJson(encoder.encode(text), limits);
+  let depth = 0;
+  let deepest = 0;
+  let values = 0;
+  for (let index = 0; index < text.length && values <= jsonValues; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = closingQuote(text, index);
+    else if (code === COMMA || code === COLON) values++;
+    else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === 0x5b || code === 0x7b) {
+      values++;
+      if (++depth > deepest) deepest = depth;
+    }
+  }
+  if (deepest > jsonDepth || values > jsonValues) return readJson(encoder.encode(text), limits);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return readJson(encoder.encode(text), limits);
+  }
+}
+
+/** The index of the quote that ends a string, or past the end if there is none. */
+function closingQuote(text: string, open: number): number {
+  for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    // An even run of backslashes does not escape the quote; the opening quote ends the run.
+    if ((quote - before) % 2 === 0) return quote;
+  }
+  return text.length;
 }
 
 /**

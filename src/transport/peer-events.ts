@@ -1,6 +1,6 @@
 import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe } from "../envelope/index.js";
 import type { Chunk } from "./exchange.js";
-import { type JsonLimits, readJson } from "./json.js";
+import { type JsonLimits, readJsonText } from "./json.js";
 import type { Limits } from "./limits.js";
 import { type SseEvent, SseReader } from "./sse.js";
 
@@ -53,6 +53,8 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   #taskId: string | undefined;
   /** The stream may end after the last event. */
   #closed = false;
+  /** Only the end of the response is still read. */
+  #lingers = false;
 
   constructor(options: PeerEventsOptions) {
     this.#options = options;
@@ -84,7 +86,8 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     this.#done = true;
     this.#stopped = true;
     this.#ready = [];
-    await iteratorOf(this.#source)?.return?.();
+    // A reader that stops at the last event must not cost the connection, which ends with its response.
+    if (!this.#lingers) await iteratorOf(this.#source)?.return?.();
     return { done: true, value: undefined };
   }
 
@@ -114,6 +117,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     this.#ready = [];
     const read = iteratorOf(this.#source);
     if (read === undefined) return;
+    this.#lingers = true;
     const release = (): void => void Promise.resolve(read.return?.()).catch(() => undefined);
     const timer = setTimeout(release, LINGER_MS);
     read.next().then(
@@ -198,7 +202,7 @@ function isFinal(event: AgentEvent): boolean {
 
 function parseData(data: string, limits: JsonLimits): unknown {
   try {
-    return readJson(utf8.encode(data), limits);
+    return readJsonText(data, limits);
   } catch (thrown) {
     throw new AgentError("bad_peer", `an event of the stream is invalid: ${AgentError.from(thrown).message}`, {
       cause: thrown,

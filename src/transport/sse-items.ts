@@ -1,6 +1,6 @@
 import { AgentError, type Cursor, type Maybe } from "../envelope/index.js";
 import { type Chunk, type HttpResponse, isStream } from "./exchange.js";
-import { readJson } from "./json.js";
+import { readJsonText } from "./json.js";
 import type { Limits } from "./limits.js";
 import type { StreamItem } from "./peer-events.js";
 import { type SseEvent, SseReader } from "./sse.js";
@@ -28,7 +28,7 @@ export async function* sseItems(
 function itemOf({ data, id }: SseEvent, limits: Pick<Limits, "jsonDepth" | "jsonValues">): StreamItem {
   try {
     // The peer's own opaque cursor: sending it back resumes the stream if the peer supports it.
-    return { item: readJson(utf8.encode(data), limits), cursor: id === "" ? undefined : (id as Maybe<Cursor>) };
+    return { item: readJsonText(data, limits), cursor: id === "" ? undefined : (id as Maybe<Cursor>) };
   } catch (thrown) {
     throw new AgentError("bad_peer", `an event of the stream is invalid: ${AgentError.from(thrown).message}`, { cause: thrown });
   }

@@ -36,6 +36,16 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 // Lines are split between complete characters, so each line is decoded on its own; an invalid byte reads as U+FFFD.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
+/** Others are ignored. The most frequent first. */
+const FIELDS = ["data", "id", "event", "retry"] as const;
+type Field = (typeof FIELDS)[number];
+
+/** Compared as bytes: decoding a name costs as much as decoding the rest of its line. */
+function isNamed(line: Uint8Array, nameEnd: number, name: string): boolean {
+  if (nameEnd !== name.length) return false;
+  for (let index = 0; index < nameEnd; index++) if (line[index] !== name.charCodeAt(index)) return false;
+  return true;
+}
 
 /**
  * Parses server-sent events incrementally, however the chunks are cut. Works on bytes and decodes complete lines. The size of one event
@@ -143,23 +153,28 @@ export class SseReader {
     const colon = line.indexOf(COLON);
     if (colon === 0) return;
     this.#eventBytes += line.length;
-    const name = decoder.decode(colon === -1 ? line : line.subarray(0, colon));
+    const nameEnd = colon === -1 ? line.length : colon;
     const skip = line[colon + 1] === SPACE ? colon + 2 : colon + 1;
-    this.#field(name, colon === -1 ? EMPTY : line.subarray(skip));
+    const field = FIELDS.find((name) => isNamed(line, nameEnd, name));
+    if (field !== undefined) this.#field(field, colon === -1 ? "" : decoder.decode(line.subarray(skip)));
   }
 
-  #field(name: string, bytes: Uint8Array): void {
-    if (name === "data") {
-      const value = decoder.decode(bytes);
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    } else if (name === "id") {
-      const value = decoder.decode(bytes);
-      if (!value.includes("\0")) this.#id = value;
-    } else if (name === "event") {
-      this.#event = decoder.decode(bytes);
-    } else if (name === "retry") {
-      const value = decoder.decode(bytes);
-      if (/^[0-9]{1,9}$/.test(value)) this.#retry = Number(value);
+  #field(name: Field, value: string): void {
+    switch (name) {
+      case "data":
+        this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+        return;
+      case "id":
+        if (!value.includes("\0")) this.#id = value;
+        return;
+      case "event":
+        this.#event = value;
+        return;
+      case "retry":
+        if (/^[0-9]{1,9}$/.test(value)) this.#retry = Number(value);
+        return;
+      default:
+        name satisfies never;
     }
   }
 

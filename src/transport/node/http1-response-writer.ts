@@ -1,41 +1,63 @@
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 import { watchFlush } from "./watch-flush.js";
-import { flatHeaders } from "./write-response.js";
+import { flatHeaders, isAscii } from "./write-response.js";
 
-/** Writes the chunks of an HTTP/1.1 response. */
+const WRITER = Symbol("response writer");
+type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
+
+/**
+ * Writes the chunks of an HTTP/1.1 response. What is written in one turn of the event loop is sent at its end: the chunks of one stream as
+ * one text, and all streams one after the other. Sending each chunk by itself wakes its peer each time, which costs more than the chunk.
+ */
 export class Http1ResponseWriter implements ResponseWriter {
-  readonly #res: ServerResponse;
+  readonly #res: Carrier;
   readonly #closing: boolean;
+  #events: ResponseWriterEvents | undefined;
   #timeoutBefore = 0;
+  /** The chunks have a length each (RFC 9112 §7.1): written here, because Node makes four writes of each. */
+  #framed = false;
+  /** Written in this turn and not yet sent. */
+  #text = "";
+  #isAscii = true;
+  #isCorked = false;
+  #isWaiting = false;
+  #reportedFull = false;
 
   constructor(res: ServerResponse, closing: boolean) {
     this.#res = res;
     this.#closing = closing;
   }
 
+  /** Listeners have no closures: an open stream keeps them. */
   open(response: HttpResponse, events: ResponseWriterEvents): void {
     const res = this.#res;
     res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
+    this.#events = events;
+    res[WRITER] = this;
     // The head is sent with what the handler already has, and without waiting for more.
-    flushSoon(res.socket);
+    this.#cork();
+    this.#flushSoon();
     res.flushHeaders();
-    res.on("drain", () => events.drained());
-    res.on("timeout", () => events.broken());
+    this.#framed = res.chunkedEncoding;
+    if (this.#framed) res.chunkedEncoding = false;
     // Other code may have destroyed the response; an unhandled error would end the process.
-    res.on("error", () => events.broken());
+    res.on("drain", onDrain).on("timeout", onBroken).on("error", onBroken);
   }
 
   write(chunk: Chunk): boolean {
-    flushSoon(this.#res.socket);
-    return this.#res.write(chunk);
+    if (typeof chunk === "string") this.#add(chunk);
+    else this.#writeBytes(chunk);
+    this.#flushSoon();
+    if (!this.full) return true;
+    this.#reportedFull = true;
+    return false;
   }
 
   get full(): boolean {
-    return this.#res.writableNeedDrain;
+    return this.#res.writableNeedDrain || this.#text.length >= this.#res.writableHighWaterMark;
   }
 
   /** The socket's own timer counts acknowledged bytes as progress; a plain timer would disconnect slow readers of large chunks. */
@@ -50,29 +72,99 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
-    if (trailers !== undefined) this.#res.addTrailers(trailers);
-    this.#res.end();
-    watchFlush(this.#res, stallMs);
+    const res = this.#res;
+    if (trailers !== undefined) res.addTrailers(trailers);
+    this.#cork();
+    this.#send();
+    // Node writes the last chunk, which has the trailers.
+    if (this.#framed) res.chunkedEncoding = true;
+    // Sends all that is corked.
+    res.end();
+    this.#isCorked = false;
+    watchFlush(res, stallMs);
   }
 
   cut(): void {
-    // The socket is uncorked by then.
+    // What was written is sent by then.
     setImmediate(() => this.#res.destroy());
+  }
+
+  drained(): void {
+    this.#reportedFull = false;
+    this.#events?.drained();
+  }
+
+  broken(): void {
+    this.#events?.broken();
+  }
+
+  /** Sends what was written since the last time. */
+  flush(): void {
+    this.#isWaiting = false;
+    // Otherwise Node corks it, and uncorks it in a tick of its own.
+    if (this.#text !== "") this.#cork();
+    this.#send();
+    if (this.#isCorked) {
+      this.#isCorked = false;
+      this.#res.socket?.uncork();
+    }
+    if (this.#reportedFull && !this.full) this.drained();
+  }
+
+  #add(text: string): void {
+    if (text === "") return;
+    if (this.#framed) {
+      const bytes = Buffer.byteLength(text);
+      this.#isAscii &&= bytes === text.length;
+      this.#text += `${bytes.toString(16)}\r\n${text}\r\n`;
+    } else {
+      this.#isAscii &&= isAscii(text);
+      this.#text += text;
+    }
+  }
+
+  #writeBytes(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#cork();
+    if (this.#framed) this.#text += `${bytes.length.toString(16)}\r\n`;
+    this.#send();
+    this.#res.write(bytes);
+    if (this.#framed) this.#res.write("\r\n", "latin1");
+  }
+
+  #send(): void {
+    const text = this.#text;
+    if (text === "") return;
+    const encoding = this.#isAscii ? "latin1" : "utf8";
+    this.#text = "";
+    this.#isAscii = true;
+    this.#res.write(text, encoding);
+  }
+
+  #cork(): void {
+    const { socket } = this.#res;
+    if (socket === null || this.#isCorked) return;
+    socket.cork();
+    this.#isCorked = true;
+  }
+
+  #flushSoon(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    if (waiting.push(this) === 1) setImmediate(flushAll);
   }
 }
 
-const corked: Socket[] = [];
-
-/**
- * What streams write in one turn of the event loop is sent at its end: the chunks of one stream in one write, and all streams one after
- * the other. Sending each chunk by itself wakes its peer each time, which costs more than the chunk.
- */
-function flushSoon(socket: Socket | null): void {
-  if (socket === null || socket.writableCorked > 0) return;
-  socket.cork();
-  if (corked.push(socket) === 1) setImmediate(flushAll);
-}
+const waiting: Http1ResponseWriter[] = [];
 
 function flushAll(): void {
-  for (const socket of corked.splice(0)) socket.uncork();
+  for (const writer of waiting.splice(0)) writer.flush();
+}
+
+function onDrain(this: Carrier): void {
+  this[WRITER]?.drained();
+}
+
+function onBroken(this: Carrier): void {
+  this[WRITER]?.broken();
 }

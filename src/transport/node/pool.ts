@@ -277,12 +277,15 @@ function isGrpc({ headers }: HttpRequest): boolean {
   return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
-/** A third of what `import "koine"` would cost, and servers may never need it. */
-const undici = lazyModule<typeof import("undici")>("undici");
+/**
+ * Servers may never need it. The pool alone: the whole package also loads fetch, cookies, caches and WebSockets, which is three times the time,
+ * and an agent that was started again pays for it before its first call. The version of undici is pinned, and it has no `exports`.
+ */
+const poolModule = lazyModule<typeof Pool>("undici/lib/dispatcher/pool.js");
 
 function openPool(origin: string, options: Pool.Options): Pool {
   try {
-    return new (undici().Pool)(origin, options);
+    return new (poolModule())(origin, options);
   } catch (cause) {
     throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https URL`, { sent: "no", cause });
   }

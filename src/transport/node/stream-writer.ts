@@ -1,3 +1,4 @@
+import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter } from "./response-writer.js";
 
@@ -14,7 +15,7 @@ export interface StreamEnd {
 export class StreamWriter {
   readonly #writer: ResponseWriter;
   readonly #response: HttpResponse;
-  readonly #iterator: AsyncIterator<Chunk>;
+  readonly #iterator: ReadyIterator<Chunk>;
   readonly #stallMs: number;
   readonly #end: StreamEnd;
   #ended = false;
@@ -59,7 +60,8 @@ export class StreamWriter {
         if (this.#ended) return;
         if (step.done === true) break;
         this.#idle?.refresh();
-        if (!writer.write(step.value)) {
+        for (let chunk: Chunk | undefined = step.value; chunk !== undefined; chunk = this.#iterator[TAKE_READY]?.()) {
+          if (writer.write(chunk)) continue;
           await this.#drain();
           if (this.#ended) return;
         }

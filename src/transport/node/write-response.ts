@@ -19,11 +19,36 @@ export function writeWhole(res: ServerResponse, response: HttpResponse, closing:
     return;
   }
   if (!hasNoContent(response.status) && response.headers["content-length"] === undefined) {
-    const length = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    fields.push("content-length", String(length));
+    if (typeof body === "string") {
+      const length = Buffer.byteLength(body);
+      fields.push("content-length", String(length));
+      res.writeHead(response.status, fields);
+      // The same bytes, in an encoding that is written several times as fast.
+      endWith(res, body, length === body.length ? "latin1" : "utf8");
+      return;
+    }
+    fields.push("content-length", String(body?.length ?? 0));
   }
   res.writeHead(response.status, fields);
   res.end(body);
+}
+
+/** `end` with a text writes twice, the second time nothing, which needs a list of buffers: one write is cheaper. */
+function endWith(res: ServerResponse, text: string, encoding: "latin1" | "utf8"): void {
+  const { socket } = res;
+  if (socket === null || socket.writableLength > 0 || text === "") {
+    res.end(text, encoding);
+    return;
+  }
+  socket.cork();
+  res.write(text, encoding);
+  socket.uncork();
+  res.end();
+}
+
+/** Such a text has the same bytes in UTF-8 and in Latin-1, which is written several times as fast. */
+export function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }
 
 /** Flat name-value pairs, which Node writes without copying. */
