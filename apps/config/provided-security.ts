@@ -8,6 +8,8 @@ export interface PlannedCalls {
   readonly url: string;
   /** `protocol`, `protocol@version` or `protocol@version/binding`. Undefined: whatever is discovered. */
   readonly pin: Maybe<string>;
+  /** The protocols that it may be called by. Default: all. */
+  readonly by?: Maybe<readonly Protocol[]>;
   /** Requests are signed with an identity. */
   readonly signs: boolean;
   /** Whether it is fixed who the agent must prove to be, if it is called by this protocol. */
@@ -15,9 +17,9 @@ export interface PlannedCalls {
 }
 
 /** What calls are sure to have: by TLS, or by every protocol that they may be made with. */
-export function providedSecurity({ url, pin, signs, namesPeer }: PlannedCalls): readonly Requirement[] {
+export function providedSecurity({ url, pin, by = protocols, signs, namesPeer }: PlannedCalls): readonly Requirement[] {
   const [, wanted, version, binding] = /^([^@/]*)(?:@([^/]*))?(?:\/(.*))?$/.exec(pin ?? "") ?? [];
-  const traits = protocols
+  const traits = by
     .filter(({ id }) => pin === undefined || id === wanted)
     .map((each) => {
       // Seals and signatures protect from nobody while the peer may be anybody: a description names whom its author likes.

@@ -1,4 +1,13 @@
-import { ARRIVED_OVER_TLS, type FloorFields, FloorRules, floorOf, NO_FLOOR, raiseFloor } from "../../src/internal.js";
+import {
+  ARRIVED_OVER_TLS,
+  type FloorFields,
+  FloorRules,
+  floorOf,
+  NO_FLOOR,
+  protocolsFor,
+  raiseFloor,
+} from "../../src/internal.js";
+import { protocols } from "../../src/public/protocols.js";
 import { type PlannedCalls, providedSecurity } from "../config/index.js";
 import type { GatewayConfig, UpstreamConfig } from "./config.js";
 import { isDid } from "./config-values.js";
@@ -48,6 +57,7 @@ function callsTo({ url, pin, identity, settings }: UpstreamConfig): PlannedCalls
   return {
     url,
     pin,
+    by: protocolsFor(isDid(url) ? url : undefined, protocols, settings),
     signs: identity !== undefined,
     namesPeer({ id, settings: known = [] }) {
       const given = settings[id] ?? {};

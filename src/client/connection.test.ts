@@ -42,6 +42,32 @@ describe("Connection", () => {
     await expect(connection.handle({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 
+  it("prefers the first interface that provides what every call must have", () => {
+    const named = (id: string, endToEnd: boolean) => ({
+      protocol: {
+        ...{ ...toy, id },
+        connect: () => ({
+          handler: async () => ({ kind: "done" }) as const,
+          protection: () => ({ ...NO_FLOOR, endToEnd }),
+          close: async () => undefined,
+        }),
+      } as Protocol,
+      peer: { url: "http://peer.example", version: "1", binding: "b" } as Peer,
+    });
+    const candidates = [named("plain", false), named("sealed", true), named("other", true)];
+    const orderFor = (floor: FloorRules) =>
+      new Connection({
+        ...{ candidates, floor, random: () => 0, onVersionError: () => undefined },
+        contextFor: ({ peer }) => ({ ...context, peer }),
+        wrap: (handler) => handler,
+        dialled: (url) => url,
+      }).candidates.map(({ protocol }) => protocol.id);
+    const clock = { now: () => 0 };
+    expect(orderFor(new FloorRules("http://peer.example", {}, clock))).toEqual(["plain", "sealed", "other"]);
+    const required = new FloorRules("http://peer.example", { require: ["end-to-end"] }, clock);
+    expect(orderFor(required)).toEqual(["sealed", "other", "plain"]);
+  });
+
   it("accepts one event as a stream where the next interface has no streams, without a needless send", async () => {
     const unavailable = new AgentError("unavailable", "nobody there", { sent: "no" });
     const answers: readonly (() => Reply)[] = [

@@ -7,8 +7,10 @@ import {
   healthChecks,
   isPromise,
   type Maybe,
+  NO_FLOOR,
   type Operation,
   type Reply,
+  raiseFloor,
 } from "../envelope/index.js";
 import { keepProtection } from "../protocols/keep-protection.js";
 import type { Client, ClientContext } from "../protocols/protocol.js";
@@ -47,7 +49,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#candidates = options.candidates;
+    this.#candidates = options.floor.required === NO_FLOOR ? options.candidates : this.#securedFirst(options.candidates);
   }
 
   /** The interface of the next message without a hint. */
@@ -124,6 +126,24 @@ export class Connection {
   /** Closes the protocol clients. The link is closed by its owner. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#opened.values(), ({ client }) => client.close()));
+  }
+
+  /** Interfaces that refuse what every call to the peer must have come last, in their order. */
+  #securedFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+    const { floor, dialled } = this.#options;
+    const isRefused = (candidate: Candidate): boolean => {
+      const { protocol, peer } = candidate;
+      const url = dialled(peer.url);
+      let provided = floor.signedAt(url);
+      try {
+        provided = raiseFloor(provided, this.#open(candidate).client.protection());
+      } catch {
+        return true; // it cannot be called, which the first call reports
+      }
+      return floor.verdicts(NO_FLOOR, { protocol: protocol.id, url, provided }).some(({ outcome }) => outcome === "refused");
+    };
+    const refused = new Set(candidates.filter(isRefused));
+    return [...candidates.filter((each) => !refused.has(each)), ...refused];
   }
 
   #open(candidate: Candidate): OpenedInterface {

@@ -210,10 +210,13 @@ export async function resolvePeer(target: PeerTarget, rediscover: boolean): Prom
     target.checkCard,
   );
   const { interfaces, evidence } = await chosenFirst(trusted, options.chooser, clock);
-  const [{ checked }] = interfaces;
-  const candidates = interfaces.map(({ candidate }) => candidate);
-  const finding = discovered.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
-  const connection = connectionTo(target, candidates);
+  const connection = connectionTo(
+    target,
+    interfaces.map(({ candidate }) => candidate),
+  );
+  const { current } = connection;
+  const { checked } = interfaces.find(({ candidate }) => candidate === current) ?? interfaces[0];
+  const finding = discovered.findings.find(({ protocol }) => protocol === current.protocol)?.finding;
   return {
     connection,
     evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
@@ -250,12 +253,15 @@ function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Con
 
 const digestOf = blindDigest();
 
-/** Identity, credentials, protocols and the pin are part of the key: each can change what discovery finds. No secret is in it. */
-function cacheKey(url: string, { identity, credentials = {}, protocols = registered, pin }: ConnectOptions): string {
+/** Identity, credentials, settings, protocols and the pin are part of the key: each can change what discovery finds. No secret is in it. */
+function cacheKey(
+  url: string,
+  { identity, credentials = {}, settings = {}, protocols = registered, pin }: ConnectOptions,
+): string {
   return JSON.stringify([
     url,
     identity && [identity.name, ...identity.keys().map(({ id }) => id)],
-    digestOf(JSON.stringify(credentials)),
+    digestOf(JSON.stringify([credentials, settings])),
     pin,
     protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`),
   ]);

@@ -87,6 +87,7 @@ export function front(
       protocol.routes.map((route) => ({
         owner: protocol.id,
         route: served.proves?.(route) === false ? { ...route, proves: false } : route,
+        ownsPath: served.ownsPath?.(route) ?? true,
         exchange: served.exchange,
         accept: served.accept?.bind(served),
       })),

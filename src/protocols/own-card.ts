@@ -1,4 +1,4 @@
-import type { Card, JsonObject, Maybe, Security } from "../envelope/index.js";
+import type { Card, Extension, JsonObject, Maybe, Security } from "../envelope/index.js";
 import {
   DecodeProblem,
   optional,
@@ -65,5 +65,20 @@ function readSecurity(value: Maybe<JsonObject>, path: string): Maybe<Security> {
         Object.entries(alternative).map(([name, scopes]) => [name, readStrings(scopes, `${path}.anyOf[${index}].${name}`)]),
       ),
     ),
+  };
+}
+
+/** The extensions that a card lists. Throws DecodeProblem. */
+export function readExtensions(value: unknown, path: string): readonly Extension[] {
+  return readArray(value, path, readExtension);
+}
+
+function readExtension(value: unknown, path: string): Extension {
+  const extension = readObject(value, path);
+  return {
+    uri: readString(extension.uri, `${path}.uri`),
+    description: optional(extension.description, `${path}.description`, readString),
+    required: readBoolean(extension.required, `${path}.required`),
+    params: optional(extension.params, `${path}.params`, readObject),
   };
 }

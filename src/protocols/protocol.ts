@@ -7,7 +7,6 @@ import type {
   Extension,
   Floor,
   Handler,
-  Head,
   IdSource,
   Interface,
   JsonObject,
@@ -33,6 +32,8 @@ import type {
   SessionMessage,
 } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
+import type { CallBegin } from "./call-begin.js";
+import type { Carrier } from "./carrier.js";
 import type { CommandTools, ProtocolCommand, SampleCall, SettingInfo } from "./command-line.js";
 import type { Deployments } from "./deployment.js";
 import type { FeatureClaims, Primitives } from "./features.js";
@@ -49,6 +50,7 @@ import type { AtRest, BindingTraits, DeclaredLoss, Traits, VersionTraits } from 
 
 export type { CommandOption, CommandOutput } from "./command-line.js";
 export type {
+  CallBegin,
   ClientInbox,
   CommandTools,
   Contribution,
@@ -116,6 +118,10 @@ export interface Host extends ProtocolContext {
   identify(from: RequestHead | Session, peer: ProvenPeer): Awaitable<Principal>;
   /** Reports a peer that the protocol itself refused, for example because of its handshake, or of what a call of it says. */
   refused(from: RequestHead | Session | Call, error: AgentError): void;
+  /** Called before a document is shown to anyone. Throws the refusal of a request that is refused all the same. Default: none is. */
+  checkPublic?(request: HttpRequest): void;
+  /** All callers read what Koine adds to the messages and errors of a protocol. Default: those that say so do. */
+  readonly koineCallers?: Maybe<boolean>;
   /** Creates the call for an authenticated request or message. */
   begin(from: HttpRequest | SessionMessage, start: CallBegin): Call;
   /** The scheme, host and base path at which clients reach this host, without a trailing slash. */
@@ -128,20 +134,6 @@ export interface Host extends ProtocolContext {
   readonly health: Health;
 }
 
-/** What a protocol knows about a call when it begins. */
-export interface CallBegin {
-  readonly caller: Principal;
-  readonly agent: string;
-  readonly via: Via;
-  readonly parameters?: Maybe<Head>;
-  /** When the caller stops waiting, on the host's clock. */
-  readonly deadline?: Maybe<number>;
-  /** What the protocol verified beyond authentication: a sealed message, a proof. */
-  readonly proved?: Maybe<Partial<Floor>>;
-  /** The caller sealed it for this host: protected from end to end here, which asks nothing of further hops. */
-  readonly sealedForHost?: Maybe<boolean>;
-}
-
 /** The server side of a protocol, bound to one host. */
 export interface Served {
   /** Answers the requests that match the protocol's routes. */
@@ -151,6 +143,8 @@ export interface Served {
   readonly contributions?: Maybe<readonly Contribution[]>;
   /** Whether callers of a route with `proves` can prove themselves as this server is set. Default: yes. */
   proves?(route: Route): boolean;
+  /** Whether the path of a route is its own as this server is set. If not, it is given what others would get there. Default: yes. */
+  ownsPath?(route: Route): boolean;
   /** Runs a session of a route with `upgrade`. It is closed when the promise settles. */
   accept?(session: Session): Promise<void>;
   /** Sends a message to an owner with an open session. Throws `unavailable` without one. */
@@ -248,6 +242,8 @@ export interface Protocol {
   /** How the protocol is run: the least that works, and what is recommended. `--profile` applies it. */
   readonly deployments?: Maybe<Deployments>;
   readonly routes: readonly Route[];
+  /** For a protocol that is made of this one. Default: none can be. */
+  readonly carrier?: Maybe<Carrier>;
   /** Starts the server side for a host. */
   serve(host: Host): Served;
   /** Starts the client side for a peer. */
@@ -265,7 +261,9 @@ export interface Protocol {
   /** The DID methods that the protocol resolves with these settings. `records`: the protocol's own, if the user has a store. */
   readonly didMethods?: Maybe<(settings: Maybe<JsonObject>, records: Maybe<Records>) => readonly DidMethod[]>;
   /** Extensions that the cards of a server under this identity declare. Default: none. */
-  readonly cardExtensions?: Maybe<(identity: Maybe<Identity>, atRest: AtRest) => readonly Extension[]>;
+  readonly cardExtensions?: Maybe<
+    (identity: Maybe<Identity>, atRest: AtRest, settings: Maybe<JsonObject>) => readonly Extension[]
+  >;
   /** Whether a server under this identity stores its tasks sealed, unless its user says otherwise. Default: no. */
   readonly sealsStore?: Maybe<(identity: Maybe<Identity>) => boolean>;
   /**

@@ -7,6 +7,8 @@ export interface Claim {
   readonly owner: string;
   readonly route: Route;
   readonly exchange: Exchange;
+  /** False: requests there are answered, but the path is claimed only if another route claims it. Default: true. */
+  readonly ownsPath?: boolean | undefined;
   /** Runs the sessions of a route with `upgrade`. */
   readonly accept?: ((session: Session) => Promise<void>) | undefined;
 }
@@ -77,11 +79,19 @@ class ClaimIndex {
   }
 
   methodsAt(path: string): readonly string[] {
-    return [...new Set(this.#exact.get(path)?.map(({ claim }) => claim.route.method))];
+    return [
+      ...new Set(
+        this.#exact
+          .get(path)
+          ?.filter(isOwned)
+          .map(({ claim }) => claim.route.method),
+      ),
+    ];
   }
 
   claims(path: string): boolean {
-    return this.#exact.has(path) || this.#below.some(({ prefix, claim }) => isBelow(path, prefix, claim));
+    if (this.#exact.get(path)?.some(isOwned) === true) return true;
+    return this.#below.some((each) => isOwned(each) && isBelow(path, each.prefix, each.claim));
   }
 }
 
@@ -90,6 +100,8 @@ interface IndexedClaim {
   /** The result if no other route can get the request: allocated once. */
   readonly alone: readonly Claim[];
 }
+
+const isOwned = ({ claim }: IndexedClaim): boolean => claim.ownsPath !== false;
 
 /** The one of several claims that gets a request with its body. */
 export function claimOf(claims: readonly Claim[], request: HttpRequest): Claim | undefined {

@@ -1,5 +1,6 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
+import { ENVELOPE_HEADER, ID_HEADER } from "./codec/envelope-header.js";
 import { deployments } from "./deployments.js";
 import { discover } from "./discover.js";
 import { features, traits } from "./features.js";
@@ -50,6 +51,7 @@ export const acp: Protocol = {
   ],
   deployments,
   routes,
+  carrier: { binding: "REST", contentHeaders: [ID_HEADER, ENVELOPE_HEADER, "idempotency-key", "last-event-id"] },
   serve,
   connect,
   discover,

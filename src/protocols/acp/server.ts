@@ -81,8 +81,11 @@ async function pathOf(context: RequestContext): Promise<Maybe<PathMatch>> {
   }
 }
 
+const PUBLIC: ReadonlySet<Wanted["kind"]> = new Set(["ping", "agents", "agent", "discovery"]);
+
 /** Card data is public; everything else requires authentication. */
 async function answerWanted(context: RequestContext, wanted: Wanted): Promise<HttpResponse> {
+  if (PUBLIC.has(wanted.kind)) context.host.checkPublic?.(context.request);
   switch (wanted.kind) {
     case "ping":
       return answerPing(context);

@@ -1,4 +1,12 @@
-import { AgentError, type ErrorCode, type ErrorFacts, isErrorCode, type Maybe, type Task } from "../../envelope/index.js";
+import {
+  AgentError,
+  type ErrorCode,
+  type ErrorFacts,
+  isErrorCode,
+  type JsonObject,
+  type Maybe,
+  type Task,
+} from "../../envelope/index.js";
 import type { HttpResponse } from "../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { CODE_OF_STATUS } from "../../transport/status-codes.js";
@@ -75,7 +83,9 @@ export function errorReply(error: AgentError, form: ErrorForm): HttpResponse {
   if (form.dialect === "spec" && isNotSuitable(error) && !form.whole) return jsonResponse(200, '{"status":"rejected"}');
   const { message } = error;
   const about = form.task === undefined ? undefined : aboutTask(form.task, message);
-  const metadata: Maybe<WireMetadata> = form.whole ? { koine: 1, code: error.code, ...about } : undefined;
+  const metadata: Maybe<WireMetadata> = form.whole
+    ? { koine: 1, code: error.code, detail: error.facts.detail, ...about }
+    : undefined;
   const reply: WireReply =
     form.dialect === "spec"
       ? { status: "failure", body: message, metadata }
@@ -87,12 +97,24 @@ export function errorReply(error: AgentError, form: ErrorForm): HttpResponse {
 export function decodeErrorReply(reply: ReadReply, facts: ErrorFacts = {}): AgentError {
   const { status, body, metadata } = reply;
   const text = body === "" ? `the peer says ${status}` : body;
-  const { code } = metadata;
-  if (code !== undefined && isErrorCode(code)) return new AgentError(code, text, facts);
+  const { code, detail } = metadata;
+  if (code !== undefined && isErrorCode(code))
+    return new AgentError(code, text, detail === undefined ? facts : { ...facts, detail: textsIn(detail) });
   if (status === "rejected" || body.endsWith(NOT_SUITABLE))
     return new AgentError("unsupported", text, { ...facts, field: "protocolHash" });
   if (body === CONVERSATION_NOT_FOUND) return new AgentError("session_expired", text, facts);
   return new AgentError(codeOfStatus(facts.status) ?? "bad_peer", text, facts);
+}
+
+/** Details of one error, and characters of each. */
+const DETAILS = 32;
+const DETAIL_CHARACTERS = 2_000;
+
+function textsIn(detail: JsonObject): Record<string, string> {
+  const texts = Object.entries(detail)
+    .slice(0, DETAILS)
+    .filter((each): each is [string, string] => typeof each[1] === "string");
+  return Object.fromEntries(texts.map(([name, text]) => [name, text.slice(0, DETAIL_CHARACTERS)]));
 }
 
 /** The error code for a status alone, for peers that send nothing more specific. */

@@ -50,6 +50,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
     losses: [...LOSSES, ...PLAIN_LOSSES],
     deployments,
     routes,
+    carrier: { binding: "HTTP", contentHeaders: ["idempotency-key"] },
     serve: serveWith({
       model,
       programmer,

@@ -100,7 +100,7 @@ function serve(host: Host, options: ServerOptions): Served {
     try {
       return await (answerAt(request, where) ?? readAt(request, where));
     } catch (thrown) {
-      return errorReply(callerError(host, thrown), { dialect, whole: false });
+      return errorReply(callerError(host, thrown), { dialect, whole: host.koineCallers === true });
     }
   }
 
@@ -117,6 +117,7 @@ function serve(host: Host, options: ServerOptions): Served {
 
   /** Serves the public documents. */
   async function readAt(request: HttpRequest, { agent, rest, base }: AgoraPath): Promise<HttpResponse> {
+    host.checkPublic?.(request);
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (isRead && rest.startsWith(PROTOCOLS))
       return textResponse(request, await publishedText(discovery, decoded(rest.slice(PROTOCOLS.length))));

@@ -62,6 +62,8 @@ export interface WireMetadata {
   readonly cancel?: Maybe<string>;
   /** In an error reply: the Koine error code. */
   readonly code?: Maybe<string>;
+  /** In an error reply: the details of the error, all texts. */
+  readonly detail?: Maybe<JsonObject>;
 }
 
 /** The members of a task beside its receipt, for Koine peers. */

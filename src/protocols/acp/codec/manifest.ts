@@ -1,17 +1,16 @@
 import {
   type Capabilities,
   type Card,
-  type Extension,
   isObject,
   type JsonObject,
   type Maybe,
   type Security,
   type Skill,
 } from "../../../envelope/index.js";
-import { optional, readArray, readBoolean, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
+import { optional, readArray, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
-import { OWN_CARD_KEY, readOwnCard, writeOwnCard } from "../../own-card.js";
+import { OWN_CARD_KEY, readExtensions, readOwnCard, writeOwnCard } from "../../own-card.js";
 import type { WireManifest } from "../wire.js";
 import { KOINE_KEY } from "./koine-members.js";
 
@@ -183,20 +182,6 @@ function readSkills(value: unknown, path: string): readonly Skill[] {
       security: optional(skill.security, `${at}.security`, readAlternatives),
     };
   });
-}
-
-function readExtensions(value: unknown, path: string): readonly Extension[] {
-  return readArray(value, path, readExtension);
-}
-
-function readExtension(value: unknown, path: string): Extension {
-  const extension = readObject(value, path);
-  return {
-    uri: readString(extension.uri, `${path}.uri`),
-    description: optional(extension.description, `${path}.description`, readString),
-    required: readBoolean(extension.required, `${path}.required`),
-    params: optional(extension.params, `${path}.params`, readObject),
-  };
 }
 
 function readAlternatives(value: unknown, path: string): Security["anyOf"] {

@@ -32,6 +32,7 @@ export async function showHealth({ name }: Card, host: Host, more: JsonObject = 
 /** `GET /acp/capabilities`, of the agent in `agent_id` or of the default one. */
 export function showCapabilities(context: RequestContext): HttpResponse {
   try {
+    context.host.checkPublic?.(context.request);
     const { name, skills } = requestedCard(context.host, readQuery(context.request.query).get("agent_id"));
     const capabilities = skills.map(({ id }) => id);
     const document = { agent_id: name, capabilities, protocol: "ACP", version: PLAIN_VERSION, features: FEATURES };
@@ -47,6 +48,7 @@ export async function showStatus(context: RequestContext): Promise<HttpResponse>
     const query = readQuery(context.request.query);
     const runId = query.get("run_id") ?? query.get("job_id");
     if (runId !== undefined) return await showRunStatus(context, runId);
+    context.host.checkPublic?.(context.request);
     return await showHealth(requestedCard(context.host, query.get("agent_id")), context.host);
   } catch (thrown) {
     return refusePlain(callerError(context.host, thrown), undefined);

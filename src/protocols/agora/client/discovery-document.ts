@@ -1,7 +1,7 @@
 import { type Card, isObject, type JsonObject, type Maybe, type Skill } from "../../../envelope/index.js";
 import { optional, readArray, readBoolean, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { unknownCard } from "../../discovery.js";
-import { OWN_CARD_KEY, readOwnCard } from "../../own-card.js";
+import { OWN_CARD_KEY, readExtensions, readOwnCard } from "../../own-card.js";
 import { isHash } from "../documents/hash.js";
 import { MOST_SOURCES } from "../documents/sources.js";
 import { koineEntryBelow } from "./addresses.js";
@@ -84,7 +84,10 @@ function readOwn(document: JsonObject, base: string): Card {
       ...unknown.capabilities,
       idempotentSend: optional(document["idempotentSend"], "idempotentSend", readBoolean) ?? false,
       idempotencyWindowMs: optional(document["idempotencyWindowMs"], "idempotencyWindowMs", readInteger),
-      extensions: [{ uri: KOINE_PEER_URI, required: false }],
+      extensions: [
+        { uri: KOINE_PEER_URI, required: false },
+        ...(optional(document["extensions"], "extensions", readExtensions) ?? []).slice(0, LISTED),
+      ],
     },
   };
   return readOwnCard(card, document[OWN_CARD_KEY], OWN_CARD_KEY);

@@ -34,6 +34,7 @@ export function readMetadata(wire: JsonObject): WireMetadata {
     prefer: metadata["prefer"] === "receipt" ? "receipt" : undefined,
     cancel: optional(metadata["cancel"], "metadata.cancel", readText),
     code: optional(metadata["code"], "metadata.code", readString),
+    detail: optional(metadata["detail"], "metadata.detail", readObject),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Card, JsonObject, Maybe } from "../../../envelope/index.js";
+import type { Card, Extension, JsonObject, Maybe } from "../../../envelope/index.js";
 import type { HttpRequest } from "../../../transport/exchange.js";
 import { OWN_CARD_KEY, writeOwnCard } from "../../own-card.js";
 import type { Host } from "../../protocol.js";
@@ -53,6 +53,7 @@ export function ownDocument(
   url: string,
   documents: readonly Supported[],
 ): JsonObject {
+  const { extensions } = card.capabilities;
   return {
     koine: 1,
     name: card.name,
@@ -87,8 +88,13 @@ export function ownDocument(
         { sources, name, description, multiround, sha256, skill },
       ]),
     ),
+    ...(extensions.length === 0 ? undefined : { extensions: extensions.map(extensionMembers) }),
     [OWN_CARD_KEY]: writeOwnCard({ ...card, capabilities: { ...card.capabilities, ...LACKING } }),
   };
+}
+
+function extensionMembers({ uri, description, required, params }: Extension): JsonObject {
+  return { uri, description, required, params };
 }
 
 /** Each hash with its sources, as in the specification and the demonstration. */

@@ -45,7 +45,7 @@ export async function answerMessage(
   path: AgoraPath,
   id: Maybe<string>,
 ): Promise<HttpResponse> {
-  let form: ErrorForm = { dialect: tools.settings.dialect, whole: false };
+  let form: ErrorForm = { dialect: tools.settings.dialect, whole: tools.host.koineCallers === true };
   try {
     const caller = await tools.host.admit(request);
     requireJson(request);
@@ -220,7 +220,7 @@ export async function endConversation(
       await notifySessionClose(host, callFor(host, request, caller, tools.cardNamed(closed.agent)), closed.session);
     return jsonResponse(200, SUCCESS);
   } catch (thrown) {
-    return errorReply(callerError(host, thrown), { dialect: settings.dialect, whole: false });
+    return errorReply(callerError(host, thrown), { dialect: settings.dialect, whole: host.koineCallers === true });
   }
 }
 
