@@ -47,11 +47,12 @@ function capturingLink(marker: string): Link & { readonly captured: HttpRequest[
 /** A link on which somebody changes answers before the caller verifies them. */
 export function alteringLink(
   change: (response: HttpResponse, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+  marker = "Message",
 ): Link {
   const link = poolLink();
   return {
     async exchange(request) {
-      if (!Buffer.from(request.body).includes("Message")) return link.exchange(request);
+      if (!Buffer.from(request.body).includes(marker)) return link.exchange(request);
       const final = await signRequest(request);
       const { method, target, headers, body, call } = final;
       const answer = await link.exchange(makeRequest({ method, url: target, headers, body, call }));

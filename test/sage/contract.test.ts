@@ -21,7 +21,7 @@ const declared = (card: Card): Card => ({
   ...card,
   capabilities: {
     ...card.capabilities,
-    extensions: sage.cardExtensions?.(server.identity, { tasks: undefined, largeParts: undefined }) ?? [],
+    extensions: sage.cardExtensions?.(server.identity, { tasks: undefined, largeParts: undefined }, undefined) ?? [],
   },
 });
 const hostOf = (host: Host): Host => ({

@@ -1,6 +1,8 @@
 import { recordsBelow } from "../../src/envelope/index.js";
 import { type Agent, agent, type ConnectOptions, connect, type RemoteAgent, type ServeOptions, serve } from "../../src/index.js";
 import { a2a } from "../../src/protocols/a2a/index.js";
+import { acp } from "../../src/protocols/acp/index.js";
+import { agora } from "../../src/protocols/agora/index.js";
 import { accountOf } from "../../src/protocols/sage/identity/account.js";
 import { sageOver } from "../../src/protocols/sage/index.js";
 import { EmbeddedRegistry } from "../../src/protocols/sage/registry/embedded.js";
@@ -15,6 +17,9 @@ import { newAgent, registrationOf } from "./registries.js";
 
 export const sage = sageOver(a2a);
 export const PROTOCOLS = [a2a, sage];
+/** SAGE over each of its protocols, as it is registered. */
+export const OVER = { a2a, acp, agora } as const;
+export const ALL_PROTOCOLS = [a2a, acp, agora, sageOver(a2a, acp, agora)];
 /** Records are read for every signature, so that changes take effect at once. */
 export const SETTINGS = { sage: { recordMs: 0 } } as const;
 /** Messages are signed and not sealed. */

@@ -1,7 +1,6 @@
 import {
   AgentError,
   type AgentEvent,
-  type AuthoredRequest,
   authoredRequests,
   type Call,
   isPromise,
@@ -16,11 +15,13 @@ import {
 import type { Identity } from "../../security/identity/index.js";
 import type { Link } from "../../transport/exchange.js";
 import { changeRequest } from "../../transport/request.js";
-import type { Client, ClientContext, Protocol } from "../protocol.js";
+import type { Client, ClientContext } from "../protocol.js";
 import { tlsProtection } from "../tls-protection.js";
 import { agentDid, calledAgent, offersSessions } from "./agent-did.js";
-import { namedByPeer, SageError } from "./errors.js";
+import { CallStates } from "./call-states.js";
+import { SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
+import type { Inner } from "./inner.js";
 import { SignedMessages, type VerifiedAnswer } from "./message/signed-messages.js";
 import { isTaskOperation, signTaskRequest } from "./message/task-request.js";
 import { callSessions, sessionReceivers } from "./session/call-session.js";
@@ -28,7 +29,6 @@ import { PeerSessions } from "./session/peer-sessions.js";
 import { EventOpener, EventSealer, taskIn } from "./session/sealed-events.js";
 import type { SageSession } from "./session/session.js";
 import { readSettings } from "./settings.js";
-import { challengeIn } from "./signatures/challenge.js";
 import { requestSigner } from "./signatures/request-signer.js";
 import { PROTOCOL } from "./wire.js";
 
@@ -36,7 +36,7 @@ import { PROTOCOL } from "./wire.js";
 const KNOWN_TASKS = 10_000;
 
 /** The client side of the protocol below, over requests and messages that are signed and sealed, and answers that are verified. */
-export function connectOver(inner: Protocol, context: ClientContext): Client {
+export function connectOver(inner: Inner, context: ClientContext): Client {
   const identity = sageIdentity(context);
   const peerDid = calledAgent(context) ?? agentDid(context.peer.card);
   if (identity === undefined || peerDid === undefined) return refusing(context, identity);
@@ -44,7 +44,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
   const { link, peer } = context;
   const state = new CallStates();
   const signer = requestSigner({
-    ...{ context, identity, peerDid: gateway ?? peerDid },
+    ...{ context, identity, peerDid: gateway ?? peerDid, profile: inner.signatures },
     challenge: (call) => state.nonceOf(call),
     author: (call) => state.authorOf(call),
     // A gateway has no part in the session.
@@ -54,8 +54,8 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     exchange: (request) => link.exchange(changeRequest(request, { signer })),
     close: () => link.close(),
   };
-  const belowContext = { ...context, link: signing, peer: { ...peer, version: inner.versions[0] ?? "" } };
-  const below = inner.connect(belowContext);
+  const belowContext = { ...context, link: signing, peer: { ...peer, ...inner.below } };
+  const below = inner.protocol.connect(belowContext);
   const messages = new SignedMessages(context, identity, peerDid);
   /** Of tasks through a gateway: what the agent calls them. */
   const taskIds = new RecentMap<string>(KNOWN_TASKS);
@@ -77,7 +77,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
       try {
         return await run(call);
       } catch (thrown) {
-        state.mayRepeat(call, thrown);
+        await mayRepeat(call, thrown);
       }
     }
   }
@@ -88,9 +88,16 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
         yield* stream(operation, call);
         return;
       } catch (thrown) {
-        state.mayRepeat(call, thrown);
+        await mayRepeat(call, thrown);
       }
     }
+  }
+
+  /** Throws what repeating cannot mend. */
+  async function mayRepeat(call: Call, thrown: unknown): Promise<void> {
+    const request = state.requestOf(call);
+    const nonce = request && (await messages.askedNonce(AgentError.from(thrown), request, call));
+    if (nonce === undefined || !state.signAgain(call, nonce)) state.mayRepeat(call, thrown);
   }
 
   async function answer(operation: Operation, call: Call): Promise<AgentEvent> {
@@ -106,7 +113,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     const session = await sessionFor(operation, call);
     await author(operation, call, session);
     if (session === undefined) {
-      const { signed, proof } = await messages.signed(operation);
+      const { signed, proof } = await signedHere(operation, call);
       for await (const event of all(below.handler(signed, call))) yield learned(await messages.verified(event, proof, call));
       return;
     }
@@ -127,7 +134,7 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
       },
       close: async () => undefined,
     };
-    const client = inner.connect({ ...belowContext, link: seen });
+    const client = inner.protocol.connect({ ...belowContext, link: seen });
     try {
       return await one(client.handler({ kind: "ping" }, call));
     } catch (thrown) {
@@ -146,7 +153,10 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     if (gateway === undefined || identity === undefined || peerDid === undefined) return;
     const { kind, taskId } = operation;
     const request = { operation: kind, taskId: taskIds.get(taskId) ?? taskId, session: session?.keyId };
-    state.authored(call, await signTaskRequest(request, peerDid, { identity, now: context.now, newId: context.newId }));
+    const { now, newId } = context;
+    const authored = await signTaskRequest(request, peerDid, { identity, now, newId, nonce: state.askedOf(call) });
+    state.signed(call, authored.proof);
+    state.authored(call, authored);
   }
 
   /** The event, after what the agent calls its task was noted. */
@@ -156,8 +166,14 @@ export function connectOver(inner: Protocol, context: ClientContext): Client {
     return event;
   }
 
+  async function signedHere(operation: Operation, call: Call): ReturnType<SignedMessages["signed"]> {
+    const made = await messages.signed(operation, state.askedOf(call));
+    if (made.proof !== undefined) state.signed(call, made.proof);
+    return made;
+  }
+
   async function signedAnswer(operation: Operation, call: Call): Promise<AgentEvent> {
-    const { signed, proof } = await messages.signed(operation);
+    const { signed, proof } = await signedHere(operation, call);
     return learned(await messages.verified(await one(below.handler(signed, call)), proof, call));
   }
 
@@ -213,47 +229,4 @@ function one(reply: Reply): Promise<AgentEvent> {
 async function* all(reply: Reply): AsyncGenerator<AgentEvent, void, void> {
   if (isPromise(reply)) yield await reply;
   else yield* reply;
-}
-
-/** What the calls under way know: the session that they use, and the nonce that the peer asked for. */
-class CallStates {
-  readonly #nonces = new WeakMap<Call, string>();
-  readonly #sessions = new WeakMap<Call, SageSession>();
-  readonly #authors = new WeakMap<Call, AuthoredRequest>();
-  readonly #renewed = new WeakSet<Call>();
-
-  nonceOf(call: Maybe<Call>): Maybe<string> {
-    return call && this.#nonces.get(call);
-  }
-
-  authorOf(call: Maybe<Call>): Maybe<AuthoredRequest> {
-    return call && this.#authors.get(call);
-  }
-
-  authored(call: Call, request: AuthoredRequest): void {
-    this.#authors.set(call, request);
-  }
-
-  sessionOf(call: Maybe<Call>): Maybe<SageSession> {
-    return call && this.#sessions.get(call);
-  }
-
-  use(call: Call, session: SageSession): void {
-    this.#sessions.set(call, session);
-  }
-
-  /** Throws what repeating cannot mend. Nothing is repeated twice for the same reason. */
-  mayRepeat(call: Call, thrown: unknown): void {
-    const error = namedByPeer(thrown);
-    const nonce = challengeIn(AgentError.from(thrown));
-    const session = this.#sessions.get(call);
-    this.#sessions.delete(call);
-    if (nonce !== undefined && !this.#nonces.has(call)) {
-      this.#nonces.set(call, nonce);
-      return;
-    }
-    if (error.name !== "ErrSessionExpired" || session === undefined || this.#renewed.has(call)) throw error;
-    this.#renewed.add(call);
-    session.close();
-  }
 }

@@ -1,47 +1,82 @@
 import { AgentError, type Call, type Maybe } from "../../envelope/index.js";
-import type { ClientContext, DiscoveryContext, Peer, Protocol } from "../protocol.js";
+import type { ClientContext, DiscoveryContext, Finding, Peer, Protocol, Search } from "../protocol.js";
 import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
 import { connectOver } from "./client.js";
 import { SageError } from "./errors.js";
 import { sageIdentity } from "./identity/signing-key.js";
+import { checkOver, type Inner, isCarrier, isOfferedOver } from "./inner.js";
 import { readSettings } from "./settings.js";
-import { BINDING, PROTOCOL, VERSION } from "./wire.js";
+import { PROTOCOL, VERSION } from "./wire.js";
 
 /**
- * Finds the protocol below at the address, with a card that names the DID, and asks for a signed answer. Without an identity nothing can
+ * Finds a protocol below at the address, with a card that names the DID, and asks for a signed answer. Without an identity nothing can
  * be signed: then the peer is not asked, and one that was called by its DID is refused.
  */
 export const discoverOver =
-  (inner: Protocol): Protocol["discover"] =>
+  (inners: readonly Inner[]): Protocol["discover"] =>
   async (context, url, call, search = {}) => {
     const wanted = calledAgent(context);
     checkOneIsCalled(context, wanted);
+    const [pinned, pinnedBinding] = pinOf(search);
     if (sageIdentity(context) === undefined) {
-      const isPinned = search.pin?.split(/[@/]/, 1)[0] === PROTOCOL;
-      if (wanted === undefined && !isPinned) return undefined;
+      if (wanted === undefined && !pinned) return undefined;
       const peer = wanted ?? `${url} by SAGE`;
       throw new AgentError("unauthenticated", `${peer} takes signed messages: give an identity made by koine sage create`, {
         field: "identity",
         sent: "no",
       });
     }
-    const found = await inner.discover(context, url, call, { ...search, known: undefined });
-    const peers = (found?.peers ?? [])
-      .filter(({ version, binding }) => version === inner.versions[0] && binding === BINDING)
-      .map((peer): Peer => ({ ...peer, version: VERSION }));
-    const [peer] = peers;
-    const did = peer && agentDid(peer.card);
-    if (found === undefined || peer === undefined || did === undefined) {
-      if (wanted === undefined) return undefined;
-      throw new SageError("policy_denied", `${wanted} was called, and the agent at ${url} does not offer SAGE`, { sent: "no" });
+    const { over } = readSettings(context.settings(PROTOCOL));
+    checkOver(inners, over);
+    for (const inner of wantedInners(inners, over, pinnedBinding)) {
+      const found = await inner.protocol.discover(context, url, call, { ...search, known: undefined });
+      if (found === undefined) continue;
+      const finding = await offered(inner, found, { context, url, call, wanted });
+      if (finding !== undefined) return finding;
+      // A card says over which protocols SAGE is served. One without SAGE says that it is not.
+      if (over === undefined && found.peers.every(({ card }) => agentDid(card) === undefined)) break;
     }
-    // The card of a gateway may name the gateway.
-    if (wanted !== undefined && did !== wanted && !isThroughGateway(context))
-      throw new SageError("sig.binding", `${wanted} was called, and the card at ${url} names ${did}`, { sent: "no" });
-    const problem = await unproved(inner, { ...context, peer }, call);
-    const proof = problem === undefined ? `it proved to be ${did}` : `it did not prove to be ${did}: ${problem}`;
-    return { ...found, peers, evidence: [...found.evidence, proof], proved: problem === undefined, etag: undefined };
+    if (wanted === undefined) return undefined;
+    throw new SageError("policy_denied", `${wanted} was called, and the agent at ${url} does not offer SAGE`, { sent: "no" });
   };
+
+/** Whether SAGE was requested, and the binding if one was. */
+function pinOf({ pin }: Search): readonly [boolean, Maybe<string>] {
+  return [pin?.split(/[@/]/, 1)[0] === PROTOCOL, pin?.split("/", 2)[1]];
+}
+
+function wantedInners(inners: readonly Inner[], over: Maybe<readonly string[]>, binding: Maybe<string>): readonly Inner[] {
+  const named = over?.flatMap((name) => inners.filter(({ id }) => id === name)) ?? inners;
+  return binding === undefined ? named : named.filter((each) => each.binding === binding);
+}
+
+interface Sought {
+  readonly context: DiscoveryContext;
+  readonly url: string;
+  readonly call: Call;
+  /** The DID that was called. */
+  readonly wanted: Maybe<string>;
+}
+
+/** SAGE over a protocol that was found. Undefined: it is not offered. */
+async function offered(inner: Inner, found: Finding, { context, url, call, wanted }: Sought): Promise<Maybe<Finding>> {
+  const { binding } = inner;
+  const peers = found.peers
+    .filter((peer) => isCarrier(inner, peer) && isOfferedOver(inner, peer.card))
+    .map((peer): Peer => ({ ...peer, version: VERSION, binding }));
+  const [peer] = peers;
+  const did = peer && agentDid(peer.card);
+  if (peer === undefined || did === undefined) return undefined;
+  // The card of a gateway may name the gateway.
+  if (wanted !== undefined && did !== wanted && !isThroughGateway(context))
+    throw new SageError("sig.binding", `${wanted} was called, and the card at ${url} names ${did}`, { sent: "no" });
+  const problem = await unproved(inner, { ...context, peer }, call);
+  const proof = problem === undefined ? `it proved to be ${did}` : `it did not prove to be ${did}: ${problem}`;
+  const proved = problem === undefined;
+  // An agent that refuses what is not signed also refuses the probes of the protocol below.
+  const doubts = proved ? { doubted: undefined, absent: undefined } : {};
+  return { ...found, ...doubts, peers, evidence: [...found.evidence, proof], proved, etag: undefined };
+}
 
 /** A DID that was called is the agent, or the gateway in front of it: a setting does not replace it. */
 function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: Maybe<string>): void {
@@ -51,7 +86,7 @@ function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: May
 }
 
 /** Why the peer gives no signed answer. Undefined: it does. */
-async function unproved(inner: Protocol, context: ClientContext, call: Call): Promise<Maybe<string>> {
+async function unproved(inner: Inner, context: ClientContext, call: Call): Promise<Maybe<string>> {
   try {
     await connectOver(inner, context).handler({ kind: "ping" }, call);
     return undefined;

@@ -111,9 +111,15 @@ export function sageError(thrown: unknown): AgentError {
   return named("ErrDIDNotResolved", error.message, error);
 }
 
+/** The refusal of a message whose author has to sign again. Gateways pass it on to the author. */
+export const MESSAGE_CHALLENGE = { error: "ErrReplayAttack", reason: "message.challenge" } as const;
+
 /** What a caller is told: the error by name, and how to sign. The reason is for the log of the server: it would help who guesses. */
 export function refusalFor(error: AgentError): AgentError {
-  const name = error.facts.detail?.["error"];
+  const { detail } = error.facts;
+  const name = detail?.["error"];
+  if (detail?.["reason"] === MESSAGE_CHALLENGE.reason)
+    return new AgentError("unauthenticated", error.message, { detail, cause: error });
   // A refusal to go on without protection, and a challenge, say themselves what to do.
   if (!isSageErrorName(name) || error.code === "downgrade_refused" || error.code === "unauthenticated") return error;
   return new AgentError("unauthenticated", `the request was refused (${name})`, { detail: { error: name }, cause: error });

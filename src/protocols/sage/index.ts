@@ -6,36 +6,43 @@ import { discoverOver } from "./discover.js";
 import { features, traits } from "./features.js";
 import { didMethods } from "./identity/did-methods.js";
 import { sageIdentity } from "./identity/signing-key.js";
+import { bindingTraitsOver, innerBelow, innersOf, lossesOver } from "./inner.js";
 import { guardMessages } from "./message/guard-messages.js";
 import { primitives } from "./primitives.js";
 import { sendCodecOver } from "./send-codec.js";
-import { routesOver, serveOver } from "./server.js";
-import { SETTINGS } from "./settings.js";
+import { serveInners } from "./serve-inners.js";
+import { routesOver } from "./server.js";
+import { readSettings, settingsOver } from "./settings.js";
 import { EXTENSION_URI, PROTOCOL, VERSION } from "./wire.js";
 
-/** SAGE over a protocol: its operations, with every request, answer and message signed by a DID in a registry. */
-export function sageOver(inner: Protocol): Protocol {
+/**
+ * SAGE over a protocol: its operations, with every request, answer and message signed by a DID in a registry. The setting `over` chooses
+ * others to be over.
+ */
+export function sageOver(inner: Protocol, ...others: readonly Protocol[]): Protocol {
+  const inners = innersOf(inner, others);
   return {
     id: PROTOCOL,
     versions: [VERSION],
     traits,
+    bindingTraits: bindingTraitsOver(inners),
     features,
     primitives,
     deployments,
-    losses: inner.losses
-      .filter(({ version }) => version === inner.versions[0])
-      .map(({ path, reason }) => ({ version: VERSION, path, reason })),
-    routes: routesOver(inner),
-    serve: (host) => serveOver(inner, host),
-    connect: (context) => connectOver(inner, context),
-    discover: discoverOver(inner),
+    losses: inners.flatMap(lossesOver),
+    routes: inners.flatMap(routesOver),
+    serve: (host) => serveInners(inners, host),
+    connect: (context) => connectOver(innerBelow(inners, context.peer.binding), context),
+    discover: discoverOver(inners),
     didMethods,
-    cardExtensions(identity, { tasks, largeParts }) {
+    cardExtensions(identity, { tasks, largeParts }, settings) {
       const own = sageIdentity({ identity });
       if (own === undefined) return [];
       const description = "signed requests and answers, and messages sealed in sessions";
+      const { over: names } = readSettings(settings);
+      const over = names && { over: names };
       const atRest = { ...(tasks && { tasks }), ...(largeParts && { largeParts }) };
-      return [{ uri: EXTENSION_URI, description, required: false, params: { did: own.did, sessions: true, atRest } }];
+      return [{ uri: EXTENSION_URI, description, required: false, params: { did: own.did, sessions: true, ...over, atRest } }];
     },
     sealsStore: (identity) => sageIdentity({ identity }) !== undefined,
     guardMessages,
@@ -46,7 +53,7 @@ export function sageOver(inner: Protocol): Protocol {
     // A server that has just started answers the first signature with a challenge.
     requestsPerCall: 2,
     codec: inner.codec && sendCodecOver(inner.codec),
-    settings: SETTINGS,
+    settings: settingsOver(inners.map(({ id }) => id)),
     commands,
     requirements: async () => (await import("./requirements.js")).requirements,
   };

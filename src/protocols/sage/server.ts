@@ -4,6 +4,7 @@ import {
   type AuthoredRequest,
   authoredRequests,
   type Call,
+  CallSlot,
   type Envelope,
   type Handler,
   type Interface,
@@ -16,11 +17,13 @@ import {
 } from "../../envelope/index.js";
 import type { Identity } from "../../security/identity/index.js";
 import { type HttpRequest, type HttpResponse, isStream } from "../../transport/exchange.js";
-import type { Host, Protocol, Route, Served } from "../protocol.js";
+import type { Host, Route, Served } from "../protocol.js";
 import { readSigned } from "./codec.js";
 import { isNamed, loggedRefusal, refusalFor, SageError, sageError } from "./errors.js";
 import { sageIdentity, signingKeyOf } from "./identity/signing-key.js";
+import { type Inner, isCarrier, isOver } from "./inner.js";
 import { requestSigners } from "./message/author-call.js";
+import { mentionsHandshake } from "./message/handshake-message.js";
 import { markAsFresh, proofIn } from "./message/message-proof.js";
 import { readSealedBy } from "./message/security.js";
 import { readAuthor } from "./message/task-request.js";
@@ -30,41 +33,42 @@ import type { SageSession } from "./session/session.js";
 import { readSettings, type SageSettings } from "./settings.js";
 import { isBySession, isMarked } from "./signatures/marker.js";
 import { ownSigner, sessionSigner } from "./signatures/own-signer.js";
-import { SIGNATURES } from "./signatures/profile.js";
 import { notServed, type SignedCaller, SignedCallers, targetOf } from "./signatures/signed-callers.js";
 import { signedFrames } from "./signatures/stream-frames.js";
-import { AUTHOR_HEADER, BINDING, DID_HEADER, HANDSHAKE, PROTOCOL, STREAM_HEADER, VERSION } from "./wire.js";
+import { AUTHOR_HEADER, DID_HEADER, HANDSHAKE, PROTOCOL, STREAM_HEADER, VERSION } from "./wire.js";
 
 /** Marked requests come here before they could be plain ones of the protocol below. */
 const RANK = 100;
 
-/** The routes of the protocol below, for marked requests. */
-export function routesOver(inner: Protocol): readonly Route[] {
-  return inner.routes
-    .filter(({ health, streamedBytes, upgrade }) => health !== true && streamedBytes === undefined && upgrade === undefined)
-    .map((route) => ({
-      ...route,
-      rank: (route.rank ?? 0) + RANK,
-      proves: true,
-      signatures: SIGNATURES,
-      provesAlone: isBySession,
-      when: (head) => isMarked(head) && (route.when?.(head) ?? true),
-    }));
+/** The routes of the protocol below that can carry SAGE. */
+export function carryingRoutes({ protocol: { routes } }: Inner): readonly Route[] {
+  return routes.filter((each) => each.health !== true && each.streamedBytes === undefined && each.upgrade === undefined);
+}
+
+/** The same, for marked requests. */
+export function routesOver(inner: Inner): readonly Route[] {
+  return carryingRoutes(inner).map((route) => ({
+    ...route,
+    rank: (route.rank ?? 0) + RANK,
+    proves: true,
+    signatures: inner.signatures,
+    provesAlone: isBySession,
+    when: (head) => isMarked(head) && (route.when?.(head) ?? true),
+  }));
 }
 
 /** Serves the protocol below to callers that sign: what they send is verified before it is decoded, and what they get is signed. */
-export function serveOver(inner: Protocol, host: Host): Served {
+export function serveOver(inner: Inner, host: Host): Served {
   const identity = sageIdentity(host);
   const endSessions = identity && acceptSessions(identity, host);
-  const side = new SignedSide(host, identity);
+  const side = new SignedSide(host, identity, inner);
   let served: Maybe<Served>;
   // A server without an identity seldom needs it.
   const below = (): Served => {
-    served ??= inner.serve({ ...host, ...side.overrides, offers: () => true });
+    served ??= inner.protocol.serve({ ...host, ...side.overrides, offers: () => true, koineCallers: true });
     return served;
   };
   const signer = identity && ownSigner(identity, () => host.now());
-
   const bySession = sessionSigner(() => host.now());
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
@@ -94,8 +98,8 @@ export function serveOver(inner: Protocol, host: Host): Served {
     if (identity === undefined) return [];
     return below()
       .interfaces(agent, publicUrl)
-      .filter(({ version, binding }) => version === inner.versions[0] && binding === BINDING)
-      .map(({ url }) => ({ protocol: PROTOCOL, version: VERSION, binding: BINDING, url }))
+      .filter((each) => isCarrier(inner, each))
+      .map(({ url }) => ({ protocol: PROTOCOL, version: VERSION, binding: inner.binding, url }))
       .filter((each) => host.offers?.(each) ?? true);
   }
 
@@ -120,13 +124,16 @@ class SignedSide {
   readonly #identity: Maybe<Identity>;
   readonly #callers: SignedCallers;
   readonly #settings: SageSettings;
+  readonly #inner: Inner;
   readonly #requests = new WeakMap<HttpRequest, SignedCaller | AgentError>();
-  readonly #calls = new WeakMap<Call, SignedCaller & { readonly request: HttpRequest; readonly isHandshake: boolean }>();
+  /** A protocol below may derive calls. */
+  readonly #calls = new CallSlot<SignedCaller & { readonly request: HttpRequest; readonly isHandshake: boolean }>();
 
-  constructor(host: Host, identity: Maybe<Identity>) {
+  constructor(host: Host, identity: Maybe<Identity>, inner: Inner) {
     this.#host = host;
+    this.#inner = inner;
     this.#identity = identity;
-    this.#callers = new SignedCallers(host, identity);
+    this.#callers = new SignedCallers(host, identity, inner.signatures);
     this.#settings = readSettings(host.settings(PROTOCOL));
   }
 
@@ -134,6 +141,7 @@ class SignedSide {
   async decide(request: HttpRequest): Promise<void> {
     try {
       if (this.#identity === undefined) throw notServed("this server has no identity in a registry of SAGE");
+      if (!isOver(this.#inner, this.#settings.over)) throw notServed(`SAGE is not over ${this.#inner.id} here (sage.over)`);
       if (request.headers["content-type"]?.startsWith("application/grpc") === true)
         throw notServed("gRPC cannot be signed here: send it as JSON");
       this.#requests.set(request, await this.#callers.callerOf(request));
@@ -149,18 +157,22 @@ class SignedSide {
     return refusalFor(error);
   }
 
-  readonly overrides: Pick<Host, "admit" | "begin" | "handler"> = {
+  readonly overrides: Pick<Host, "admit" | "checkPublic" | "begin" | "handler"> = {
     admit: async (from) => this.#decided(from as HttpRequest).caller,
+    checkPublic: (request) => void this.#decided(request),
     begin: (from, start) => {
       const request = from as HttpRequest; // the routes accept no sessions
       const decided = this.#decided(request);
-      const via = { protocol: PROTOCOL, version: VERSION, binding: start.via.binding };
+      const { id, below } = this.#inner;
+      const binding = this.#inner.bindingOf(start.via);
+      if (binding === undefined) throw this.#refused(request, notServed(`this form cannot carry it: use ${id} ${below.version}`));
+      const via = { protocol: PROTOCOL, version: VERSION, binding };
       // A handshake has no content: it is how a caller begins to seal.
-      const isHandshake = decided.session === undefined && mentionsHandshake(request.body);
+      const isHandshake = decided.session === undefined && mentionsHandshake(request, this.#inner.contentHeaders);
       const sealedForHost = decided.session !== undefined || isHandshake;
       const authored = this.#authoredBy(request, decided);
       const call = this.#host.begin(from, { ...start, via, proved: decided.proved, sealedForHost });
-      this.#calls.set(call, { ...decided, request, isHandshake });
+      this.#calls.put(call, { ...decided, request, isHandshake });
       requestSigners.put(call, decided.did);
       if (authored !== undefined) authoredRequests.put(call, authored);
       return call;
@@ -191,7 +203,7 @@ class SignedSide {
   }
 
   #handle: Handler = (operation, call) => {
-    if (operation.kind !== "send" && this.#calls.get(call)?.isHandshake === true)
+    if (operation.kind !== "send" && this.#calls.of(call)?.isHandshake === true)
       return Promise.reject(new SageError("policy_denied", "the request was begun as a handshake, and is none"));
     if (operation.kind !== "send")
       return this.#sealed(operation, this.#reported(this.#host.handler(operation, call), call), call);
@@ -228,7 +240,7 @@ class SignedSide {
 
   /** What a session asked for is sealed in it. The answer to a message is sealed by the host, for whoever sealed the message. */
   #sealed({ kind }: Operation, reply: Reply, call: Call): Reply {
-    const session = this.#calls.get(call)?.session;
+    const session = this.#calls.of(call)?.session;
     if (session === undefined) return reply;
     if (!isPromise(reply)) return sealedStream(reply, session);
     // The caller reads a stream, also where a handler has one event for it.
@@ -245,7 +257,7 @@ class SignedSide {
 
   /** The message is signed by the caller, or brought by a gateway. The host verifies its signature, by whichever protocol it comes. */
   #checkProof({ envelope }: OperationOf<"send">, call: Call): void {
-    const caller = this.#calls.get(call);
+    const caller = this.#calls.of(call);
     if (caller === undefined) throw new AgentError("internal", "this call was not begun here");
     try {
       if (envelope.content.some(isSealed)) {
@@ -277,7 +289,7 @@ class SignedSide {
 
   /** A message that the host refused is logged with its reason. */
   #failed(call: Call, thrown: unknown): never {
-    const caller = this.#calls.get(call);
+    const caller = this.#calls.of(call);
     throw isNamed(thrown) && caller !== undefined ? this.#refused(caller.request, thrown) : thrown;
   }
 }
@@ -285,11 +297,4 @@ class SignedSide {
 async function* sealedStream(events: AsyncIterable<AgentEvent>, session: SageSession): AsyncGenerator<AgentEvent, void, void> {
   const sealer = new EventSealer(session, { stream: session.openStream() });
   for await (const event of events) yield sealer.seal(event);
-}
-
-const HANDSHAKE_INTENT = `"intent":"${HANDSHAKE}"`;
-
-/** Whether a body may be a handshake. What is begun as one is refused if it turns out to be something else. */
-function mentionsHandshake(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(HANDSHAKE_INTENT);
 }

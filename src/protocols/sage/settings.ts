@@ -41,9 +41,17 @@ export interface SageSettings {
   readonly relays: readonly string[];
   /** Messages for other DIDs are passed on unopened: this server is a gateway. */
   readonly passOn: boolean;
+  /** The protocols that carry SAGE: a server has it over these, a client looks for it over these, in this order. */
+  readonly over: Maybe<readonly string[]>;
 }
 
-export const SETTINGS: readonly SettingInfo[] = [
+/** The settings, for the protocols that SAGE can be over. */
+export function settingsOver(names: readonly string[]): readonly SettingInfo[] {
+  const about = `the protocols that carry SAGE, with commas between them: ${names.join(", ")}; a server has it over ${names[0]} by default, a client looks for it over all`;
+  return [...SETTINGS, { name: "over", kind: "text", example: names.slice(-2).join(","), about }];
+}
+
+const SETTINGS: readonly SettingInfo[] = [
   {
     name: "rpc",
     kind: "text",
@@ -118,6 +126,7 @@ export function readSettings(given: Maybe<JsonObject>): SageSettings {
     peer: didIn(given, "peer"),
     gateway: didIn(given, "gateway"),
     relays: listed(relays),
+    over: overIn(given?.["over"]),
     passOn,
     seal,
     handshake: formOf(handshake),
@@ -155,10 +164,24 @@ function didIn(given: Maybe<JsonObject>, name: "peer" | "gateway"): Maybe<string
   return did;
 }
 
+/** Which protocols there are is not known here. */
+function overIn(given: Maybe<Json>): Maybe<readonly string[]> {
+  if (given === undefined) return undefined;
+  const names = itemsOf(given);
+  if (names === undefined || names.length === 0 || !names.every((each): each is string => typeof each === "string"))
+    throw invalid("over", "must be names of protocols with commas between them");
+  return [...new Set(names)];
+}
+
+/** Undefined if it is no list. */
+function itemsOf(list: Json): Maybe<readonly Json[]> {
+  const items = typeof list === "string" ? list.split(",").map((each) => each.trim()) : list;
+  return Array.isArray(items) ? items.filter((each) => each !== "") : undefined;
+}
+
 function listed(relays: Json): readonly string[] {
-  const dids = typeof relays === "string" ? relays.split(",").map((each) => each.trim()) : relays;
-  if (!Array.isArray(dids)) throw invalid("relays", "must be DIDs with commas between them");
-  const named = dids.filter((each) => each !== "");
+  const named = itemsOf(relays);
+  if (named === undefined) throw invalid("relays", "must be DIDs with commas between them");
   if (!named.every((each): each is string => typeof each === "string" && parseSageDid(each) !== undefined))
     throw invalid("relays", "must be DIDs of SAGE");
   return named;

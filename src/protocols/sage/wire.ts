@@ -19,6 +19,8 @@ export const SESSION_HEADER = "x-sage-session";
 export const AUTHOR_HEADER = "x-sage-author";
 /** The intent of what such an author signs. No message has it. */
 export const TASK_REQUEST = "urn:koine:sage:1:task";
+/** The intent of what an agent signs that has just started, to have a message signed again. No message has it. */
+export const CHALLENGE = "urn:koine:sage:1:challenge";
 /** The intent of messages that make a session. */
 export const HANDSHAKE = "urn:koine:sage:1:handshake";
 

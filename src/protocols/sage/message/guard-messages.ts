@@ -22,8 +22,10 @@ import { EventOpener, EventSealer, taskIn } from "../session/sealed-events.js";
 import { readSettings } from "../settings.js";
 import { EXTENSION_URI, HANDSHAKE, PROTOCOL, TASK_REQUEST } from "../wire.js";
 import { authorCall, isBrought } from "./author-call.js";
-import { GuardedTasks } from "./guard-tasks.js";
+import { BroughtTasks } from "./brought-tasks.js";
+import { type Guard, GuardedTasks } from "./guard-tasks.js";
 import { handshakeIn, handshakeMessage } from "./handshake-message.js";
+import { MessageChallenges } from "./message-challenge.js";
 import { type Answered, ownProof, proofIn, signedBy, signMessage, verifyMessage } from "./message-proof.js";
 import { readSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
@@ -37,12 +39,17 @@ export function guardMessages(host: Host): Handler {
   const identity = sageIdentity(host);
   const { passOn } = readSettings(host.settings(PROTOCOL));
   if (identity === undefined) return passOn ? host.handler : refuseMarked(host);
-  const messages = new GuardedMessages(host, identity, passOn);
-  const tasks = new GuardedTasks(host, identity, passOn);
+  const brought = new BroughtTasks(host, identity);
+  const challenges = new MessageChallenges({ identity, now: () => host.now(), newId: () => host.newId() });
+  const guard = { host, identity, passOn, challenges };
+  const messages = new GuardedMessages(guard, brought);
+  const tasks = new GuardedTasks(guard);
   return (operation, call) => {
     if (isTaskOperation(operation)) {
       const authored = authoredRequests.of(call);
-      return authored === undefined ? host.handler(operation, call) : tasks.handle(operation, authored.proof, call);
+      if (authored !== undefined) return tasks.handle(operation, authored.proof, call);
+      const resumed = operation.kind === "task.subscribe" ? brought.resumed(operation, call) : undefined;
+      return resumed ?? host.handler(operation, call);
     }
     if (operation.kind !== "send" || !isMarked(operation.envelope)) return host.handler(operation, call);
     return operation.delivery === "stream" ? messages.stream(operation, call) : messages.answer(operation, call);
@@ -86,13 +93,16 @@ type Received =
 class GuardedMessages {
   readonly #host: Host;
   readonly #identity: Identity;
-  /** Messages for others are not for this host, but it may bring them to whom they are for. */
   readonly #passOn: boolean;
+  readonly #challenges: MessageChallenges;
+  readonly #brought: BroughtTasks;
 
-  constructor(host: Host, identity: Identity, passOn: boolean) {
+  constructor({ host, identity, passOn, challenges }: Guard, brought: BroughtTasks) {
     this.#host = host;
     this.#passOn = passOn;
     this.#identity = identity;
+    this.#challenges = challenges;
+    this.#brought = brought;
   }
 
   /** Closed with the server. */
@@ -158,7 +168,8 @@ class GuardedMessages {
     if (addressee !== recipient) return this.#foreign(operation, addressee, call);
     const now = (): number => this.#host.now();
     const { cancel } = call;
-    const { envelope } = await verifyMessage(operation.envelope, proof, { resolver, replay, cancel, recipient, now });
+    const verification = { resolver, replay, challenges: this.#challenges, cancel, recipient, now };
+    const { envelope } = await verifyMessage(operation.envelope, proof, verification);
     if (envelope.intent === TASK_REQUEST) throw new SageError("message.malformed", "a request about a task is no message");
     if (envelope.intent === HANDSHAKE) return { kind: "handshake", message: handshakeIn(envelope), envelope, proof };
     // Whoever has a session uses it: what comes in clear was stripped of it.
@@ -188,11 +199,12 @@ class GuardedMessages {
           return signedAnswer(event, (message) => this.#sign(message, { request: received.proof, task }));
         };
       case "sealed": {
-        const { session, call } = received;
+        const { session, call, operation } = received;
         const stream = isStream ? session.openStream() : undefined;
         // Only a gateway has other ids for the tasks of this host.
         const sealer = new EventSealer(session, { stream, namesTasks: isBrought(call, session.peerDid) });
-        return (event) => sealer.seal(event);
+        if (!isStream) return (event) => sealer.seal(event);
+        return this.#brought.sealing(sealer, { session, messageId: operation.envelope.id }, call);
       }
       case "foreign":
         return async (event) => event;

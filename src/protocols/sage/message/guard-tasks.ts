@@ -8,8 +8,18 @@ import { checkPeerKeys } from "../session/keys-of.js";
 import { EventSealer } from "../session/sealed-events.js";
 import type { SageSession } from "../session/session.js";
 import { authorCall } from "./author-call.js";
+import type { MessageChallenges } from "./message-challenge.js";
 import { acceptOnce, checkSigned } from "./message-proof.js";
 import { readTaskRequest, type TaskOperation } from "./task-request.js";
+
+/** What guards a host. */
+export interface Guard {
+  readonly host: Host;
+  readonly identity: Identity;
+  /** What is for others is not for this host, but it may bring it to whom it is for. */
+  readonly passOn: boolean;
+  readonly challenges: MessageChallenges;
+}
 
 /** Whose request it is, and the session that its answer is sealed in. */
 interface Author {
@@ -22,11 +32,13 @@ export class GuardedTasks {
   readonly #host: Host;
   readonly #identity: Identity;
   readonly #passOn: boolean;
+  readonly #challenges: MessageChallenges;
 
-  constructor(host: Host, identity: Identity, passOn: boolean) {
+  constructor({ host, identity, passOn, challenges }: Guard) {
     this.#host = host;
     this.#identity = identity;
     this.#passOn = passOn;
+    this.#challenges = challenges;
   }
 
   handle(operation: TaskOperation, proof: Proof, call: Call): Reply {
@@ -68,10 +80,13 @@ export class GuardedTasks {
     if (asked.operation !== operation.kind || asked.taskId !== operation.taskId)
       throw new SageError("sig.binding", "the author signed another operation, or one on another task");
     const { resolver, replay } = this.#host;
-    const verification = { resolver, replay, cancel: call.cancel, recipient: own, now: () => this.#host.now() };
+    const challenges = this.#challenges;
+    const verification = { resolver, replay, challenges, cancel: call.cancel, recipient: own, now: () => this.#host.now() };
     await checkSigned(signed, proof, signed, verification);
     const session = await this.#session(signed.did, asked.session, call);
     await acceptOnce(signed, proof, verification);
+    // The author signed the id that this host gave the session: it has completed the handshake.
+    session?.confirm();
     return { did: signed.did, session };
   }
 

@@ -1,11 +1,11 @@
-import type { Awaitable, Envelope, Maybe, Proof, ReplayGuard } from "../../../envelope/index.js";
+import { AgentError, type Awaitable, type Envelope, type Maybe, type Proof, type ReplayGuard } from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import { didOfUrl, type Identity, type PeerKeySource } from "../../../security/identity/index.js";
 import { verifyBase } from "../../../security/signatures/index.js";
 import { readSigned, writeSigned } from "../codec.js";
 import { SageError, sageError } from "../errors.js";
 import { signerKey, signingKeyOf } from "../identity/signing-key.js";
-import { EXTENSION_URI, TIMES } from "../wire.js";
+import { CHALLENGE, EXTENSION_URI, TIMES } from "../wire.js";
 import { readSecurity, type Security, securityOf } from "./security.js";
 import { type SignedMessage, sameContent } from "./signed-message.js";
 
@@ -17,6 +17,8 @@ export interface Author {
   readonly identity: Identity;
   now(): number;
   newId(): string;
+  /** The nonce that the recipient asked for. Default: a new one. */
+  readonly nonce?: Maybe<string>;
 }
 
 /** What an answer is signed for. */
@@ -30,7 +32,7 @@ export interface Answered {
 export async function signMessage(
   envelope: Envelope,
   recipient: string,
-  { identity, now, newId }: Author,
+  { identity, now, newId, nonce = newId() }: Author,
   answers?: Maybe<Answered>,
 ): Promise<Envelope> {
   if (proofIn(envelope) !== undefined) return envelope;
@@ -41,7 +43,7 @@ export async function signMessage(
     ...{ id, role, intent, kid, recipient, created },
     did: identity.did,
     expires: created + TIMES.lifetimeMs / 1_000,
-    nonce: newId(),
+    nonce,
     parts: content,
     requestHash: answers && hashOf(answers.request),
     task: answers?.task,
@@ -75,6 +77,14 @@ function checkSecurity({ did, keyId, signature }: Security, proof: Proof): void 
   if (!isSame) throw new SageError("sig.binding", "the member security names another signature than the message has");
 }
 
+/** Asks the authors of messages to sign them again. */
+export interface Challenger {
+  /** Whether this process asked for the nonce. */
+  isAsked(nonce: string): boolean;
+  /** What the author of a message is told that was not accepted. */
+  refusal(request: Proof): Promise<AgentError>;
+}
+
 export interface Verification extends PeerKeySource {
   /** The DID of this side: a message for somebody else is not accepted. */
   readonly recipient: string;
@@ -82,6 +92,8 @@ export interface Verification extends PeerKeySource {
   readonly request?: Maybe<Proof>;
   /** Accepts each message once. Absent: an answer, which is bound to its request. */
   readonly replay?: Maybe<ReplayGuard>;
+  /** Asks authors to sign again, right after a start. Absent: their messages are refused. */
+  readonly challenges?: Maybe<Challenger>;
   /** Finds the key of a signature. Default: in the record of its DID. */
   readonly keyOf?: Maybe<typeof signerKey>;
   /** Default: in this thread. */
@@ -90,7 +102,7 @@ export interface Verification extends PeerKeySource {
 
 const fresh = new WeakSet<Proof>();
 
-/** For a message whose author signed the request that brings it: it is no older than that request. */
+/** For a message that is no older than this process: its author signed the request that brings it, or a nonce of this process. */
 export function markAsFresh(proof: Proof): void {
   fresh.add(proof);
 }
@@ -113,6 +125,7 @@ export async function verifyMessage(
 ): Promise<{ readonly envelope: Envelope; readonly signed: SignedMessage }> {
   const signed = readSigned(proof.signed);
   await checkSigned(envelope, proof, signed, verification);
+  if (signed.intent === CHALLENGE) throw new SageError("message.malformed", "a challenge is no message");
   if (!sameContent(signed.parts, envelope.content))
     throw new SageError("content.mismatch", "the message says something else than its author signed");
   await acceptOnce(signed, proof, verification);
@@ -166,10 +179,23 @@ async function checkSignature({ keyId, signed, signature }: Proof, verification:
 }
 
 /** Uses up the nonce of a message that was checked. Throws SageError `sig.replay`. */
-export async function acceptOnce({ did, nonce }: SignedMessage, proof: Proof, { replay, now }: Verification): Promise<void> {
+export async function acceptOnce(
+  { did, nonce }: SignedMessage,
+  proof: Proof,
+  { replay, now, challenges }: Verification,
+): Promise<void> {
+  if (replay === undefined) return;
+  if (challenges?.isAsked(nonce) === true) markAsFresh(proof);
   const { untilMs, fromMs } = signedBy(proof, now());
-  if (replay !== undefined && !(await replay.add(did, `message ${nonce}`, untilMs, fromMs)))
-    throw new SageError("sig.replay", "this message was received before");
+  let isNew: boolean;
+  try {
+    isNew = await replay.add(did, `message ${nonce}`, untilMs, fromMs);
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code !== "unavailable" || challenges === undefined || fresh.has(proof)) throw error;
+    throw await challenges.refusal(proof);
+  }
+  if (!isNew) throw new SageError("sig.replay", "this message was received before");
 }
 
 /** The member has served its purpose: the proof itself stays in the message. */
@@ -178,6 +204,7 @@ export function withoutSecurity(metadata: Envelope["metadata"]): Envelope["metad
   return Object.keys(others).length === 0 ? undefined : others;
 }
 
-function hashOf({ signed }: Proof): string {
+/** What an answer says about the request that it is for. */
+export function hashOf({ signed }: Proof): string {
   return Buffer.from(sha256(signed)).toString("base64url");
 }

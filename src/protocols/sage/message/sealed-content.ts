@@ -1,6 +1,6 @@
 import { isSealed, type JsonObject, type Maybe, type Metadata, type Part, SEALED_TYPE } from "../../../envelope/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
-import { optional, readArray, readBoolean, readObject, readText } from "../../../transport/fields.js";
+import { optional, readArray, readBoolean, readInteger, readObject, readText } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { SageError } from "../errors.js";
@@ -12,6 +12,22 @@ export interface SealedContent {
   readonly metadata?: Maybe<Metadata>;
   /** The id that the sender has for its task. */
   readonly task?: Maybe<string>;
+  /** Only in the first record of a stream that goes on after another. */
+  readonly continues?: Maybe<Continuation>;
+}
+
+/** Where a stream goes on after a connection was lost: whoever passes it on cannot leave out what was between. */
+export interface Continuation {
+  /** The id of the message that the stream answers. */
+  readonly message: string;
+  /** The stream before it. Undefined: it has the first contents of the answer. */
+  readonly after: Maybe<StreamPosition>;
+}
+
+export interface StreamPosition {
+  readonly stream: string;
+  /** How many records of it came before. */
+  readonly records: number;
 }
 
 /** What a sealed content belongs to. It is authenticated with it: the content is good for nothing else. */
@@ -38,11 +54,13 @@ const encoder = new TextEncoder();
 const LINE_END = 0x0a;
 
 /** The content as one part that only the recipient can read: a line that says where to open it, and the record. */
-export function sealContent({ parts, metadata, task }: SealedContent, belongs: SealedFor, at: SealedAt, seal: Seal): Part {
+export function sealContent(content: SealedContent, belongs: SealedFor, at: SealedAt, seal: Seal): Part {
+  const { parts, metadata, task, continues } = content;
   const plain = {
     parts: parts.map(writePart),
     ...(metadata === undefined ? undefined : { metadata: withoutUndefined(metadata) }),
     ...(task === undefined ? undefined : { task }),
+    ...(continues === undefined ? undefined : { continues: writeContinuation(continues) }),
   };
   const head = encoder.encode(`${headOf(at)}\n`);
   const record = seal(encoder.encode(canonicalJson(plain)), associatedOf(belongs, at));
@@ -79,10 +97,23 @@ export function readContent(plaintext: Uint8Array): SealedContent {
       parts: readArray(object["parts"], "parts", readPart),
       metadata: optional(object["metadata"], "metadata", readObject),
       task: optional(object["task"], "task", readText),
+      continues: optional(object["continues"], "continues", readContinuation),
     };
   } catch (thrown) {
     throw malformed("the sealed content is not valid", thrown);
   }
+}
+
+function writeContinuation({ message, after }: Continuation): JsonObject {
+  return { message, ...(after === undefined ? undefined : { stream: after.stream, records: after.records }) };
+}
+
+function readContinuation(value: unknown, path: string): Continuation {
+  const object = readObject(value, path);
+  const message = readText(object["message"], `${path}.message`);
+  const stream = optional(object["stream"], `${path}.stream`, readText);
+  if (stream === undefined) return { message, after: undefined };
+  return { message, after: { stream, records: readInteger(object["records"], `${path}.records`) } };
 }
 
 export function associatedOf({ what, id, from, to }: SealedFor, at: SealedAt): Uint8Array {

@@ -12,6 +12,7 @@ import type { Identity } from "../../../security/identity/index.js";
 import type { ClientContext } from "../../protocol.js";
 import { SageError, sageError } from "../errors.js";
 import type { EventSealer, OwnMessage } from "../session/sealed-events.js";
+import { askedNonce } from "./message-challenge.js";
 import { proofIn, signMessage, verifyMessage } from "./message-proof.js";
 import { withSealedBy } from "./security.js";
 import { signedAnswer } from "./signed-answer.js";
@@ -34,11 +35,15 @@ export class SignedMessages {
     this.#peerDid = peerDid;
   }
 
-  async signed(operation: Operation): Promise<{ readonly signed: Operation; readonly proof: Maybe<Proof> }> {
+  /** `nonce`: what the agent asked for. */
+  async signed(
+    operation: Operation,
+    nonce: Maybe<string>,
+  ): Promise<{ readonly signed: Operation; readonly proof: Maybe<Proof> }> {
     // What somebody else protected is passed on: its author verifies the answer.
     if (operation.kind !== "send" || isProtected(operation.envelope)) return { signed: operation, proof: undefined };
     const { now, newId } = this.#context;
-    const envelope = await signMessage(operation.envelope, this.#peerDid, { identity: this.#identity, now, newId });
+    const envelope = await signMessage(operation.envelope, this.#peerDid, { identity: this.#identity, now, newId, nonce });
     const proof = proofIn(envelope);
     if (proof === undefined) throw new AgentError("internal", "the message was signed, and has no signature");
     return { signed: { ...operation, envelope }, proof };
@@ -50,6 +55,12 @@ export class SignedMessages {
     const by = { did: this.#identity.did, recipient: this.#peerDid };
     const envelope = { ...sealer.message(operation.envelope), metadata: withSealedBy(by) };
     return { sealed: { ...operation, envelope }, own: { plain: operation.envelope, sealed: envelope } };
+  }
+
+  /** The nonce with which the agent asks to sign a request again. Undefined: it does not. */
+  askedNonce(refusal: AgentError, request: Proof, { cancel }: Call): Promise<Maybe<string>> {
+    const { resolver, now } = this.#context;
+    return askedNonce(refusal, request, this.#peerDid, { resolver, now, cancel, recipient: this.#identity.did });
   }
 
   /** The messages in the answer to a message are signed for it. Other answers are signed as responses only. */

@@ -34,12 +34,12 @@ export interface TaskRequest {
 export async function signTaskRequest(
   { operation, taskId, session }: TaskRequest,
   recipient: string,
-  { identity, now, newId }: Author,
+  { identity, now, newId, nonce = newId() }: Author,
 ): Promise<AuthoredRequest> {
   const { id: kid } = signingKeyOf(identity);
   const created = Math.floor(now() / 1_000);
   const signed = writeSigned({
-    ...{ id: newId(), did: identity.did, kid, recipient, created, nonce: newId(), role: "user", intent: TASK_REQUEST },
+    ...{ id: newId(), did: identity.did, kid, recipient, created, nonce, role: "user", intent: TASK_REQUEST },
     expires: created + TIMES.lifetimeMs / 1_000,
     parts: [dataPart({ operation, task: taskId, ...(session === undefined ? undefined : { session }) })],
     requestHash: undefined,
@@ -73,16 +73,25 @@ const MAX_CHARS = 8_192;
 const FIELD = /^([\w-]+)\.([\w-]+)$/;
 
 /** The value of the header: the signed bytes and the signature, in base64url. */
-export function writeAuthor({ proof: { signed, signature } }: AuthoredRequest): string {
+export function writeAuthor({ proof }: AuthoredRequest): string {
+  return writeProof(proof);
+}
+
+export function writeProof({ signed, signature }: Pick<Proof, "signed" | "signature">): string {
   return `${Buffer.from(signed).toString("base64url")}.${Buffer.from(signature).toString("base64url")}`;
 }
 
 /** Nothing of it is verified. Throws SageError. */
 export function readAuthor(text: string): AuthoredRequest {
+  const proof = readProof(text);
+  return { taskId: readTaskRequest(proof).taskId, proof };
+}
+
+/** Nothing of it is verified. Throws SageError. */
+export function readProof(text: string): Proof {
   const [all, signed = "", signature = ""] = text.length > MAX_CHARS ? [] : (FIELD.exec(text) ?? []);
-  if (all === undefined) throw new SageError("message.malformed", "the header of the author is not valid");
+  if (all === undefined) throw new SageError("message.malformed", "what somebody signed cannot be read");
   const bytes = Buffer.from(signed, "base64url");
   const { did, kid } = readSigned(bytes);
-  const proof = { scheme: SCHEME, signer: did, keyId: kid, signed: bytes, signature: Buffer.from(signature, "base64url") };
-  return { taskId: readTaskRequest(proof).taskId, proof };
+  return { scheme: SCHEME, signer: did, keyId: kid, signed: bytes, signature: Buffer.from(signature, "base64url") };
 }

@@ -10,18 +10,27 @@ import {
 import { readContent, sealContent, sealedIn } from "../codec.js";
 import { SageError } from "../errors.js";
 import { type ContentChange, changedContents, contentsIn } from "../message/changed-contents.js";
-import { associatedOf, type Seal, type SealedFor } from "../message/sealed-content.js";
+import {
+  associatedOf,
+  type Continuation,
+  type Seal,
+  type SealedContent,
+  type SealedFor,
+  type StreamPosition,
+} from "../message/sealed-content.js";
 import { saysSealedBy } from "../message/security.js";
 import { sameContent } from "../message/signed-message.js";
 import type { SageSession } from "./session.js";
 import { SessionError, type SessionReason } from "./session-error.js";
-import type { StreamReader, StreamWriter } from "./stream.js";
+import type { StreamEvent, StreamReader, StreamWriter } from "./stream.js";
 import { withEnd, withoutEnd } from "./stream-end.js";
 
 export interface SealingOptions {
   readonly stream?: Maybe<StreamWriter>;
   /** Each content says which task it is of, for peers behind a gateway that has other ids for tasks. */
   readonly namesTasks?: Maybe<boolean>;
+  /** The stream goes on after another one, whose connection was lost. */
+  readonly continues?: Maybe<Continuation>;
 }
 
 /**
@@ -36,11 +45,22 @@ export class EventSealer {
   #stream: Maybe<StreamWriter>;
   /** Contents of the closing event that are not sealed yet. */
   #left: Maybe<number>;
+  /** What the next record says. */
+  #continues: Maybe<Continuation>;
+  #before: Maybe<StreamPosition>;
 
-  constructor(session: SageSession, { stream, namesTasks = false }: SealingOptions = {}) {
+  constructor(session: SageSession, { stream, namesTasks = false, continues }: SealingOptions = {}) {
     this.#session = session;
     this.#stream = stream;
     this.#namesTasks = namesTasks;
+    this.#continues = continues;
+    this.#before = continues?.after;
+  }
+
+  /** What was sealed so far, in a stream. Undefined: nothing yet. */
+  get position(): Maybe<StreamPosition> {
+    const stream = this.#stream;
+    return stream === undefined || stream.records === 0 ? this.#before : { stream: stream.id, records: stream.records };
   }
 
   seal(event: AgentEvent): Promise<AgentEvent> {
@@ -54,6 +74,7 @@ export class EventSealer {
 
   /** A task that was closed may go on: in a stream of its own, because nothing follows the last record. */
   #continue(): void {
+    this.#before = this.position;
     this.#stream = this.#session.openStream();
     this.#left = undefined;
   }
@@ -96,7 +117,9 @@ export class EventSealer {
       if (stream === undefined) return session.encrypt(plaintext, associated);
       return isLast ? stream.end(plaintext, associated) : stream.write(plaintext, associated);
     };
-    return sealContent({ ...content, task: this.#task }, belongs, { kid: session.keyId, stream: stream?.id }, seal);
+    const continues = this.#continues;
+    this.#continues = undefined;
+    return sealContent({ ...content, task: this.#task, continues }, belongs, { kid: session.keyId, stream: stream?.id }, seal);
   }
 
   #belongs(what: SealedFor["what"], id: string): SealedFor {
@@ -124,6 +147,8 @@ export class EventOpener {
   readonly #session: SageSession;
   readonly #own: Maybe<OwnMessage>;
   readonly #streams = new Map<string, StreamReader>();
+  /** The one that was opened last. */
+  #latest: Maybe<StreamReader>;
   /** The task that the peer says these events are of. */
   #task: Maybe<string>;
   /** The last record of a stream was opened, or an answer that is no stream. */
@@ -194,12 +219,36 @@ export class EventOpener {
     // A record of a history in the place of an answer: it would end a stream that goes on.
     if (history === true && !isPast) throw new SessionError("session.aead");
     const associated = associatedOf(belongs, { kid, stream, history });
-    const { event, last } =
-      stream === undefined
-        ? { event: this.#session.decrypt(record, associated), last: !isPast }
-        : this.#reader(stream).read(record, associated);
-    this.#isWhole ||= last;
-    const content = readContent(event);
+    if (stream !== undefined) return this.#inStream(this.#reader(stream), isPast, (reader) => reader.read(record, associated));
+    const content = this.#content(this.#session.decrypt(record, associated), isPast);
+    if (!isPast) this.#isWhole = this.#latest === undefined;
+    return content;
+  }
+
+  #inStream(reader: StreamReader, isPast: boolean, read: (reader: StreamReader) => StreamEvent): SealedContent {
+    const { event, last } = read(reader);
+    const content = this.#content(event, isPast);
+    if (isPast) return content;
+    if (reader !== this.#latest) this.#checkFollows(reader, content.continues);
+    this.#latest = reader;
+    this.#isWhole = last;
+    return content;
+  }
+
+  /** A stream begins the answer, or goes on exactly where the one before it ended or was lost. */
+  #checkFollows({ records }: StreamReader, continues: Maybe<Continuation>): void {
+    const before = this.#latest;
+    const isNext =
+      continues === undefined
+        ? before === undefined || before.isComplete
+        : continues.message === this.#own?.sealed.id &&
+          continues.after?.stream === before?.id &&
+          continues.after?.records === before?.records;
+    if (records !== 1 || !isNext) throw new SessionError("stream.order");
+  }
+
+  #content(plaintext: Uint8Array, isPast: boolean): SealedContent {
+    const content = readContent(plaintext);
     if (!isPast && content.task !== undefined) this.#isOf(content.task);
     return content;
   }

@@ -39,10 +39,16 @@ export function streamChannel(
 export class StreamWriter {
   readonly id: string;
   readonly #channel: SealedChannel;
+  #records = 0;
 
   constructor(id: string, channel: SealedChannel) {
     this.id = id;
     this.#channel = channel;
+  }
+
+  /** How many were written. */
+  get records(): number {
+    return this.#records;
   }
 
   /** One event. */
@@ -58,7 +64,9 @@ export class StreamWriter {
   }
 
   #seal(kind: number, event: Uint8Array, associated: Uint8Array): Uint8Array {
-    return withReason(() => this.#channel.seal(Buffer.concat([Uint8Array.of(kind), event]), associated));
+    const record = withReason(() => this.#channel.seal(Buffer.concat([Uint8Array.of(kind), event]), associated));
+    this.#records++;
+    return record;
   }
 }
 
@@ -73,10 +81,21 @@ export class StreamReader {
   readonly id: string;
   readonly #channel: SealedChannel;
   #complete = false;
+  #records = 0;
 
   constructor(id: string, channel: SealedChannel) {
     this.id = id;
     this.#channel = channel;
+  }
+
+  /** How many were read. */
+  get records(): number {
+    return this.#records;
+  }
+
+  /** The last record was read. */
+  get isComplete(): boolean {
+    return this.#complete;
   }
 
   /** The next record. One that is missing, repeated, altered, or of another stream is refused. */
@@ -84,6 +103,7 @@ export class StreamReader {
     const plain = withReason(() => this.#channel.open(record, associated));
     const [kind] = plain;
     if (kind !== EVENT && kind !== LAST) throw new SessionError("session.aead");
+    this.#records++;
     if (kind === LAST) {
       this.#complete = true;
       this.#channel.close();

@@ -1,6 +1,6 @@
 import { AgentError, type AuthoredRequest, type Call, type Maybe } from "../../../envelope/index.js";
 import { didOfUrl, type Identity, type Resolver } from "../../../security/identity/index.js";
-import { type MessageSigner, SignatureVerifier } from "../../../security/signatures/index.js";
+import { type MessageSigner, type SignatureProfile, SignatureVerifier } from "../../../security/signatures/index.js";
 import { wholeBody } from "../../../transport/body.js";
 import { type HttpRequest, type HttpResponse, isStream, type RequestSigner } from "../../../transport/exchange.js";
 import type { ClientContext } from "../../protocol.js";
@@ -18,6 +18,7 @@ const verifier = new SignatureVerifier(SIGNATURES);
 export interface RequestSigning {
   readonly context: Pick<ClientContext, "now" | "limits"> & { readonly resolver: Resolver };
   readonly identity: Identity;
+  readonly profile: SignatureProfile;
   /** The DID that must sign the answers. */
   readonly peerDid: string;
   /** The nonce that the peer asked for, where it has just started. */
@@ -30,9 +31,10 @@ export interface RequestSigning {
 
 /** Signs each sending of a request, and verifies the answer: by the peer that was called, for this request. */
 export function requestSigner(signing: RequestSigning): RequestSigner {
-  const { identity, context } = signing;
-  const signer = ownSigner(identity, () => context.now());
-  const bySession = sessionSigner(() => context.now());
+  const { identity, context, profile } = signing;
+  const now = (): number => context.now();
+  const signer = ownSigner(identity, now, { profile });
+  const bySession = sessionSigner(now, profile);
   /** The key of a session is faster. A server reads only so much of a request before it knows the caller. */
   const signerFor = ({ body }: HttpRequest, session: Maybe<SageSession>): MessageSigner =>
     session === undefined || !session.isUsable || body.length > context.limits.unprovenBytes ? signer() : bySession(session);
@@ -50,7 +52,7 @@ export function requestSigner(signing: RequestSigning): RequestSigner {
       };
       const headers = { ...request.headers, ...own };
       const nonce = signing.challenge(request.call);
-      const used = nonce === undefined ? signerFor(request, session) : ownSigner(identity, () => context.now(), nonce)();
+      const used = nonce === undefined ? signerFor(request, session) : ownSigner(identity, now, { nonce, profile })();
       return { ...own, ...(await used.request({ method: request.method, target: request.target, headers }, request.body)) };
     },
     verify: (response, request) => verifiedAnswer(response, request, signing),

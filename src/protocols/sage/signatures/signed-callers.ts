@@ -1,7 +1,7 @@
 import { AgentError, type Floor, floorOf, type Maybe, type Principal } from "../../../envelope/index.js";
 import { didOfUrl, type Identity } from "../../../security/identity/index.js";
 import { Challenges } from "../../../security/replay/index.js";
-import { SignatureError, SignatureVerifier } from "../../../security/signatures/index.js";
+import { SignatureError, type SignatureProfile, SignatureVerifier } from "../../../security/signatures/index.js";
 import type { HttpRequest, RequestHead } from "../../../transport/exchange.js";
 import type { Host } from "../../protocol.js";
 import { SageError } from "../errors.js";
@@ -11,7 +11,6 @@ import type { SageSession } from "../session/index.js";
 import { checkPeerKeys } from "../session/keys-of.js";
 import { DID_HEADER, SESSION_HEADER, TIMES } from "../wire.js";
 import { challenge } from "./challenge.js";
-import { SIGNATURES } from "./profile.js";
 
 /** Who signed a request. */
 export interface SignedCaller {
@@ -32,16 +31,17 @@ interface UsedNonce {
 }
 
 const SIGNED: Floor = floorOf(["signed", "identity"]);
-const verifier = new SignatureVerifier(SIGNATURES);
 
 /** Decides who sent a request of SAGE. There is no other way to be a caller: a request without a valid signature is refused. */
 export class SignedCallers {
   readonly #host: Host;
+  readonly #verifier: SignatureVerifier;
   readonly #challenges: Challenges;
   readonly #identity: Maybe<Identity>;
 
-  constructor(host: Host, identity: Maybe<Identity>) {
+  constructor(host: Host, identity: Maybe<Identity>, profile: SignatureProfile) {
     this.#host = host;
+    this.#verifier = new SignatureVerifier(profile);
     this.#identity = identity;
     this.#challenges = new Challenges({ now: () => host.now(), lifetimeMs: TIMES.lifetimeMs });
   }
@@ -81,7 +81,7 @@ export class SignedCallers {
   async #verified(request: HttpRequest, did: string, session: Maybe<SageSession>): Promise<string> {
     const { method, headers, rawHeaders, body, cancel, connection } = request;
     const host = this.#host;
-    const verified = await verifier.verify({
+    const verified = await this.#verifier.verify({
       message: { request: { method, target: targetOf(host, request), headers, rawHeaders } },
       kind: "request",
       hasBody: true,
@@ -95,7 +95,7 @@ export class SignedCallers {
         return signerKey(keyId, { resolver, now: () => host.now(), cancel });
       },
     });
-    verifier.checkBody(verified, body);
+    this.#verifier.checkBody(verified, body);
     const { keyId, nonce, untilMs } = verified;
     let { fromMs } = verified;
     if (keyId === session?.keyId) {

@@ -1,0 +1,71 @@
+import { AgentError, type AuthoredRequest, type Call, type Maybe, type Proof } from "../../envelope/index.js";
+import { namedByPeer } from "./errors.js";
+import type { SageSession } from "./session/session.js";
+import { challengeIn } from "./signatures/challenge.js";
+
+/** What the calls under way know: the session that they use, and the nonce that the peer asked for. */
+export class CallStates {
+  readonly #nonces = new WeakMap<Call, string>();
+  readonly #sessions = new WeakMap<Call, SageSession>();
+  readonly #authors = new WeakMap<Call, AuthoredRequest>();
+  readonly #renewed = new WeakSet<Call>();
+  /** What this side signed as its author, and the nonce that the agent then asked for. */
+  readonly #requests = new WeakMap<Call, Proof>();
+  readonly #asked = new WeakMap<Call, string>();
+
+  signed(call: Call, request: Proof): void {
+    this.#requests.set(call, request);
+  }
+
+  requestOf(call: Call): Maybe<Proof> {
+    return this.#requests.get(call);
+  }
+
+  askedOf(call: Call): Maybe<string> {
+    return this.#asked.get(call);
+  }
+
+  /** Once for each call. */
+  signAgain(call: Call, nonce: string): boolean {
+    if (this.#asked.has(call)) return false;
+    this.#asked.set(call, nonce);
+    this.#nonces.delete(call); // it was used
+    return true;
+  }
+
+  nonceOf(call: Maybe<Call>): Maybe<string> {
+    return call && this.#nonces.get(call);
+  }
+
+  authorOf(call: Maybe<Call>): Maybe<AuthoredRequest> {
+    return call && this.#authors.get(call);
+  }
+
+  authored(call: Call, request: AuthoredRequest): void {
+    this.#authors.set(call, request);
+  }
+
+  sessionOf(call: Maybe<Call>): Maybe<SageSession> {
+    return call && this.#sessions.get(call);
+  }
+
+  use(call: Call, session: SageSession): void {
+    this.#sessions.set(call, session);
+  }
+
+  /** Throws what repeating cannot mend. Nothing is repeated twice for the same reason. */
+  mayRepeat(call: Call, thrown: unknown): void {
+    const error = namedByPeer(thrown);
+    const nonce = challengeIn(AgentError.from(thrown));
+    const session = this.#sessions.get(call);
+    this.#sessions.delete(call);
+    if (nonce !== undefined && !this.#nonces.has(call)) {
+      this.#nonces.set(call, nonce);
+      return;
+    }
+    if (error.name !== "ErrSessionExpired" || session === undefined || this.#renewed.has(call)) throw error;
+    this.#renewed.add(call);
+    this.#nonces.delete(call);
+    session.close();
+  }
+}
