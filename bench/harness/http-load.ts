@@ -8,7 +8,8 @@ export interface RequestTemplate {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Bytes where it is no text. */
+  readonly body: string | Uint8Array;
   /** Occurs once in the body; replaced by a new number of the same width in every request. */
   readonly counter: string;
   /** Must occur in every answer: an error with status 200 does not count. */
@@ -104,10 +105,10 @@ export function openSocket(port: number): Promise<Socket> {
 
 /** The bytes of the request, and the position of the counter. */
 export function writeRequest(template: RequestTemplate): { readonly bytes: Buffer; readonly counterAt: number } {
-  const length = Buffer.byteLength(template.body);
+  const body = Buffer.from(template.body as Uint8Array); // its overloads take either, not both
   const headers = Object.entries(template.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `POST ${template.path} HTTP/1.1\r\nHost: 127.0.0.1:${template.port}\r\n${headers.join("")}Content-Length: ${length}\r\n\r\n`;
-  const bytes = Buffer.from(head + template.body);
+  const head = `POST ${template.path} HTTP/1.1\r\nHost: 127.0.0.1:${template.port}\r\n${headers.join("")}Content-Length: ${body.length}\r\n\r\n`;
+  const bytes = Buffer.concat([Buffer.from(head), body]);
   const counterAt = bytes.lastIndexOf(template.counter);
   if (counterAt < 0) throw new Error("the counter does not stand in the body");
   return { bytes, counterAt };
@@ -157,7 +158,7 @@ function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promis
 }
 
 /** In place: the previous request of this socket was answered, so its bytes were sent. */
-function writeNumber(bytes: Buffer, at: number, width: number): void {
+export function writeNumber(bytes: Buffer, at: number, width: number): void {
   let rest = nextNumber++;
   for (let index = at + width - 1; index >= at; index--) {
     bytes[index] = 48 + (rest % 10);

@@ -13,10 +13,10 @@ describe("renderReport()", () => {
     expect(renderReport(result, TITLES)).toBe(
       [
         "Server alone, raw sockets, 16 connections · 2 rounds, medians",
-        "arm              per s        [p10, p90]  p50 µs  p95 µs  p99 µs  std/mean  server cpu µs",
-        "──────────────  ──────  ────────────────  ──────  ──────  ──────  ────────  ─────────────",
-        "floor           31,000  [30,000, 32,000]     490     695     905     0.210           27.5",
-        "koine json-rpc  25,870  [25,500, 26,240]     595     795     985     0.290           33.5",
+        "arm              per s        [p10, p90]  p50 µs  p95 µs  p99 µs  std/mean  cpu µs",
+        "──────────────  ──────  ────────────────  ──────  ──────  ──────  ────────  ──────",
+        "floor           31,000  [30,000, 32,000]     490     695     905     0.210    27.5",
+        "koine json-rpc  25,870  [25,500, 26,240]     595     795     985     0.290    33.5",
         "",
         "ratio (median of rounds)                  [p10, p90]  95 % of median  target",
         "─────────────────────────────  ─────  ──────────────  ──────────────  ──────  ───",

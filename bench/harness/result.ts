@@ -45,6 +45,8 @@ export type Measurement = Readonly<Partial<Record<Metric, number>>>;
 export type Metric =
   | "perSecond"
   | "p50Us"
+  /** Median of how much longer a call took than a direct one beside it. */
+  | "addedUs"
   | "p95Us"
   | "p99Us"
   /** Standard deviation of the latency over its mean. */

@@ -25,7 +25,8 @@ processes, in interleaved rounds, with the same message. Prints a table and, as 
   --memory       resident memory of the server over 100,000 task-producing sends
   --rounds N     rounds of each section (full: 20, quick: as many as fit, at most 24)
   --arms LIST    koine,a2a-js (default both; the floor always runs)
-  --section NAME only one of server, both, streams, grpc, memory, codec
+  --section NAME only one of server, both, streams, client send, client stream, kept tasks, open streams,
+                 grpc, memory, codec
   --json FILE    write the whole result, every round, to FILE
   --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
@@ -35,7 +36,18 @@ Without an option everything is measured; about five minutes. Only ratios within
 CPU time per answer decides; rounds are added until the 95 % interval of the floor's CPU time against itself is within
 0.97 to 1.03, or the time is up and the run is inconclusive.`;
 
-const SECTIONS: readonly string[] = ["server", "both", "streams", "grpc", "memory", "codec"];
+const SECTIONS: readonly string[] = [
+  "server",
+  "both",
+  "streams",
+  "client send",
+  "client stream",
+  "kept tasks",
+  "open streams",
+  "grpc",
+  "memory",
+  "codec",
+];
 const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
 
 /** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */

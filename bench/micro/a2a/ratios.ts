@@ -1,9 +1,21 @@
 import type { RatioDefinition, Target } from "../../harness/conclude.js";
 import type { Metric } from "../../harness/result.js";
+import { FEW_TASKS, MANY_STREAMS, MANY_TASKS } from "./growth.js";
 
 /** The published numbers of this benchmark and their targets. */
 
-export type SectionName = "server" | "both" | "streams" | "grpc" | "memory" | "codec" | "tasks kept";
+export type SectionName =
+  | "server"
+  | "both"
+  | "streams"
+  | "client send"
+  | "client stream"
+  | "kept tasks"
+  | "open streams"
+  | "grpc"
+  | "memory"
+  | "codec"
+  | "tasks kept";
 
 function ratio(
   key: string,
@@ -31,6 +43,8 @@ export const RATIOS: readonly RatioDefinition[] = [
   ratio("unary_rest_server_cpu_vs_floor", "server", ["koine rest", "floor rest"], cpu(1.15)),
   ratio("task_server_cpu_vs_floor", "server", ["koine task", "floor task"], cpu(1.7)),
   ratio("stream20_server_cpu_vs_floor", "server", ["koine stream", "floor stream"], cpu(1.25)),
+  // All events in one turn of the event loop: they leave together.
+  ratio("burst20_server_cpu_vs_floor", "server", ["koine burst", "floor burst"], cpu(1)),
   ratio("stream20_server_vs_floor", "server", ["koine stream", "floor stream"]),
   ratio("a2ajs_unary_jsonrpc_server_cpu_vs_floor", "server", ["a2a-js json-rpc", "floor"], cpu()),
   ratio("a2ajs_stream20_server_cpu_vs_floor", "server", ["a2a-js stream", "floor stream"], cpu()),
@@ -49,6 +63,18 @@ export const RATIOS: readonly RatioDefinition[] = [
   // How many times sooner: the other's time over ours.
   ratio("stream_first_event_vs_a2ajs", "streams", ["a2a-js", "koine"], { metric: "firstEventUs", target: { atLeast: 4 } }),
   ratio("a2ajs_stream20_vs_floor", "streams", ["a2a-js", "floor"]),
+
+  // The CPU time of the client for each call, of the same server.
+  ratio("undici_unary_cpu_vs_undici", "client send", ["undici send again", "undici send"], cpu()),
+  ratio("client_unary_cpu_vs_undici", "client send", ["koine send", "undici send"], cpu(1.3)),
+  ratio("undici_stream20_cpu_vs_undici", "client stream", ["undici stream again", "undici stream"], cpu()),
+  ratio("client_stream20_cpu_vs_undici", "client stream", ["koine stream", "undici stream"], cpu(1.3)),
+
+  // Growth: the CPU time of the server for a request must stay the same.
+  ratio("task_cpu_at_1000_kept_vs_itself", "kept tasks", [`${FEW_TASKS} tasks again`, `${FEW_TASKS} tasks`], cpu()),
+  ratio("task_cpu_at_100000_kept_vs_1000", "kept tasks", [`${MANY_TASKS} tasks`, `${FEW_TASKS} tasks`], cpu(1.15)),
+  ratio("unary_cpu_at_1_stream_vs_itself", "open streams", ["1 stream again", "1 stream"], cpu()),
+  ratio("unary_cpu_at_5000_streams_vs_1", "open streams", [`${MANY_STREAMS} streams`, "1 stream"], cpu(1.15)),
 
   ratio("grpc_server_vs_http2", "grpc", ["koine", "http2"], { target: { atLeast: 0.55 } }),
   ratio("grpc_server_cpu_vs_http2", "grpc", ["koine", "http2"], cpu(1.5)),

@@ -4,6 +4,8 @@ import { hasH2load } from "../../harness/h2load.js";
 import { stopAllWorkers } from "../../harness/processes.js";
 import type { BenchResult, Machine, Row } from "../../harness/result.js";
 import { type Arm, runSection } from "../../harness/rounds.js";
+import { clientArms } from "./clients.js";
+import { keptTaskArms, openStreamArms } from "./growth.js";
 import type { Options } from "./options.js";
 import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
 import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
@@ -26,6 +28,8 @@ const STREAMS: SectionSettings = {
   window: { rampMs: 100, windowMs: 400 },
   warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 1000 },
 };
+/** How often the processes of the servers are started anew. */
+const GENERATIONS = 2;
 const QUICK_ROUNDS = 24;
 const FULL_ROUNDS = 20;
 /** So many times the planned rounds are run at most, while the floor is not known well enough to be the same as itself. */
@@ -53,10 +57,38 @@ interface Run extends BenchContext {
 
 /** The planned rounds, then more while the two floors differ and time is left. */
 async function runQuick(run: Run): Promise<readonly Row[]> {
-  const arms = await serverArms(run.stage, QUICK);
   const planned = run.options.rounds ?? QUICK_ROUNDS;
-  const timeLeft = () => Date.now() + QUICK.window.windowMs < run.startedAtMs + QUICK_BUDGET_MS;
-  return runArms(run, "server", arms, (done, rows) => (done < planned || !floorsAgree(rows)) && (done === 0 || timeLeft()));
+  const now = Date.now();
+  const budgetMs = run.startedAtMs + QUICK_BUDGET_MS - now;
+  return runGenerations(
+    run,
+    QUICK,
+    (generation, done, rows) => {
+      const until = now + (budgetMs * (generation + 1)) / GENERATIONS;
+      const isEnough = done >= planned / GENERATIONS && (!isLast(generation) || floorsAgree(rows));
+      return !isEnough && (done === 0 || Date.now() + QUICK.window.windowMs < until);
+    },
+    () => Date.now() < now + (2 * budgetMs) / 3,
+  );
+}
+
+/** Asked before each round of a generation, with its rounds so far and all rows. */
+type Again = (generation: number, done: number, rows: readonly Row[]) => boolean;
+
+const isLast = (generation: number): boolean => generation === GENERATIONS - 1;
+
+/** `mayBegin`: whether there is time for another generation; on a busy machine the warm-up of one can take all of it. */
+async function runGenerations(run: Run, settings: SectionSettings, again: Again, mayBegin = () => true): Promise<readonly Row[]> {
+  let all: readonly Row[] = [];
+  for (let generation = 0; generation < GENERATIONS && (generation === 0 || mayBegin()); generation++) {
+    const earlier = all;
+    const joined = (rows: readonly Row[]) =>
+      rows.map((row, index) => ({ ...row, series: [...(earlier[index]?.series ?? []), ...row.series] }));
+    const arms = await serverArms(run.stage, settings, generation);
+    all = joined(await runArms(run, "server", arms, (done, rows) => again(generation, done, joined(rows))));
+    stopAllWorkers();
+  }
+  return all;
 }
 
 async function runFull(run: Run): Promise<readonly Row[]> {
@@ -73,10 +105,19 @@ async function runFull(run: Run): Promise<readonly Row[]> {
     // Each section starts fresh: idle servers with full heaps would disturb it.
     stopAllWorkers();
   };
-  const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < MOST_TIMES * rounds && !floorsAgree(sofar));
-  await section("server", () => serverArms(run.stage, FULL), again);
+  if (run.options.section === undefined || run.options.section === "server") {
+    const again: Again = (generation, done, sofar) =>
+      done < rounds / GENERATIONS || (isLast(generation) && done < MOST_TIMES * rounds && !floorsAgree(sofar));
+    rows.push(...(await runGenerations(run, FULL, again)));
+  }
   await section("both", () => bothArms(run.stage, FULL), upTo(rounds));
   await section("streams", () => streamArms(run.stage, STREAMS), upTo(rounds));
+  if (run.stage.families.has("koine")) {
+    await section("client send", () => clientArms(run.stage, FULL, "send"), upTo(rounds));
+    await section("client stream", () => clientArms(run.stage, STREAMS, "stream"), upTo(rounds));
+    await section("kept tasks", () => keptTaskArms(run.stage, FULL), upTo(rounds));
+    await section("open streams", () => openStreamArms(run.stage, FULL), upTo(rounds));
+  }
   if (hasH2load()) await section("grpc", () => grpcArms(run.stage, FULL, run.cores), upTo(rounds));
   await section("memory", () => memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
   if (run.stage.families.has("koine")) await section("codec", () => codecArms(run.stage), upTo(rounds));

@@ -5,7 +5,7 @@ import { type H2LoadResult, runH2load } from "../../harness/h2load.js";
 import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
 import type { Cores, Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
-import type { Arm } from "../../harness/rounds.js";
+import { type Arm, orderOfRound } from "../../harness/rounds.js";
 import type { Window } from "../../harness/tally.js";
 import type { Usage } from "../../harness/worker.js";
 import { GRPC_HEADERS, GRPC_PATH, grpcRequest, probeGrpc } from "./grpc-call.js";
@@ -16,8 +16,11 @@ import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS } from "./workload.
 /** The arms of each section. Each arm has its own processes, so that none inherits another's heap. */
 
 const MEGABYTE = 1024 * 1024;
-/** Opened before the memory is measured, so that code and first buffers are not counted. */
-const WARM_STREAMS = 100;
+/**
+ * Opened before the memory is measured. Fewer would leave the compiler and the young generation of the heap, which grow once, in the
+ * measurement: more than the streams themselves.
+ */
+const WARM_STREAMS = OPEN_STREAMS;
 /** The load tool counts in whole seconds. */
 const GRPC_WINDOW_MS = 1_000;
 /** The approximate length of an answer, where no sample is available. */
@@ -31,42 +34,64 @@ export interface SectionSettings {
   readonly quick: boolean;
 }
 
-/** Requests from the load process to the servers, in turns. */
-export async function serverArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+/**
+ * Requests from the load process to the servers, in turns. Two processes of the same program can differ by a tenth for as long as they run:
+ * each generation has processes of its own, started and warmed up in another order.
+ */
+export async function serverArms(stage: Stage, settings: SectionSettings, generation: number): Promise<readonly Arm[]> {
   const load = stage.startOther("load");
-  const one = async (name: string, server: ServerWorker, template: ReturnType<typeof templateOf>): Promise<LoadedServer> => {
-    const { minAnswers = 0 } = settings.warmUp;
-    const isStream = template.path === "/stream" || name.endsWith("stream");
-    await load.ask("run", {
-      template,
-      window: { ...settings.warmUp, minAnswers: isStream ? minAnswers / STREAM_EVENTS : minAnswers },
-    });
-    return { name, server, template };
-  };
-  const floorArm = async (name: string, path: "/rpc" | "/rest" | "/task" | "/stream") => {
-    const server = await stage.startServer("floor", "reply");
-    const endpoint: Endpoint = path === "/rest" ? "rest" : path === "/stream" ? "stream" : "rpc";
-    return one(name, server, { ...templateOf(server.address, endpoint), path });
-  };
-  const familyArm = async (family: "koine" | "a2a-js", name: string, mode: Mode, endpoint: Endpoint) => {
-    const server = await stage.startServer(family, mode);
-    return one(`${family} ${name}`, server, templateOf(server.address, endpoint));
-  };
-  const arms = [
-    await floorArm("floor", "/rpc"),
-    await floorArm("floor again", "/rpc"),
-    await floorArm("floor task", "/task"),
-    await floorArm("floor stream", "/stream"),
+  const floorArm = (name: string, path: "/rpc" | "/rest" | "/task" | "/stream" | "/burst"): ServerStart => ({
+    name,
+    async start() {
+      const server = await stage.startServer("floor", "reply");
+      const endpoint: Endpoint = path === "/rest" ? "rest" : path === "/stream" || path === "/burst" ? "stream" : "rpc";
+      return { name, server, template: { ...templateOf(server.address, endpoint), path } };
+    },
+  });
+  const familyArm = (family: "koine" | "a2a-js", work: string, mode: Mode, endpoint: Endpoint): ServerStart => ({
+    name: `${family} ${work}`,
+    async start() {
+      const server = await stage.startServer(family, mode);
+      return { name: `${family} ${work}`, server, template: templateOf(server.address, endpoint) };
+    },
+  });
+  const starts = [
+    floorArm("floor", "/rpc"),
+    floorArm("floor again", "/rpc"),
+    floorArm("floor task", "/task"),
+    floorArm("floor stream", "/stream"),
   ];
-  if (!settings.quick) arms.push(await floorArm("floor rest", "/rest"));
+  if (!settings.quick) starts.push(floorArm("floor rest", "/rest"), floorArm("floor burst", "/burst"));
   for (const family of stage.families) {
     if (settings.quick && family !== "koine") continue;
-    arms.push(await familyArm(family, "json-rpc", "reply", "rpc"));
-    if (!settings.quick) arms.push(await familyArm(family, "rest", "reply", "rest"));
-    arms.push(await familyArm(family, "task", "task", "rpc"));
-    arms.push(await familyArm(family, "stream", "stream", "stream"));
+    starts.push(familyArm(family, "json-rpc", "reply", "rpc"));
+    if (!settings.quick) starts.push(familyArm(family, "rest", "reply", "rest"));
+    starts.push(familyArm(family, "task", "task", "rpc"), familyArm(family, "stream", "stream", "stream"));
+    if (!settings.quick && family === "koine") starts.push(familyArm(family, "burst", "burst", "stream"));
   }
-  return pairedServers(load, arms, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+  const started: LoadedServer[] = [];
+  for (const { start } of orderOfRound(starts, generation)) {
+    const arm = await start();
+    await load.ask("run", { template: arm.template, window: warmUpOf(arm.name, settings) });
+    started.push(arm);
+  }
+  // Rows keep their order, whatever was started first.
+  const arms = starts.flatMap(({ name }) => started.filter((arm) => arm.name === name));
+  const paired = pairedServers(load, arms, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+  // The first to be warmed up was idle while the others were: one round for nothing.
+  for (const arm of paired) await arm.measure();
+  return paired;
+}
+
+interface ServerStart {
+  readonly name: string;
+  start(): Promise<LoadedServer>;
+}
+
+/** A stream is as much work as many messages. */
+function warmUpOf(arm: string, { warmUp }: SectionSettings): Window {
+  const isStream = arm.endsWith("stream") || arm.endsWith("burst");
+  return isStream ? { ...warmUp, minAnswers: (warmUp.minAnswers ?? 0) / STREAM_EVENTS } : warmUp;
 }
 
 /** Each family's own client calls its own server. */

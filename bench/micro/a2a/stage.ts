@@ -3,14 +3,14 @@ import { request } from "undici";
 import type { RequestTemplate } from "../../harness/http-load.js";
 import { type Cores, startWorker, type Worker } from "../../harness/processes.js";
 import type { Family } from "./options.js";
-import { COUNTER, HEADERS, MARKER, type Mode, restBody, rpcBody, type ServerAddress, type Shape } from "./workload.js";
+import { COUNTER, HEADERS, MARKER, type Mode, type Room, restBody, rpcBody, type ServerAddress, type Shape } from "./workload.js";
 
 /** Starts the processes of the arms and probes their answers. */
 export interface Stage {
   readonly families: ReadonlySet<Family>;
   readonly shape: Shape;
-  startServer(family: Family | "floor", mode: Mode): Promise<ServerWorker>;
-  startClient(family: Family | "floor", server: ServerWorker, binding?: "rpc" | "rest"): Promise<Worker>;
+  startServer(family: Family | "floor", mode: Mode, room?: Room): Promise<ServerWorker>;
+  startClient(family: Family | "floor" | "undici", server: ServerWorker, binding?: "rpc" | "rest"): Promise<Worker>;
   /** A server that speaks HTTP/2 only, by the name of its worker file. */
   startGrpc(name: string, argument: unknown): Promise<ServerWorker>;
   startOther(name: string): Worker;
@@ -22,21 +22,25 @@ export interface ServerWorker extends Worker {
 
 export type Endpoint = "rpc" | "rest" | "stream";
 
-const WORKER_FILES = { floor: "floor", koine: "koine", "a2a-js": "sdk" } as const;
+const WORKER_FILES = { floor: "floor", koine: "koine", "a2a-js": "sdk", undici: "undici" } as const;
 
 /** Probes one arm for each kind of answer first, because the floor must answer with as many bytes. */
 export async function setStage(dist: string, families: ReadonlySet<Family>, cores: Cores): Promise<Stage> {
   const file = (name: string) => join(dist, "bench", "micro", "a2a", "workers", `${name}.js`);
-  const startServer = async (family: Family | "floor", mode: Mode, shape?: Shape): Promise<ServerWorker> => {
+  const startServer = async (
+    family: Family | "floor",
+    mode: Mode,
+    rest: { readonly shape?: Shape; readonly room?: Room | undefined } = {},
+  ): Promise<ServerWorker> => {
     const worker = startWorker(`${family} server`, file(`${WORKER_FILES[family]}-server`), { core: cores.server });
-    const address = await worker.ask<ServerAddress>("start", { mode, shape });
+    const address = await worker.ask<ServerAddress>("start", { mode, ...rest });
     return Object.assign(worker, { address });
   };
   const shape = await probeShape((mode) => startServer(families.has("koine") ? "koine" : "a2a-js", mode));
   return {
     families,
     shape,
-    startServer: (family, mode) => startServer(family, mode, shape),
+    startServer: (family, mode, room) => startServer(family, mode, { shape, room }),
     async startClient(family, server, binding = "rpc") {
       const worker = startWorker(`${family} client`, file(`${WORKER_FILES[family]}-client`), { core: cores.load });
       await worker.ask("connect", { server: server.address, binding });

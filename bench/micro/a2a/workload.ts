@@ -13,8 +13,17 @@ export const STREAM_EVENTS = 20;
 export const STREAM_CHUNKS = STREAM_EVENTS - 3;
 export const OPEN_STREAMS = 1000;
 
-/** The modes of the served agent: answer at once, create a task with one artifact, stream twenty events, or hold a stream open. */
-export type Mode = "reply" | "task" | "stream" | "hold";
+/**
+ * The modes of the served agent: answer at once, create a task with one artifact, stream twenty events, stream as many in one burst, hold a
+ * stream open, or hold streams and answer everything else at once.
+ */
+export type Mode = "reply" | "task" | "stream" | "burst" | "hold" | "reply or hold";
+
+/** What a server of ours keeps beyond its defaults: tasks, and open streams of one caller. */
+export interface Room {
+  readonly keep?: number;
+  readonly streams?: number;
+}
 
 /** Where a server of the bench listens. */
 export interface ServerAddress {
@@ -37,6 +46,7 @@ export interface StartServer {
   readonly mode: Mode;
   /** The floor's alone. */
   readonly shape?: Shape;
+  readonly room?: Room | undefined;
 }
 
 /** A2A 1.0 §4.1.4 on JSON-RPC (§9) and on REST (§11). */

@@ -3,10 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readH2load } from "../../harness/h2load.js";
+import type { RequestTemplate, Turns } from "../../harness/http-load.js";
 import type { Worker } from "../../harness/processes.js";
 import { percentile } from "../../harness/statistics.js";
 import type { Slice, Window } from "../../harness/tally.js";
 import { COUNTER, MARKER } from "../a2a/workload.js";
+import type { CallTimes, SingleCalls } from "./single-calls.js";
 import type { HttpVersion, Sent } from "./wires/wire.js";
 import type { LoadRun } from "./workers/load.js";
 
@@ -28,14 +30,37 @@ export interface LoadSlice {
 export type Load = (target: Target, connections: number, window: Window) => Promise<LoadSlice>;
 
 /** Raw sockets in a process of our own: every request has its own number, every answer is read. */
-export function socketLoad(worker: Worker): Load {
-  return async ({ port, sent }, connections, window) => {
-    const { path, headers, body } = sent;
-    const template = { port, path, headers, body: body.toString(), counter: COUNTER, marker: MARKER };
-    const order: LoadRun = { template, connections, window };
-    const { counted, windowMs, completed, p50Us } = await worker.ask<Slice>("run", order);
-    return { perSecond: (counted / windowMs) * 1000, p50Us, completed };
+export interface SocketLoad {
+  readonly run: Load;
+  /** Several targets in turns of a few milliseconds, until the slice is over. */
+  turns(targets: readonly Target[], connections: number, sliceMs: number): Promise<readonly LoadSlice[]>;
+  /** So many calls of each target, one at a time: the first target, the second, … */
+  calls(targets: readonly Target[], calls: number): Promise<readonly CallTimes[]>;
+}
+
+export function socketLoad(worker: Worker): SocketLoad {
+  return {
+    async run(target, connections, window) {
+      const order: LoadRun = { template: templateOf(target), connections, window };
+      return loadSlice(await worker.ask<Slice>("run", order));
+    },
+    async turns(targets, connections, sliceMs) {
+      const order: Turns = { templates: targets.map(templateOf), connections, sliceMs };
+      return (await worker.ask<readonly Slice[]>("turns", order)).map(loadSlice);
+    },
+    calls(targets, calls) {
+      const order: SingleCalls = { templates: targets.map(templateOf), calls };
+      return worker.ask("calls", order);
+    },
   };
+}
+
+function templateOf({ port, sent: { path, headers, body } }: Target): RequestTemplate {
+  return { port, path, headers, body, counter: COUNTER, marker: MARKER };
+}
+
+function loadSlice({ counted, windowMs, completed, p50Us }: Slice): LoadSlice {
+  return { perSecond: (counted / windowMs) * 1000, p50Us, completed };
 }
 
 /** A run of the tool that takes longer is considered hung. */

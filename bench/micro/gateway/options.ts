@@ -18,7 +18,7 @@ export const HELP = `npm run bench:gateway -- [options]
 Measures the cost of a gateway: a caller that speaks one protocol, an agent written by hand that speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
 ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Prints tables and, as last line, one JSON object.
 
-  --quick        three pairs, without streams and SQLite; under 90 seconds
+  --quick        three pairs, without SQLite; under three minutes
   --all          every ordered pair; about 25 minutes. Default: three pairs
   --pairs LIST   front:behind,front:behind of ${WIRES.map(({ id }) => id).join(" ")}
   --rounds N     least rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: ${QUICK_ROUNDS})
@@ -27,9 +27,9 @@ ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Pri
   --no-build     measure dist/ as it is, even if older than the source
   --help
 
-Only ratios within one run mean anything. CPU time per call decides; rounds are added until the 95 % interval of the proxy's
-CPU time against itself is within 0.97 to 1.03, or the time is up and the run is inconclusive.
-Pairs with gRPC need h2load (Debian's nghttp2-client).`;
+Only ratios within one run mean anything. CPU time per call decides; rounds are added until the 95 % interval of the proxy
+against itself is within 0.97 to 1.03, by CPU time and by added latency, or the time is up and the run is inconclusive.
+Callers with gRPC need h2load (Debian's nghttp2-client).`;
 
 /** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */
 export function parseOptions(argv: readonly string[]): Options | undefined {

@@ -30,9 +30,9 @@ export const ALL_PAIRS: readonly Pair[] = WIRES.flatMap((front) => WIRES.map((be
 /** One protocol to another, the reverse, and one to gRPC, which has its own baseline. */
 export const FEW_PAIRS: readonly Pair[] = parsePairs("a2a-1.0-jsonrpc:acp,acp:a2a-1.0-jsonrpc,a2a-1.0-jsonrpc:a2a-1.0-grpc");
 
-/** HTTP/2, and bodies that are no text, are loaded by h2load. */
-export function needsTool({ front, behind }: Pair): boolean {
-  return front.http === 2 || behind.http === 2;
+/** Callers that speak HTTP/2 are h2load's. */
+export function needsTool({ front }: Pair): boolean {
+  return front.http === 2;
 }
 
 export function hasStreams({ front, behind }: Pair): boolean {

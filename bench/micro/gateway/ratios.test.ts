@@ -24,6 +24,19 @@ describe("latency added by a gateway", () => {
     expect(addedRatios(pair, "relay", rows)).toEqual([1.5, 0.5]);
   });
 
+  test("is the difference between calls beside each other where they were measured so", () => {
+    const paired = (arm: string, addedUs: number): Row => ({
+      section: sectionOf(pair, "latency"),
+      arm,
+      series: [{ p50Us: 1_000, addedUs }],
+    });
+    const rows = [paired("direct", 0), paired("proxy", 80), paired("proxy again", 84), paired("relay", 100)];
+    expect(addedRatios(pair, "relay", rows)).toEqual([1.25]);
+    const { ratios } = concludeGateway([pair], rows);
+    expect([ratios["added_floor_vs_floor"], ratios["acp_to_agora_added_proxy_vs_proxy"]]).toEqual([1.05, 1.05]);
+    expect([ratios["acp_to_agora_proxy_added_us"], ratios["acp_to_agora_relay_added_us"]]).toEqual([80, 100]);
+  });
+
   test("is unknown where an arm did not run", () => {
     expect(addedRatios(pair, "adopt", [latency("direct", 50), latency("proxy", 150)])).toBeUndefined();
   });
@@ -49,6 +62,19 @@ describe("the conclusion", () => {
     expect(targets["acp_to_agora_adopt_vs_proxy"]).toEqual({ atLeast: 0.6, met: false });
     expect(targets["acp_to_agora_relay_added_p50_vs_proxy"]).toEqual({ atMost: 1.5, met: true });
     expect(targets["acp_to_agora_adopt_added_p50_vs_proxy"]).toEqual({ atMost: 1.5, met: false });
+  });
+
+  test("has targets for the CPU time of streams where both protocols have them", () => {
+    const both = pairOf(wireOf("acp"), wireOf("a2a-1.0-jsonrpc"));
+    const streams = (arm: string, cpuUs: number): Row => ({
+      section: sectionOf(both, "streams"),
+      arm,
+      series: [{ perSecond: 100, cpuUs }],
+    });
+    const { targets } = concludeGateway([both], [streams("proxy", 100), streams("relay", 150), streams("adopt", 210)]);
+    expect(targets["acp_to_a2a_1_0_jsonrpc_relay_streams_cpu_vs_proxy"]).toEqual({ atMost: 1.4, met: false });
+    expect(targets["acp_to_a2a_1_0_jsonrpc_adopt_streams_cpu_vs_proxy"]).toEqual({ atMost: 2.2, met: true });
+    expect(targetsOf([pair]).some((key) => key.includes("streams"))).toBe(false);
   });
 
   test("decides all that has a target", () => {

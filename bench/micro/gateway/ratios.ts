@@ -3,12 +3,13 @@ import {
   conclude,
   type Figure,
   isSame,
+  isSettled,
   type RatioDefinition,
   ratiosOf,
-  valuesOf,
   withFigure,
 } from "../../harness/conclude.js";
 import type { Row } from "../../harness/result.js";
+import { medianInterval, pairedRatios } from "../../harness/statistics.js";
 import { hasStreams, type Pair } from "./pairs.js";
 
 /** The published numbers of this benchmark and their targets. */
@@ -38,37 +39,58 @@ function ratiosFor(pair: Pair): readonly RatioDefinition[] {
   const calls = { section: sectionOf(pair, "throughput"), over: "proxy", metric: "perSecond" } as const;
   const cpu = { ...calls, metric: "cpuUs" } as const;
   const streams = { ...calls, section: sectionOf(pair, "streams") } as const;
-  return [
-    { key: `${key}_proxy_vs_proxy`, of: "proxy again", ...cpu },
+  const streamsCpu = { ...streams, metric: "cpuUs" } as const;
+  const sends: readonly RatioDefinition[] = [
+    { key: floorKey(pair, "throughput"), of: "proxy again", ...cpu },
     { key: `${key}_relay_vs_proxy`, of: "relay", ...calls, target: { atLeast: RELAY_AT_LEAST } },
     { key: `${key}_adopt_vs_proxy`, of: "adopt", ...calls, target: { atLeast: ADOPT_AT_LEAST } },
     { key: `${key}_sqlite_vs_proxy`, of: "adopt sqlite", ...calls },
     { key: `${key}_relay_cpu_vs_proxy`, of: "relay", ...cpu, target: { atMost: RELAY_CPU_AT_MOST } },
     { key: `${key}_adopt_cpu_vs_proxy`, of: "adopt", ...cpu, target: { atMost: ADOPT_CPU_AT_MOST } },
+    { key: `${key}_sqlite_cpu_vs_proxy`, of: "adopt sqlite", ...cpu },
+  ];
+  if (!hasStreams(pair)) return sends;
+  return [
+    ...sends,
+    { key: floorKey(pair, "streams"), of: "proxy again", ...streamsCpu },
     { key: `${key}_relay_streams_vs_proxy`, of: "relay", ...streams },
     { key: `${key}_adopt_streams_vs_proxy`, of: "adopt", ...streams },
+    { key: `${key}_relay_streams_cpu_vs_proxy`, of: "relay", ...streamsCpu, target: { atMost: RELAY_CPU_AT_MOST } },
+    { key: `${key}_adopt_streams_cpu_vs_proxy`, of: "adopt", ...streamsCpu, target: { atMost: ADOPT_CPU_AT_MOST } },
   ];
 }
 
-/** The latency an arm adds to a direct call, relative to the proxy's, per round. Undefined if an arm did not run. */
+/** The proxy against itself. */
+function floorKey({ key }: Pair, kind: SectionKind): string {
+  const what = { throughput: "", latency: "_added", streams: "_streams" }[kind];
+  return `${key}${what}_proxy_vs_proxy`;
+}
+
+/** The latency an arm adds to a direct call, per round, in microseconds. Undefined if an arm did not run. */
+function addedTimes(pair: Pair, arm: string, rows: readonly Row[]): readonly number[] | undefined {
+  const [of, direct] = [arm, "direct"].map(
+    (name) => rows.find((each) => each.section === sectionOf(pair, "latency") && each.arm === name)?.series,
+  );
+  if (of === undefined || direct === undefined || of.length === 0) return undefined;
+  // Only calls beside each other have a difference of their own; those of h2load are compared by their medians.
+  return of.map(({ addedUs, p50Us = Number.NaN }, round) => addedUs ?? p50Us - (direct[round]?.p50Us ?? Number.NaN));
+}
+
+/** The latency an arm adds, relative to the proxy's, per round. Undefined if an arm did not run. */
 export function addedRatios(pair: Pair, arm: string, rows: readonly Row[]): readonly number[] | undefined {
-  const section = sectionOf(pair, "latency");
-  const [of, proxy, direct] = [arm, "proxy", "direct"].map((name) => {
-    const row = rows.find((each) => each.section === section && each.arm === name);
-    return row && valuesOf(row.series, "p50Us");
-  });
-  if (of === undefined || proxy === undefined || direct === undefined || of.length === 0) return undefined;
-  return of.map((value, round) => {
-    const least = direct[round] ?? Number.NaN;
-    return (value - least) / ((proxy[round] ?? Number.NaN) - least);
-  });
+  const [of, proxy] = [addedTimes(pair, arm, rows), addedTimes(pair, "proxy", rows)];
+  return of && proxy && pairedRatios(of, proxy);
 }
 
 function addedFigures(pair: Pair, rows: readonly Row[]): readonly Figure[] {
-  return ["relay", "adopt"].flatMap((arm) => {
-    const values = addedRatios(pair, arm, rows);
-    return values === undefined ? [] : [{ key: addedKey(pair, arm), values, atMost: ADDED_AT_MOST }];
-  });
+  const arms = ["proxy", "relay", "adopt", "adopt sqlite"];
+  const figure = (key: string, values: readonly number[] | undefined, atMost?: number): readonly Figure[] =>
+    values === undefined ? [] : [{ key, values, atMost }];
+  return [
+    ...arms.flatMap((arm) => figure(`${pair.key}_${arm.replace(" ", "_")}_added_us`, addedTimes(pair, arm, rows))),
+    ...figure(floorKey(pair, "latency"), addedRatios(pair, "proxy again", rows)),
+    ...["relay", "adopt"].flatMap((arm) => figure(addedKey(pair, arm), addedRatios(pair, arm, rows), ADDED_AT_MOST)),
+  ];
 }
 
 function addedKey({ key }: Pair, arm: string): string {
@@ -76,21 +98,29 @@ function addedKey({ key }: Pair, arm: string): string {
 }
 
 /** Whether the proxy of this pair is known well enough to be the same as itself. */
-export function isProxySettled(pair: Pair, rows: readonly Row[]): boolean {
-  const [floor] = ratiosFor(pair);
+export function isProxySettled(pair: Pair, kind: SectionKind, rows: readonly Row[]): boolean {
+  if (kind === "latency") return isSettled(medianInterval(addedRatios(pair, "proxy again", rows) ?? []));
+  const floor = ratiosFor(pair).find(({ key }) => key === floorKey(pair, kind));
   return floor !== undefined && isSame(floor, rows) === true;
 }
 
-/** All measurements. The proxy against itself, over all pairs, shows whether the machine was quiet enough. */
+/**
+ * All measurements. The proxy against itself, over all pairs, shows whether the machine was quiet enough: by its CPU time
+ * (`floor_vs_floor`) and by the latency that it adds (`added_floor_vs_floor`).
+ */
 export function concludeGateway(pairs: readonly Pair[], rows: readonly Row[]): Conclusion {
   const definitions = pairs.flatMap(ratiosFor);
-  const again = definitions
-    .filter(({ key }) => key.endsWith("_proxy_vs_proxy"))
-    .flatMap((definition) => ratiosOf(definition, rows) ?? []);
+  const again = definitions.filter(({ of }) => of === "proxy again").flatMap((definition) => ratiosOf(definition, rows) ?? []);
+  const added = pairs.flatMap((pair) => addedRatios(pair, "proxy again", rows) ?? []);
   const figures = pairs.flatMap((pair) => addedFigures(pair, rows));
-  const floors: readonly Figure[] = again.length === 0 ? [] : [{ key: "floor_vs_floor", values: again }];
-  return [...floors, ...figures].reduce(withFigure, conclude(definitions, rows));
+  const floors: readonly Figure[] = [
+    { key: "floor_vs_floor", values: again },
+    { key: ADDED_FLOOR, values: added },
+  ];
+  return [...floors.filter(({ values }) => values.length > 0), ...figures].reduce(withFigure, conclude(definitions, rows));
 }
+
+export const ADDED_FLOOR = "added_floor_vs_floor";
 
 /** The targets of a run over these pairs. */
 export function targetsOf(pairs: readonly Pair[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Conclusion, whyInconclusive } from "../../harness/conclude.js";
+import { type Conclusion, isSettled, whyInconclusive } from "../../harness/conclude.js";
 import { type BenchContext, closeCalls, resultOf } from "../../harness/driver.js";
 import { hasH2load } from "../../harness/h2load.js";
 import { stopAllWorkers } from "../../harness/processes.js";
@@ -12,7 +12,7 @@ import type { Window } from "../../harness/tally.js";
 import { CONNECTIONS } from "../a2a/workload.js";
 import type { Options } from "./options.js";
 import { hasStreams, needsTool, type Pair } from "./pairs.js";
-import { concludeGateway, isProxySettled, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
+import { ADDED_FLOOR, concludeGateway, isProxySettled, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
 import { setStage, type Work } from "./stage.js";
 
 /** One section of a pair, and its warm-up. */
@@ -20,26 +20,23 @@ const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = 
   throughput: {
     what: "send",
     connections: CONNECTIONS,
-    // Short, so that all arms of a round meet the same disturbances.
-    window: { rampMs: 5, windowMs: 60 },
+    sliceMs: 200,
     // So many that a gateway is compiled as well as the proxy before it counts: it has a hundred times its code.
     warmUp: { rampMs: 0, windowMs: 500, minAnswers: 8_000 },
   },
-  latency: { what: "send", connections: 1, window: { rampMs: 10, windowMs: 110 }, warmUp: { rampMs: 0, windowMs: 100 } },
+  latency: { what: "send", connections: "single", sliceMs: 150, warmUp: { rampMs: 0, windowMs: 100 } },
   streams: {
     what: "stream",
     connections: CONNECTIONS,
-    window: { rampMs: 50, windowMs: 350 },
-    warmUp: { rampMs: 0, windowMs: 500 },
+    sliceMs: 250,
+    warmUp: { rampMs: 0, windowMs: 500, minAnswers: 1_000 },
   },
 };
-const QUICK_BUDGET_MS = 84_000;
+const QUICK_BUDGET_MS = 165_000;
 /** The time of one pair in a full run. */
 const PAIR_BUDGET_MS = 120_000;
-/** The share of a quick pair's time after which its calls under load are over, and single calls begin. */
-const LOADED_SHARE = 0.7;
-/** Streams have no target: they get so much time more. */
-const STREAMS_SHARE = 1.3;
+/** The share of a pair's time after which each section is over. */
+const UNTIL: Readonly<Record<SectionKind, number>> = { throughput: 0.45, latency: 0.7, streams: 1 };
 /** Below this share of its core the proxy was not the bottleneck, and the ratios are too favourable. */
 const BUSY = 0.85;
 
@@ -57,7 +54,16 @@ export async function runGateway(options: Options, context: BenchContext): Promi
   const conclusion = concludeGateway(pairs, rows);
   const notes = notesOf(context.machine, rows, conclusion, options.pairs.length - pairs.length);
   const wanted = targetsOf(options.pairs);
-  return resultOf(context, { bench: "gateway", mode: options.mode, rows, conclusion, wanted, precision: "interval", notes });
+  const result = resultOf(context, {
+    bench: "gateway",
+    mode: options.mode,
+    rows,
+    conclusion,
+    wanted,
+    precision: "interval",
+    notes,
+  });
+  return isSettled(conclusion.interval[ADDED_FLOOR]) ? result : { ...result, verdict: "inconclusive" };
 }
 
 interface PairRun extends BenchContext {
@@ -72,23 +78,23 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
   progress.show(`${pair.name} starts`);
   try {
     const stage = await setStage(pair, { dist, cores, folder });
-    const section = async (kind: SectionKind, share: number): Promise<readonly Row[]> => {
+    const section = async (kind: SectionKind): Promise<readonly Row[]> => {
       const { warmUp, ...work } = WORK[kind];
-      // Streams have no target, and take the longest.
-      const planned = kind === "streams" ? Math.ceil(rounds / 2) : rounds;
       progress.show(`${pair.name} · ${kind} warms up`);
       return runSection({
         name: sectionOf(pair, kind),
         arms: await stage.arms(work, warmUp),
         again: (done, sofar) => {
-          const wanted = done < planned || (kind === "throughput" && !isProxySettled(pair, sofar));
-          return done === 0 || (wanted && Date.now() - beganAt < budgetMs * share);
+          const wanted = done < rounds || !isProxySettled(pair, kind, sofar);
+          return done === 0 || (wanted && Date.now() - beganAt < budgetMs * UNTIL[kind]);
         },
-        onStep: (round, arm) => progress.show(`${pair.name} · ${kind} · round ${round + 1} of ${planned} · ${arm}`),
+        onStep: (round, arm) => progress.show(`${pair.name} · ${kind} · round ${round + 1}, at least ${rounds} · ${arm}`),
       });
     };
-    const rows = [...(await section("throughput", LOADED_SHARE)), ...(await section("latency", 1))];
-    return mode === "quick" || !hasStreams(pair) ? rows : [...rows, ...(await section("streams", STREAMS_SHARE))];
+    const kinds: readonly SectionKind[] = hasStreams(pair) ? ["throughput", "latency", "streams"] : ["throughput", "latency"];
+    const rows: Row[] = [];
+    for (const kind of kinds) rows.push(...(await section(kind)));
+    return rows;
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
@@ -97,7 +103,10 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
 function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion, leftOut: number): readonly string[] {
   const notes: string[] = [];
   const why = whyInconclusive(conclusion, "The proxy");
-  if (why !== undefined) notes.push(why);
+  if (why !== undefined) notes.push(`CPU time: ${why}`);
+  const added = conclusion.interval[ADDED_FLOOR];
+  const addedWhy = whyInconclusive({ interval: added === undefined ? {} : { floor_vs_floor: added } }, "The proxy");
+  if (addedWhy !== undefined) notes.push(`Added latency: ${addedWhy}`);
   notes.push(...closeCalls(conclusion));
   const idle = rows.filter((row) => row.arm === "proxy" && row.section.endsWith("throughput") && busyOf(row) < BUSY);
   if (idle.length > 0)

@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { pairedArms } from "../../harness/paired-arms.js";
 import { type Cores, startWorker, type Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
 import type { Arm } from "../../harness/rounds.js";
 import type { Window } from "../../harness/tally.js";
 import { askOnce } from "./ask-once.js";
-import { type Load, socketLoad, type Target, toolLoad } from "./load.js";
+import { type LoadSlice, type SocketLoad, socketLoad, type Target, toolLoad } from "./load.js";
 import { hasStreams, needsTool, type Pair } from "./pairs.js";
 import type { ProxyOptions } from "./proxy.js";
 import type { Ports } from "./wires/wire.js";
@@ -17,11 +18,13 @@ export interface StageOptions {
   readonly folder: string | undefined;
 }
 
-/** The work of one round of an arm. */
+/** What one section of a pair asks for. */
 export interface Work {
   readonly what: "send" | "stream";
-  readonly connections: number;
-  readonly window: Window;
+  /** Calls at a time; `single`: one, and one arm after the other. */
+  readonly connections: number | "single";
+  /** How long all arms of a round take together. */
+  readonly sliceMs: number;
 }
 
 /** The processes of one pair. Gateways have their own core; the load and the agent share the other. */
@@ -43,7 +46,8 @@ export async function setStage(pair: Pair, { dist, cores, folder }: StageOptions
     startWorker(name, join(dist, "bench", "micro", "gateway", "workers", `${file}.js`), { core });
   const agent = start("agent", "upstream", cores.load);
   const ports = await agent.ask<Ports>("start", { wire: behind.id });
-  const load: Load = needsTool(pair) ? toolLoad(cores.load) : socketLoad(start("load", "load", cores.load));
+  const sockets = needsTool(pair) ? undefined : socketLoad(start("load", "load", cores.load));
+  const run = sockets?.run ?? toolLoad(cores.load);
   /** Through a gateway callers use the listener's protocol; a plain proxy forwards the agent's own. */
   const standing = (name: string, worker: Worker, port: number, said = front): Standing => {
     const to = { port, http: front.http };
@@ -69,36 +73,86 @@ export async function setStage(pair: Pair, { dist, cores, folder }: StageOptions
     ...(folder === undefined ? [] : [await gateway("adopt sqlite", "adopt", join(folder, "tasks.db"))]),
   ];
   return {
-    async arms({ what, connections, window }, warmUp) {
-      const arms: Arm[] = [];
-      for (const { name, worker, [what]: target } of all) {
-        if (target === undefined) continue;
+    async arms({ what, connections, sliceMs }, warmUp) {
+      const loaded = connections === "single" ? all : all.filter(({ name }) => name !== "direct");
+      const callable = loaded.flatMap(({ name, worker, [what]: target }) => (target ? [{ name, worker, target }] : []));
+      const parallel = connections === "single" ? 1 : connections;
+      for (const { target } of callable) {
         await askOnce(target);
-        await load(target, connections, warmUp);
-        arms.push({ name, measure: () => measure({ agent, worker, load, target, connections, window }) });
+        await run(target, parallel, warmUp);
       }
-      return arms;
+      if (sockets === undefined) {
+        const window = { rampMs: 0, windowMs: sliceMs / callable.length };
+        return callable.map((arm) => {
+          const load = () => run(arm.target, parallel, window);
+          return { name: arm.name, measure: () => measureAlone(agent, arm.worker, load, 2 * parallel) };
+        });
+      }
+      const together = connections === "single" ? measureCalls : measureTurns;
+      return pairedArms(
+        callable.map(({ name }) => name),
+        () => together({ agent, arms: callable, load: sockets, connections: parallel, sliceMs }),
+      );
     },
   };
 }
 
-interface Measuring {
-  readonly agent: Worker;
+interface LoadedArm {
+  readonly name: string;
   readonly worker: Worker;
-  readonly load: Load;
   readonly target: Target;
+}
+
+interface Together {
+  readonly agent: Worker;
+  readonly arms: readonly LoadedArm[];
+  readonly load: SocketLoad;
   readonly connections: number;
-  readonly window: Window;
+  readonly sliceMs: number;
+}
+
+async function measureTurns({ agent, arms, load, connections, sliceMs }: Together): Promise<readonly Measurement[]> {
+  const usages = () => Promise.all(arms.map(({ worker }) => worker.usage()));
+  const targets = arms.map(({ target }) => target);
+  const before = { messages: await agent.ask<number>("messages"), usages: await usages() };
+  const slices = await load.turns(targets, connections, sliceMs);
+  const after = await usages();
+  const completed = slices.reduce((sum, slice) => sum + slice.completed, 0);
+  await checkMessages(agent, before.messages, completed, 0);
+  return slices.map((slice, index) => ({
+    perSecond: slice.perSecond,
+    p50Us: slice.p50Us,
+    cpuUs: ((after[index]?.cpuUs ?? Number.NaN) - (before.usages[index]?.cpuUs ?? Number.NaN)) / slice.completed,
+    requests: slice.completed,
+  }));
+}
+
+/** A single call takes about this long: a slice has as many turns as fit. */
+const CALL_MS = 0.5;
+
+async function measureCalls({ arms, load, sliceMs }: Together): Promise<readonly Measurement[]> {
+  const targets = arms.map(({ target }) => target);
+  const times = await load.calls(targets, Math.ceil(sliceMs / (CALL_MS * targets.length)));
+  return times.map(({ p50Us, addedUs }) => ({ p50Us, addedUs }));
+}
+
+/** A load tool that stops by time leaves requests in flight, in this run and the previous one: so many are tolerated. */
+async function measureAlone(
+  agent: Worker,
+  worker: Worker,
+  load: () => Promise<LoadSlice>,
+  tolerated: number,
+): Promise<Measurement> {
+  const before = { messages: await agent.ask<number>("messages"), usage: await worker.usage() };
+  const { perSecond, p50Us, completed } = await load();
+  const usage = await worker.usage();
+  await checkMessages(agent, before.messages, completed, tolerated);
+  return { perSecond, p50Us, cpuUs: (usage.cpuUs - before.usage.cpuUs) / completed, requests: completed };
 }
 
 /** Both ends must have counted the same: answers without an upstream request do not count. */
-async function measure({ agent, worker, load, target, connections, window }: Measuring): Promise<Measurement> {
-  const before = { messages: await agent.ask<number>("messages"), usage: await worker.usage() };
-  const { perSecond, p50Us, completed } = await load(target, connections, window);
-  const usage = await worker.usage();
-  const came = (await agent.ask<number>("messages")) - before.messages;
-  // A load tool that stops by time leaves requests in flight, in this run and the previous one.
-  if (came < completed || came > completed + 2 * connections)
-    throw new Error(`${worker.name}: ${completed} answers came, and the agent saw ${came} messages`);
-  return { perSecond, p50Us, cpuUs: (usage.cpuUs - before.usage.cpuUs) / completed, requests: completed };
+async function checkMessages(agent: Worker, before: number, completed: number, tolerated: number): Promise<void> {
+  const came = (await agent.ask<number>("messages")) - before;
+  if (came < completed || came > completed + tolerated)
+    throw new Error(`${completed} answers came, and the agent saw ${came} messages`);
 }

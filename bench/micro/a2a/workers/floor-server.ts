@@ -31,7 +31,8 @@ function start({ shape = NO_SHAPE }: StartServer): Promise<ServerAddress> {
       // The bench is the only caller and sends nothing else.
       const parsed = JSON.parse(body) as FloorRequest;
       const path = request.url ?? "/";
-      if (path === "/stream") void streamEvents(response, parsed, eventPads);
+      if (path === "/stream") void streamEvents(response, events(parsed, eventPads, true));
+      else if (path === "/burst") void streamEvents(response, events(parsed, eventPads, false));
       else if (path === "/hold") holdStream(response, parsed);
       else answerOnce(response, parsed, pads.get(path));
     });
@@ -61,16 +62,16 @@ function answerOnce(response: ServerResponse, request: FloorRequest, pad: Padder
 }
 
 /** An async generator feeds the stream, as an agent does; the floor has no free ride there. */
-async function* events(request: FloorRequest, pads: readonly Padder[]) {
+async function* events(request: FloorRequest, pads: readonly Padder[], oneByOne: boolean) {
   for (let index = 0; index < STREAM_EVENTS; index++) {
     yield echo(request, pads[index]?.(request) ?? "");
-    await nextTurn();
+    if (oneByOne) await nextTurn();
   }
 }
 
-async function streamEvents(response: ServerResponse, request: FloorRequest, pads: readonly Padder[]): Promise<void> {
+async function streamEvents(response: ServerResponse, answers: ReturnType<typeof events>): Promise<void> {
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
-  for await (const event of events(request, pads)) response.write(`data: ${JSON.stringify(event)}\n\n`);
+  for await (const event of answers) response.write(`data: ${JSON.stringify(event)}\n\n`);
   response.end();
 }
 

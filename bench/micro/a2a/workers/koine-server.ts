@@ -1,24 +1,37 @@
-import { type AgentFunction, agent, serve } from "../../../../src/index.js";
+import { type AgentFunction, agent, type ServeOptions, serve } from "../../../../src/index.js";
 import { answerCommands } from "../../../harness/worker.js";
-import { type Mode, nextTurn, OPEN_STREAMS, type ServerAddress, STREAM_CHUNKS, type StartServer } from "../workload.js";
+import {
+  type Mode,
+  nextTurn,
+  OPEN_STREAMS,
+  type Room,
+  type ServerAddress,
+  STREAM_CHUNKS,
+  type StartServer,
+} from "../workload.js";
 
-/** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that the held streams need. */
-
-/** All streams of the memory section belong to the one anonymous caller, those opened to warm up too. */
-const ROOM = 2 * OPEN_STREAMS;
+/** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that held streams and kept tasks need. */
 
 answerCommands({ start });
 
-async function start({ mode }: StartServer): Promise<ServerAddress> {
+async function start({ mode, room }: StartServer): Promise<ServerAddress> {
   const echo = agent({ name: "bench", description: "Echoes", handle: HANDLERS[mode] });
-  const server = await serve(echo, { port: 0, ...(mode === "hold" && HOLDING) });
+  const server = await serve(echo, { port: 0, ...limitsFor(mode === "hold" ? { streams: OPEN_STREAMS } : room) });
   return { url: server.url, port: server.port, rpcPath: "/a2a", restPath: "/a2a/message:send" };
 }
 
-const HOLDING = {
-  limits: { openStreamsPerOwner: ROOM },
-  taskLimits: { runningTasks: ROOM, runningTasksPerOwner: ROOM },
-} as const;
+const GIGABYTE = 1024 ** 3;
+
+/** All streams belong to the one anonymous caller, those opened to warm up too. */
+function limitsFor({ keep, streams }: Room = {}): Pick<ServeOptions, "limits" | "taskLimits"> {
+  return {
+    ...(streams !== undefined && { limits: { openStreamsPerOwner: 2 * streams } }),
+    taskLimits: {
+      ...(streams !== undefined && { runningTasks: 2 * streams, runningTasksPerOwner: 2 * streams }),
+      ...(keep !== undefined && { keptTasks: keep, keptBytes: GIGABYTE }),
+    },
+  };
+}
 
 const HANDLERS: Readonly<Record<Mode, AgentFunction>> = {
   reply: async (message) => message.text,
@@ -33,8 +46,19 @@ const HANDLERS: Readonly<Record<Mode, AgentFunction>> = {
       await nextTurn();
     }
   },
+  async *burst(message, task) {
+    yield task.working();
+    for (let index = 0; index < STREAM_CHUNKS; index++)
+      yield task.artifact(message.text, { id: "result", append: index > 0, last: index === STREAM_CHUNKS - 1 });
+  },
   async *hold(_message, task) {
     yield task.working();
     await new Promise(() => {});
+  },
+  async *"reply or hold"(message, task) {
+    if (task.delivery !== "stream") return message.text;
+    yield task.working();
+    await new Promise(() => {});
+    return undefined;
   },
 };

@@ -13,7 +13,7 @@ export function executorOf(mode: Mode): AgentExecutor {
       }
       publishStart(context, bus);
       if (mode === "hold") await new Promise(() => {});
-      await publishArtifacts(context, bus, mode === "stream" ? STREAM_CHUNKS : 1);
+      await publishArtifacts(context, bus, mode === "stream" || mode === "burst" ? STREAM_CHUNKS : 1);
       publishStatus(context, bus, TaskState.TASK_STATE_COMPLETED);
       bus.finished();
     },

@@ -1,8 +1,9 @@
-import { type RequestTemplate, runHttpLoad } from "../../../harness/http-load.js";
+import { type RequestTemplate, runHttpLoad, runHttpTurns } from "../../../harness/http-load.js";
 import type { Slice, Window } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
+import { runSingleCalls } from "../single-calls.js";
 
-/** The load process for HTTP/1.1 with texts: raw sockets, every answer read and checked. */
+/** The load process for callers that speak HTTP/1.1: raw sockets, every answer read and checked. */
 
 export interface LoadRun {
   readonly template: RequestTemplate;
@@ -12,4 +13,6 @@ export interface LoadRun {
 
 answerCommands({
   run: ({ template, connections, window }: LoadRun): Promise<Slice> => runHttpLoad(template, connections, window),
+  turns: runHttpTurns,
+  calls: runSingleCalls,
 });

@@ -1,0 +1,48 @@
+import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
+import type { Arm } from "../../harness/rounds.js";
+import type { SectionSettings } from "./sections.js";
+import { type Stage, templateOf } from "./stage.js";
+import { CONNECTIONS } from "./workload.js";
+
+/** Whether a request costs the same on a server that keeps many tasks, and on one with many open streams. */
+
+export const FEW_TASKS = 1_000;
+export const MANY_TASKS = 100_000;
+export const MANY_STREAMS = 5_000;
+/** Filling a server takes longer than other commands. */
+const FILL_MS = 240_000;
+
+/** Each server is filled to its limit first, so that every task it creates evicts one. */
+export async function keptTaskArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+  const load = stage.startOther("load");
+  const servers: LoadedServer[] = [];
+  for (const [name, keep] of [
+    [`${FEW_TASKS} tasks`, FEW_TASKS],
+    [`${FEW_TASKS} tasks again`, FEW_TASKS],
+    [`${MANY_TASKS} tasks`, MANY_TASKS],
+  ] as const) {
+    const server = await stage.startServer("koine", "task", { keep });
+    const template = templateOf(server.address, "rpc");
+    await load.ask("many", { template, requests: Math.max(keep, settings.warmUp.minAnswers ?? 0) }, FILL_MS);
+    servers.push({ name, server, template });
+  }
+  return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+}
+
+/** The streams are held by a load process of their own. */
+export async function openStreamArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+  const load = stage.startOther("load");
+  const servers: LoadedServer[] = [];
+  for (const [name, streams] of [
+    ["1 stream", 1],
+    ["1 stream again", 1],
+    [`${MANY_STREAMS} streams`, MANY_STREAMS],
+  ] as const) {
+    const server = await stage.startServer("koine", "reply or hold", { streams: MANY_STREAMS });
+    await stage.startOther("load").ask("hold", { template: templateOf(server.address, "stream"), count: streams }, FILL_MS);
+    const template = templateOf(server.address, "rpc");
+    await load.ask("run", { template, window: settings.warmUp });
+    servers.push({ name, server, template });
+  }
+  return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+}
