@@ -13,20 +13,11 @@ import {
   X509CertificateGenerator,
   X509CrlGenerator,
 } from "@peculiar/x509";
+import { type CertificateRequest, type Pair, validity } from "../bench/protocols/safety/certificates/request.js";
 
-/** A certificate and its private key, as PEM text. */
-export interface Pair {
-  readonly cert: string;
-  readonly key: string;
-}
+export type { Pair };
 
-export interface Issue {
-  /** DNS names and addresses; the first one is also the common name. */
-  readonly hosts: readonly string[];
-  /** For client authentication instead of server authentication. */
-  readonly client?: boolean;
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
+export interface Issue extends CertificateRequest {
   /** An RSA key of this size instead of one on P-256. */
   readonly rsaBits?: number;
 }
@@ -45,7 +36,6 @@ export interface Authority {
   crl(revoked: readonly Pair[], times?: CrlTimes): Promise<string>;
 }
 
-const DAY_MS = 86_400_000;
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 /** A certificate authority that lives as long as the process. */
@@ -55,7 +45,7 @@ export async function makeAuthority(name = "Test Authority"): Promise<Authority>
   const root = await X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
     name: `CN=${name}`,
-    ...validity({ hosts: [] }),
+    ...validity(),
     signingAlgorithm: ALGORITHM,
     keys,
     extensions: [
@@ -76,7 +66,7 @@ async function revoke(
   revoked: readonly Pair[],
   { thisUpdate, nextUpdate }: CrlTimes = {},
 ): Promise<string> {
-  const { notBefore, notAfter } = validity({ hosts: [], ...(thisUpdate && { notBefore: thisUpdate }) });
+  const { notBefore, notAfter } = validity(thisUpdate && { notBefore: thisUpdate });
   const list = await X509CrlGenerator.create({
     issuer: root.subject,
     thisUpdate: notBefore,
@@ -116,10 +106,6 @@ function makeKeys(rsaBits?: number): Promise<webcrypto.CryptoKeyPair> {
   if (rsaBits === undefined) return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const rsa = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", publicExponent: new Uint8Array([1, 0, 1]), modulusLength: rsaBits };
   return crypto.subtle.generateKey(rsa, true, ["sign", "verify"]);
-}
-
-function validity({ notBefore, notAfter }: Issue): { notBefore: Date; notAfter: Date } {
-  return { notBefore: notBefore ?? new Date(Date.now() - DAY_MS), notAfter: notAfter ?? new Date(Date.now() + DAY_MS) };
 }
 
 function alternativeName(host: string): { readonly type: "ip" | "dns"; readonly value: string } {

@@ -1,15 +1,15 @@
-import { join } from "node:path";
+import type { Command } from "commander";
 import {
   compareFolders,
-  FILES,
   FolderError,
-  readEvents,
-  readMemories,
+  isSuiteFolder,
   renderChanges,
   safety,
   verifyFolder,
+  verifySuiteFolder,
   WriteError,
 } from "../../bench/protocols/index.js";
+import { accuracyDifferences } from "./bench-router-accuracy.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
@@ -26,11 +26,13 @@ interface CompareOptions extends FolderOptions {
 }
 
 /** `koine bench verify DIR`. */
-export async function verify(folder: string, options: FolderOptions): Promise<void> {
+export async function verify(folder: string, options: FolderOptions, command: Command): Promise<void> {
   const output = createOutput(options.output);
-  const found = await aboutFolder(async () =>
-    safety.isSafetyFolder(folder) ? safety.verifySafetyFolder(folder) : verifyFolder(folder),
-  );
+  const found = await aboutFolder(async () => {
+    if (isSuiteFolder(folder))
+      return verifySuiteFolder(folder, (place) => accuracyDifferences(place, command.parent?.parent?.version() ?? ""));
+    return safety.isSafetyFolder(folder) ? safety.verifySafetyFolder(folder) : verifyFolder(folder);
+  });
   const { differences, events, status } = found;
   if (output.format === "json") await output.document(found);
   else {
@@ -59,26 +61,6 @@ export async function compare(before: string, after: string, options: CompareOpt
   for (const note of compared.notes) output.say(printable(note));
   if (output.format === "json") await output.document(compared);
   else await output.text(`${renderChanges(compared.changes)}\n`);
-}
-
-/** `koine bench memory DIR [TASK]`. */
-export async function memory(folder: string, task: string | undefined, options: FolderOptions): Promise<void> {
-  const output = createOutput(options.output);
-  const found = await aboutFolder(async () => {
-    const { events } = await readEvents(join(folder, FILES.events)).catch((thrown: unknown) => {
-      throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
-    });
-    return readMemories(events, task).catch((thrown: unknown) => {
-      throw new FolderError(thrown instanceof Error ? thrown.message : String(thrown));
-    });
-  });
-  if (found.length === 0) throw usageError(`${printable(folder)} has no question ${printable(task ?? "")}`.trim());
-  if (output.format === "json") await output.document(found);
-  else
-    for (const { run, arm, task_id, summary, replayed, differences } of found) {
-      const again = `replayed: ${replayed ?? "none"}${differences.length === 0 ? "" : `; ${differences.join("; ")}`}`;
-      await output.text(`${printable(`${run} ${arm} ${task_id}: ${summary}`)}\n  ${printable(again)}\n`);
-    }
 }
 
 /** Errors about folders are errors of usage: the user named a wrong or damaged one. */

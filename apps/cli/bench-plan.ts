@@ -1,5 +1,6 @@
 import {
   edgeTo,
+  hasOfficial,
   type IdentityUse,
   type ModelSettings,
   makePlan,
@@ -18,7 +19,7 @@ import { offeredLoads, type Rate } from "./bench-capacity.js";
 import type { DocqaOptions, DocqaParts } from "./bench-docqa.js";
 import { type QueueEntries, queueEntries } from "./bench-entries.js";
 import { chosenSettings, killedCoordinator, type SettingOptions } from "./bench-settings.js";
-import { type StormOptions, stormConditions, stormSettings } from "./bench-storm.js";
+import { RING_RATE, type StormOptions, stormConditions, stormSettings } from "./bench-storm.js";
 import { usageError } from "./exit.js";
 import type { ModelOptions } from "./model.js";
 import type { Format } from "./output.js";
@@ -32,6 +33,8 @@ export interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOpti
   readonly impl: Plan["arms"][number]["implementation"][];
   readonly features: Plan["arms"][number]["features"][];
   readonly quick?: boolean;
+  /** False: without the arms that only show whether times can be believed. Default: with them. */
+  readonly controls?: boolean;
   readonly runs?: number;
   /** Milliseconds; the option is in seconds. */
   readonly warmUp?: number;
@@ -56,15 +59,15 @@ export interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOpti
   readonly recording?: string;
   readonly record?: string;
   readonly modelRate?: number;
+  /** Live models by name; the first is that of every other condition. */
+  readonly models?: readonly string[];
 }
 
 export const SEED = 1;
 const PAYLOAD_BYTES = 256;
-/** The paper's limits. */
-export const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3, backoffMs: 100 } as const;
 const IN_FLIGHT = 256;
-/** Questions that are under way in a ring at a time. */
-const RING_CLIENTS = 4;
+/** A ring that is slower than its questions come would only get slower with more of them under way. */
+const RING_IN_FLIGHT = 16;
 const DELAY_MS = 50;
 const LOSS = 0.05;
 const MAX_AGENTS = 256;
@@ -104,31 +107,44 @@ export function planOf(
     ...(docqa === undefined ? {} : { budgetMs: docqa.budgetMs }),
     payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
-    ...LIMITS,
     ...chosenSettings(scenario, options),
   };
-  const settings = isRing(scenario) ? stormSettings(common) : common;
+  const settings = isRing(scenario) ? stormSettings(common, options) : common;
   const changed = [options.runs, options.warmUp, options.measure, options.requests].some((value) => value !== undefined);
   const singles = planArms(
-    { protocols: protocolsOf(options.protocols), implementations: options.impl, features: options.features, identitiesOf },
+    {
+      protocols: protocolsOf(options.protocols),
+      implementations: options.impl,
+      features: options.features,
+      // One that was asked for by name and has none is an error, which the caller of this reports.
+      hasOfficial: (protocol) => options.protocols?.includes(protocol) === true || hasOfficial(protocol),
+      identitiesOf,
+    },
     scenario,
   );
-  const arms = routing === undefined ? singles : [...singles, routerArm(scenario.name, routing)];
+  const measured = singles.filter(({ control }) => control === undefined || options.controls !== false);
+  const arms = routing === undefined ? measured : [...measured, routerArm(scenario.name, routing)];
   const loads = planConditions({
-    // One request for each worker. More workers are measured with the same traffic.
-    clients: options.clients ?? (scenario.dispatch === "queue" ? agents : isRing(scenario) ? RING_CLIENTS : 1),
+    // As many requests as all workers take. More workers are measured with the same traffic.
+    clients: options.clients ?? (scenario.dispatch === "queue" ? agents * (options.perWorker ?? 1) : 1),
     agents: sizesToCompare.map((each) => limited("--workers", each, MAX_AGENTS)),
     coordinator: killedCoordinator(options, settings.requests),
-    rates: offeredLoads(options.rate ?? [], capacityPerS),
+    rates: offeredLoads(ratesOf(scenario, options), capacityPerS),
     arrivals: options.arrivals,
-    inFlight: IN_FLIGHT,
+    inFlight: isRing(scenario) ? RING_IN_FLIGHT : IN_FLIGHT,
     serviceMs: options.answers === "scripted" ? (options.serviceMs?.slice(1) ?? []) : [],
+    models: options.answers === "live" ? (options.models?.slice(1) ?? []) : [],
     disturb: docqa?.disturb ?? [],
     faults: (options.faults ?? []).map((kind) => ({ name: kind, planned: faultsOf(kind, settings, options) })),
   });
   const conditions = isRing(scenario) ? stormConditions(loads, options, settings) : loads;
   const mode = options.quick === true ? "quick" : changed ? "custom" : "full";
   return makePlan({ scenario, mode, settings, arms, conditions, questions: docqa?.questions, routing });
+}
+
+/** A ring is asked steadily, unless the user says otherwise. */
+function ratesOf(scenario: Scenario, { rate, clients }: ScenarioOptions): readonly Rate[] {
+  return rate ?? (isRing(scenario) && clients === undefined ? [{ perSecond: RING_RATE }] : []);
 }
 
 /** Whether agents answer in a ring, under faults. */

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import { safety } from "../../bench/protocols/index.js";
 import { type DeploymentName, protocols } from "../../src/public/protocols.js";
 import { aboutFolder } from "./bench-folders.js";
+import { routingOf } from "./bench-routing.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format } from "./output.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
 
-interface SafetyCommandOptions {
+export interface SafetyCommandOptions {
   readonly output: Format;
   readonly protocols?: readonly string[];
   readonly deployments: readonly DeploymentName[];
@@ -21,6 +22,8 @@ interface SafetyCommandOptions {
   readonly out?: string;
   readonly force?: boolean;
   readonly resume?: boolean;
+  readonly router?: boolean;
+  readonly ranking?: string;
 }
 
 const FOLDER = "koine-safety";
@@ -29,22 +32,15 @@ const FOLDER = "koine-safety";
 export async function benchSafety(options: SafetyCommandOptions, command: Command): Promise<void> {
   const output = createOutput(options.output);
   const folder = options.out ?? FOLDER;
-  const { mode, config } = configOf(options);
-  const plan = safety.planSafety({ mode, config, protocols: protocolsOf(options.protocols), deployments: options.deployments });
   const interrupt = listenForInterrupt();
   const progress = startProgress({ stream: output.stderr });
   let result: safety.SafetyResult;
   try {
-    result = await aboutFolder(() =>
-      safety.runSafety({
-        ...{ folder, plan, signal: interrupt.signal },
-        koine: command.parent?.parent?.version() ?? "",
-        force: options.force === true,
-        resume: options.resume === true,
-        onProgress: ({ target, done, targets, probe }) =>
-          progress.show(target, `target ${done + 1} of ${targets}, ${probe ?? "starting"}`),
-      }),
-    );
+    result = await measureSafety(options, {
+      ...{ folder, signal: interrupt.signal },
+      koine: command.parent?.parent?.version() ?? "",
+      onProgress: (now) => progress.show(now.target, targetText(now)),
+    });
   } finally {
     progress.stop();
     interrupt.stop();
@@ -53,6 +49,24 @@ export async function benchSafety(options: SafetyCommandOptions, command: Comman
   else await output.text(safety.renderSafety(result));
   output.say(`kept in ${printable(folder)}; koine bench verify ${printable(folder)} computes it again`);
   judge(result, interrupt.signal.aborted, folder);
+}
+
+/** How far the probes are, in words. */
+export function targetText({ done, targets, probe }: safety.SafetyProgress): string {
+  return `target ${done + 1} of ${targets}, ${probe ?? "starting"}`;
+}
+
+/** Probes every target, and returns the result that is in its folder. Throws a usage error for what cannot be probed. */
+export async function measureSafety(
+  options: SafetyCommandOptions,
+  context: Pick<safety.SafetyOptions, "folder" | "koine" | "signal" | "onProgress">,
+): Promise<safety.SafetyResult> {
+  const { mode, config } = configOf(options);
+  const measured = protocolsOf(options.protocols);
+  const routing = options.router === true ? await routingOf("safety", measured, options.ranking) : undefined;
+  const plan = safety.planSafety({ mode, config, protocols: measured, deployments: options.deployments, routing });
+  const { force = false, resume = false } = options;
+  return aboutFolder(() => safety.runSafety({ ...context, plan, force, resume }));
 }
 
 function judge({ status, marks, checks }: safety.SafetyResult, interrupted: boolean, folder: string): void {

@@ -19,13 +19,58 @@ export interface SettingOptions {
   /** Milliseconds; the option is in seconds. */
   readonly downFor?: number;
   readonly rate?: readonly unknown[];
+  /** Entries. */
+  readonly batch?: number;
+  readonly perWorker?: number;
+  /** Milliseconds; the options are in seconds. */
+  readonly answerLimit?: number;
+  readonly connectTimeout?: number;
+  readonly messageTimeout?: number;
+  readonly backoff?: number;
+  readonly retries?: number;
   readonly impl: readonly string[];
   readonly answers: Settings["model"];
 }
 
+/** The paper's limits. */
+export const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3, backoffMs: 100 } as const;
+
+type Chosen = Pick<
+  Settings,
+  | "hosts"
+  | "freeze"
+  | "queue"
+  | "batch"
+  | "perWorker"
+  | "answerLimitMs"
+  | "connectTimeoutMs"
+  | "messageTimeoutMs"
+  | "retries"
+  | "backoffMs"
+>;
+
 /** The settings that these options make. What would have no effect in a scenario is refused. */
-export function chosenSettings(scenario: Scenario, options: SettingOptions): Pick<Settings, "hosts" | "freeze" | "queue"> {
-  return { freeze: freezeOf(scenario, options), ...hostsOf(options), ...queueOf(options) };
+export function chosenSettings(scenario: Scenario, options: SettingOptions): Chosen {
+  const { connectTimeout, messageTimeout, retries, backoff, answerLimit, perWorker } = options;
+  return {
+    connectTimeoutMs: connectTimeout ?? LIMITS.connectTimeoutMs,
+    messageTimeoutMs: messageTimeout ?? LIMITS.messageTimeoutMs,
+    retries: retries ?? LIMITS.retries,
+    backoffMs: backoff ?? LIMITS.backoffMs,
+    freeze: freezeOf(scenario, options),
+    ...hostsOf(options),
+    ...queueOf(options),
+    ...batchOf(options),
+    ...(answerLimit === undefined ? {} : { answerLimitMs: answerLimit }),
+    ...(perWorker === undefined ? {} : { perWorker }),
+  };
+}
+
+function batchOf({ batch, queue, rate = [] }: SettingOptions): Pick<Settings, "batch"> {
+  if (batch === undefined) return {};
+  if (rate.length > 0) throw usageError("--batch: an offered load is not loaded in batches", "Leave --rate or --batch out.");
+  if (queue === "redis") throw usageError("--batch needs the queue in memory", "Leave --queue redis out.");
+  return { batch };
 }
 
 function queueOf({ queue, rate = [] }: SettingOptions): Pick<Settings, "queue"> {

@@ -15,12 +15,16 @@ import { usageError } from "./exit.js";
 
 /** The options of `koine bench fail-storm`. Times are milliseconds. */
 export interface StormOptions {
-  readonly kill?: StormChoice["kind"];
+  readonly kill?: readonly StormChoice["kind"][];
   readonly killEvery?: number;
   readonly killFraction?: number;
   readonly downFor?: number;
   readonly recovery?: StormChoice["recoveries"];
   readonly data?: string;
+  readonly quick?: boolean;
+  readonly heartbeat?: number;
+  readonly deadAfter?: number;
+  readonly cycleTimeout?: number;
 }
 
 /** Three of eight. */
@@ -28,15 +32,17 @@ const FRACTION = 0.375;
 /** The paper's delay before a restart. */
 const DOWN_MS = 2_000;
 const GROUPS = 128;
+/** Questions per second: steady traffic that leaves time for agents to start. With as many as the machine can answer, a start would be measured by its queue. */
+export const RING_RATE = 20;
 const HEARTBEAT_MS = 250;
 const DEAD_AFTER_MS = 1_000;
 /** A caller that waits longer for one agent asks the next: longer than a ring takes to find that one is silent. */
-const ATTEMPT_MS = 4 * DEAD_AFTER_MS;
+const ATTEMPT_SHARE = 4;
 /** One storm in the middle of the window, so that there is something to compare with on both sides. */
 const FIRST_SHARE = 0.5;
 
 /** What a ring is given: its questions, and how its agents watch each other. Throws CliError for data that cannot be used. */
-export function stormData({ data }: StormOptions, agents: number, seed: number): ShardData {
+export function stormData({ data, heartbeat, deadAfter }: StormOptions, agents: number, seed: number): ShardData {
   const source: ShardSource =
     data === undefined ? { kind: "generated", groups: GROUPS, seed } : { kind: "file", path: data, seed };
   try {
@@ -45,7 +51,7 @@ export function stormData({ data }: StormOptions, agents: number, seed: number):
   } catch (thrown) {
     throw usageError(thrown instanceof Error ? thrown.message : String(thrown));
   }
-  return { source, heartbeatMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS };
+  return { source, heartbeatMs: heartbeat ?? HEARTBEAT_MS, deadAfterMs: deadAfter ?? DEAD_AFTER_MS };
 }
 
 /** The questions, and the prompts if a model reads them. */
@@ -55,13 +61,15 @@ export function stormInputs({ source }: ShardData, answers: Settings["model"]): 
 }
 
 /** An agent that is gone is skipped: every other one is tried before a question is given up. */
-export function stormSettings(settings: Settings): Settings {
-  return { ...settings, retries: Math.max(settings.retries, settings.agents - 1), attemptTimeoutMs: ATTEMPT_MS, payloadBytes: 0 };
+export function stormSettings(settings: Settings, { deadAfter = DEAD_AFTER_MS, cycleTimeout }: StormOptions): Settings {
+  const retries = Math.max(settings.retries, settings.agents - 1);
+  return { ...settings, retries, attemptTimeoutMs: cycleTimeout ?? ATTEMPT_SHARE * deadAfter, payloadBytes: 0 };
 }
 
 /** Each load under the storm. */
 export function stormConditions(loads: Plan["conditions"], options: StormOptions, settings: Settings): Plan["conditions"] {
-  const { kill = "kill", killEvery, killFraction = FRACTION, downFor = DOWN_MS, recovery = ["journal", "off"] } = options;
+  const { kill = ["kill"], killEvery, killFraction = FRACTION, downFor = DOWN_MS } = options;
+  const { recovery = options.quick === true ? ["journal"] : ["journal", "off"] } = options;
   const everyMs = killEvery ?? settings.measureMs * FIRST_SHARE;
   if (everyMs >= settings.measureMs)
     throw usageError(
@@ -69,16 +77,16 @@ export function stormConditions(loads: Plan["conditions"], options: StormOptions
       "Make --measure longer or --kill-every shorter.",
     );
   if (settings.agents < 3) throw usageError("a ring has at least 3 agents");
-  const isRestart = kill === "kill";
-  const choice: StormChoice = {
-    kind: kill,
+  const common = {
     agents: settings.agents,
     fraction: killFraction,
     everyMs,
     forMs: downFor,
     untilMs: settings.measureMs,
-    // Only a killed process loses its state.
-    recoveries: isRestart ? recovery : recovery.slice(0, 1),
   };
-  return planStorm(loads, choice, settings.seed);
+  return kill.flatMap((kind) => {
+    // Only a killed process loses its state.
+    const recoveries = kind === "kill" ? recovery : recovery.slice(0, 1);
+    return planStorm(loads, { kind, ...common, recoveries }, settings.seed);
+  });
 }

@@ -21,7 +21,7 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz     ";
 
 /** The number of a request, or undefined for text that is none of ours. */
 export function seqOf(payload: string): number | undefined {
-  const digits = /^#(\d{1,9}) /.exec(payload)?.[1];
+  const digits = /^#(\d{1,13}) /.exec(payload)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 

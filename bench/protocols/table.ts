@@ -1,4 +1,4 @@
-import { renderTable, short } from "../harness/table.js";
+import { renderTable, short, type Table } from "../harness/table.js";
 import { docqaSummary } from "./docqa/result/docqa-tables.js";
 import type { ArmChange } from "./folder/compare.js";
 import { type ArmSummary, type BenchResult, type Estimate, protectionText } from "./result/index.js";
@@ -94,6 +94,13 @@ function intervalOf({ low, high }: Estimate): string {
 }
 
 /** Two results beside each other. */
+/** Tables for the terminal, one below the other. */
+export function renderTables(tables: readonly Table[]): string {
+  return tables
+    .map(({ title, head, rows, note }) => `${title}\n${renderTable(head, rows)}\n${note === undefined ? "" : `${note}\n`}`)
+    .join("\n");
+}
+
 export function renderChanges(changes: readonly ArmChange[]): string {
   const rows = changes.map(({ arm, condition, metric, before, after, shift, interval, adjustedP, runs }) => [
     `${arm}, ${condition}`,

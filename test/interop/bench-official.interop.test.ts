@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import {
   makePlan,
@@ -32,3 +34,22 @@ it.skipIf(installed.length === 0)("measures the official implementations beside 
     expect(Object.keys(versions)).toHaveLength(installed.length);
   }),
 );
+
+it.skipIf(installed.length === 0)("serves official implementations without Nagle's delay", () => {
+  const [protocol = ""] = installed;
+  const agent = officialPrograms({ protocol, features: "envelope" })?.agent;
+  const script = `
+import asyncio, socket, lines
+async def main():
+    accepted = asyncio.Future()
+    listening = lines.listen(0)
+    server = await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=listening)
+    _, caller = await asyncio.open_connection(*listening.getsockname())
+    lines.show(noDelay=(await accepted).get_extra_info('socket').getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+asyncio.run(main())`;
+  const printed = execFileSync(agent?.command ?? "", ["-B", "-c", script], {
+    cwd: dirname(agent?.args.at(-1) ?? ""),
+    encoding: "utf8",
+  });
+  expect(JSON.parse(printed)).toMatchObject({ noDelay: 1 });
+});

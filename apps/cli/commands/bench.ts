@@ -1,5 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { parseCount, parsePort, parseSeconds, parseShare } from "../option-values.js";
+import { addSuites } from "./bench-suite.js";
+import { choiceList, countList, listOption, rateList } from "./list-options.js";
 import { addModelOptions, lazyAction, outputOption } from "./shared-options.js";
 
 const IMPLEMENTATIONS = ["koine", "official"] as const;
@@ -31,7 +33,7 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "a coordinator and workers that share one queue of questions: latency and balance under load",
     answers: "scripted",
     addLoad: (command) =>
-      routerOptions(addFaults(command))
+      modelsOption(routerOptions(addFaults(command)))
         .addOption(
           countList(
             "--workers <list>",
@@ -50,6 +52,13 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
           "one more condition: kill the coordinator after so many answers and start it again (needs --queue redis)",
           parseCount,
         )
+        .option(
+          "--batch <entries>",
+          "load so many entries at a time, the next ones when these have ended (default: all)",
+          parseCount,
+        )
+        .option("--per-worker <entries>", "entries that a worker has at a time (default: 1)", parseCount)
+        .option("--answer-limit <seconds>", "how long an entry may take with all attempts (default: no limit)", parseSeconds)
         .addOption(hostsOption()),
   },
   docqa: {
@@ -61,6 +70,12 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
           countList("--levels <list>", "levels of questions: 1, 2 and 3, with teams of 2, 4 and 8 agents (default: all)"),
         )
         .option("--questions <number>", "questions of each level (default: 12; with --quick 2)", parseCount)
+        .addOption(
+          new Option(
+            "--planner <who>",
+            "who puts the teams together (default: the model of --answers live or recorded, otherwise the rule)",
+          ).choices(["rule", "model"]),
+        )
         .option("--budget <seconds>", "how long a team may take for a question (default: 20; with --quick 8)", parseSeconds)
         .option("--clients <number>", "questions that are asked at a time (default: 1)", parseCount)
         .option("--drop <number>", "one more condition in which so many messages of each question are lost", parseCount)
@@ -71,23 +86,34 @@ const SCENARIOS: Readonly<Record<string, ScenarioCommand>> = {
     about: "a ring of agents that answer questions together while some are killed: recovery, retention, lost messages",
     answers: "null",
     addLoad: (command) =>
-      command
-        .option("--clients <number>", "questions that are under way at a time (default: 4)", parseCount)
+      modelsOption(routerOptions(command))
+        .option(
+          "--clients <number>",
+          "ask as fast as answers come, with so many questions under way (default: 20 questions per second)",
+          parseCount,
+        )
         .option("--agents <number>", "agents of the ring, a process each (default: 8)", parseCount)
         .addOption(
-          new Option("--kill <kind>", "what hits the victims")
-            .choices(["kill", "stop", "listener", "partition", "link"])
-            .default("kill"),
+          choiceList("--kill <list>", "what hits the victims, each a condition", [
+            "kill",
+            "stop",
+            "listener",
+            "partition",
+            "link",
+          ]).default(["kill"], "kill"),
         )
         .option("--kill-every <seconds>", "between storms (default: half of the window, so one; the paper: 120)", parseSeconds)
         .option("--kill-fraction <share>", "of the agents, or of the links, in each storm (default: 0.375)", parseShare)
         .option("--down-for <seconds>", "until a victim is started again or let go (default: 2)", parseSeconds)
+        .option("--heartbeat <seconds>", "between heartbeats (default: 0.25; the paper: 10)", parseSeconds)
+        .option("--dead-after <seconds>", "of silence until a peer is taken for dead (default: 1; the paper: 30)", parseSeconds)
+        .option("--cycle-timeout <seconds>", "until the coordinator asks another agent (default: 4; the paper: 15)", parseSeconds)
         .addOption(
-          choiceList("--recovery <list>", "where a killed agent gets its state back from, each a condition", [
-            "journal",
-            "neighbours",
-            "off",
-          ]).default(["journal", "off"], "journal,off"),
+          choiceList(
+            "--recovery <list>",
+            "where a killed agent gets its state back from, each a condition; default: journal and off, with --quick journal",
+            ["journal", "neighbours", "off"],
+          ),
         )
         .option(
           "--data <file>",
@@ -101,6 +127,14 @@ function routerOptions(command: Command): Command {
   return command
     .option("--router", "one more arm: the protocols that the router chooses for this scenario, from its text alone")
     .option("--ranking <file>", "priors for the router's ties: a ranking, or the priors.json of an earlier result");
+}
+
+function modelsOption(command: Command): Command {
+  return command.addOption(
+    listOption("--models <list>", "live models by name instead of --model; further ones are conditions of their own").conflicts(
+      "model",
+    ),
+  );
 }
 
 /** Options of scenarios that are measured without faults too. */
@@ -125,6 +159,8 @@ Examples:
   koine bench docqa --router --out routed             the router's plan beside each protocol alone
   koine bench fail-storm --quick --protocols a2a,acp  kills three of eight agents once
   koine bench safety --quick --protocols a2a          certificates, replay, capture and more, with controls
+  koine bench judge results --model-url https://models.example/v1 --model NAME
+  koine bench all --quick --out all                   every scenario, one report, under ten minutes
   koine bench verify results                          compute every number again from the events
   koine bench compare before after --report changes.html
   koine bench echo --resume --out results             go on after an interruption
@@ -140,19 +176,32 @@ export function addBench(program: Command): void {
     .addHelpText("after", EXAMPLES);
   for (const [name, scenario] of Object.entries(SCENARIOS)) addScenario(bench, name, scenario);
   addSafety(bench);
+  addSuites(bench);
   bench
     .command("verify")
     .description("compute every number of a result again from its events")
     .argument("<dir>", "the folder that --out named")
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../bench-folders.js")).verify));
-  bench
-    .command("memory")
-    .description("show what the teams of docqa did, question by question, and replay it")
-    .argument("<dir>", "the folder that --out named")
-    .argument("[task]", "only this question, for example L2-Q1")
-    .addOption(outputOption())
-    .action(lazyAction(async () => (await import("../bench-folders.js")).memory));
+  addModelOptions(
+    bench
+      .command("judge")
+      .description(
+        "have a model judge the answers of docqa or the attempts of safety, some times each, and compare it with the rule",
+      )
+      .argument("<dir>", "the folder that --out named")
+      .option("--times <number>", "how often the model judges each of them (default: 3)", parseCount)
+      .option("--model-rate <number>", "the most requests per second to the model", parseCount)
+      .addOption(outputOption()),
+  ).action(lazyAction(async () => (await import("../bench-judge.js")).judge));
+  addModelOptions(
+    bench
+      .command("memory")
+      .description("show what the teams of docqa did, question by question, and replay it; with a model, it writes the summary")
+      .argument("<dir>", "the folder that --out named")
+      .argument("[task]", "only this question, for example L2-Q1")
+      .addOption(outputOption()),
+  ).action(lazyAction(async () => (await import("../bench-judge.js")).memory));
   bench
     .command("compare")
     .description("show what changed between two results of one scenario")
@@ -187,6 +236,11 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
   )
     .addOption(rateList("--rate <list>", "offered loads in requests per second or, as in 50%, of the measured capacity"))
     .addOption(new Option("--arrivals <kind>", "of an offered load").choices(["poisson", "constant"]).default("poisson"))
+    .optionsGroup("Limits:")
+    .option("--connect-timeout <seconds>", "to connect (default: 10)", parseSeconds)
+    .option("--message-timeout <seconds>", "for one message (default: 30)", parseSeconds)
+    .option("--retries <number>", "by the caller, the only owner of retries (default: 3)", parseCount)
+    .option("--backoff <seconds>", "before the first retry; doubled each time (default: 0.1)", parseSeconds)
     .optionsGroup("Output:")
     .option("--out <dir>", "keep events, result and manifest in this folder (default: koine-bench)")
     .option("--force", "write into a folder that is not empty")
@@ -212,9 +266,10 @@ function hostsOption(): Option {
 }
 
 function addSafety(bench: Command): void {
-  bench
+  const safety = bench
     .command("safety")
-    .description("probe each protocol in its minimal and recommended deployment: TLS, tokens, replay, capture, metadata")
+    .description("probe each protocol in its minimal and recommended deployment: TLS, tokens, replay, capture, metadata");
+  routerOptions(safety)
     .addOption(listOption("--protocols <list>", "protocols by id (default: all)"))
     .addOption(choiceList("--deployments <list>", "rows of the table of deployments", DEPLOYMENTS).default(DEPLOYMENTS, "both"))
     .option("--quick", "one round of each probe; the result is marked as such")
@@ -228,37 +283,4 @@ function addSafety(bench: Command): void {
     .option("--resume", "go on with the targets that are missing in the folder")
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../bench-safety.js")).benchSafety));
-}
-
-function listOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) => wordsOf(text));
-}
-
-function choiceList(flags: string, description: string, known: readonly string[]): Option {
-  return new Option(flags, `${description} (${known.join(", ")})`).argParser((text) =>
-    wordsOf(text).map((word) => {
-      if (!known.includes(word)) throw new InvalidArgumentError(`It is a list of ${known.join(", ")}.`);
-      return word;
-    }),
-  );
-}
-
-function rateList(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) =>
-    wordsOf(text).map((word) => {
-      const isShare = word.endsWith("%");
-      const value = Number(isShare ? word.slice(0, -1) : word);
-      if (!(value > 0) || !Number.isFinite(value))
-        throw new InvalidArgumentError("It is a list of numbers above 0, or of such with %.");
-      return isShare ? { ofCapacity: value / 100 } : { perSecond: value };
-    }),
-  );
-}
-
-function countList(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) => wordsOf(text).map(parseCount));
-}
-
-function wordsOf(text: string): readonly string[] {
-  return [...new Set(text.split(",").map((word) => word.trim()))].filter((word) => word !== "");
 }

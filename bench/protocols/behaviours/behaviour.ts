@@ -81,4 +81,6 @@ export type Questions = (parts: { readonly data?: unknown; readonly settings: Se
   textOf(seq: number): string;
   /** Recorded as a note `judged` of the caller. */
   judge(seq: number, answer: string): NoteEvent["values"];
+  /** Numbers of questions that the agent at this position answers without the others. Absent: there are none. */
+  heldBy?(agent: number): readonly number[];
 };

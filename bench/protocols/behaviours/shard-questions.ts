@@ -10,6 +10,7 @@ export function shardQuestions({ data, settings }: Parameters<Questions>[0]): Re
   const { items, holderOf } = readShards(shardData(data).source, settings.agents);
   const indexOf = (seq: number): number => (seq % WARM_UP_FROM) % items.length;
   return {
+    heldBy: (agent) => items.flatMap((_, item) => (holderOf(item) === agent ? item : [])),
     textOf(seq) {
       const item = indexOf(seq);
       const group = Math.floor(item / settings.agents);

@@ -2,8 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Questions } from "../behaviours/behaviour.js";
 import { QUESTIONS } from "../behaviours/questions.js";
 import { type RunClock, runClock } from "../clock.js";
-import { readEntries } from "../entries/read-entries.js";
-import { hashOf, numbered, payloadOf } from "../payload.js";
+import { hashOf } from "../payload.js";
 import type { NoteSender } from "../processes/notes.js";
 import {
   type CallerTask,
@@ -13,25 +12,24 @@ import {
   protectionValues,
   sharedConfiguration,
 } from "../processes/tasks.js";
-import { askWith, readPrompt } from "../prompts/prompts.js";
 import { RedisQueue } from "../queue/redis-queue.js";
-import type { Dispatch, NoteEvent, RequestEvent } from "../result/index.js";
+import type { NoteEvent, RequestEvent } from "../result/index.js";
 import { CALLER } from "../result/witness.js";
+import { AnswerBook } from "./answer-book.js";
 import { type Attempt, BACKOFF_FACTOR, type BenchClient, ERROR_CHARS } from "./client.js";
-import { asNamed, type Dispatcher, inTurn, ownQueues, sharedQueue } from "./dispatcher.js";
+import { type Dispatcher, dispatcherOf } from "./dispatcher.js";
 import { openKoineClient } from "./koine-client.js";
 import { drive, WARM_UP_FROM } from "./load.js";
+import { type AskedAttempt, OpenAttempts } from "./open-attempts.js";
+import { probeUntilRight } from "./probe.js";
 import { openProgramClient } from "./program-client.js";
+import { type Requests, requestsOf } from "./requests.js";
 
 const NS_PER_MS = 1_000_000;
-/** Each decides by itself which agent gets a request. */
-const DISPATCHERS: Readonly<Record<Dispatch, (agents: readonly string[], requests: Requests) => Dispatcher>> = {
-  turns: inTurn,
-  queue: sharedQueue,
-  named: (_, { agentOf }) => asNamed(agentOf),
-  ring: inTurn,
-};
-
+/** Numbers of probes are those of measured questions and so many times those of a phase more. */
+const FIRST_PROBE = 2;
+/** An attempt that took longer than one may. */
+const LATE = { text: "no answer within the time of an attempt", kind: "timeout", isNetwork: false } as const;
 /** The caller of a run: generates requests, owns the retries, records what it sees. */
 export class Caller {
   readonly #task: CallerTask;
@@ -41,12 +39,20 @@ export class Caller {
   readonly #dispatcher: Dispatcher;
   readonly #questions: ReturnType<Questions> | undefined;
   readonly #requests: Requests;
+  readonly #book: AnswerBook;
+  readonly #probed = new Set<string>();
+  #nextProbe = FIRST_PROBE;
+  /** Attempts of requests that have ended. */
+  readonly #hearing = new Set<Promise<void>>();
+  /** Ends probes with their phase. */
+  #ending = new AbortController();
   #queue: RedisQueue | undefined;
   #awaited: { readonly count: number; resolve(): void } | undefined;
   #isToldToEnd = true;
 
-  private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent | NoteEvent>) {
+  private constructor(task: CallerTask, client: BenchClient, notes: NoteSender<RequestEvent | NoteEvent>, book: AnswerBook) {
     this.#task = task;
+    this.#book = book;
     this.#client = client;
     this.#now = runClock(task.origin);
     this.#notes = notes;
@@ -56,11 +62,16 @@ export class Caller {
     this.#dispatcher = dispatcherOf(task, this.#requests);
   }
 
-  static async open(task: CallerTask, notes: NoteSender<RequestEvent | NoteEvent>): Promise<Caller> {
+  /** `book`: what decides whether an answer is counted. */
+  static async open(
+    task: CallerTask,
+    notes: NoteSender<RequestEvent | NoteEvent>,
+    book: AnswerBook = new AnswerBook(),
+  ): Promise<Caller> {
     const now = runClock(task.origin);
     const { program } = task;
     const client = await (program === undefined ? openKoineClient(task, now) : openProgramClient(task, program));
-    return new Caller(task, client, notes);
+    return new Caller(task, client, notes, book);
   }
 
   get configuration(): Configuration {
@@ -81,18 +92,24 @@ export class Caller {
   }
 
   async phase(phase: PhaseTask): Promise<PhaseDone> {
-    const { load, seed, redis } = this.#task;
+    const { load, seed, redis, settings } = this.#task;
     const queue = redis === undefined ? undefined : await RedisQueue.open(redis, phase.phase);
     this.#queue = queue;
     this.#isToldToEnd = phase.untilTold !== true;
+    this.#ending = new AbortController();
+    this.#book.begin();
     const done = await drive(load, phase, {
       now: this.#now,
       seed,
       queue,
+      batch: settings.batch,
       mayEnd: () => this.#isToldToEnd,
       send: (seq, intended) => this.#send(seq, intended, phase.phase),
       drop: (seq, intended) => void this.#record({ seq, intended, phase: phase.phase }, { outcome: "dropped" }),
     });
+    this.#ending.abort();
+    // Each ends within the time of a message.
+    await Promise.all(this.#hearing);
     // What earlier coordinators recorded is part of it.
     if (queue !== undefined) for await (const event of queue.events()) this.#notes.add(event);
     queue?.close();
@@ -111,6 +128,29 @@ export class Caller {
     this.#isToldToEnd = true;
   }
 
+  /** Asks an agent that is coming back until it answers right. Not where a model would have to be asked for each. */
+  async probe(agent: string): Promise<void> {
+    const { settings, targets, run } = this.#task;
+    const questions = this.#questions;
+    const at = targets.findIndex((each) => each.agent === agent);
+    if (questions?.heldBy === undefined || at < 0 || settings.model === "live" || settings.model === "recorded") return;
+    const held = questions.heldBy(at);
+    if (held.length === 0 || this.#probed.has(agent)) return;
+    this.#probed.add(agent);
+    await probeUntilRight({
+      now: this.#now,
+      signal: this.#ending.signal,
+      ask: async (probe, signal) => {
+        // A number of its own, so that no journal has the answer already.
+        const seq = this.#nextProbe++ * WARM_UP_FROM + (held[probe % held.length] ?? 0);
+        const attempt = await this.#client.send({ seq, agent, payload: this.#requests.payloadOf(seq), signal });
+        const isRight = attempt.error === undefined && questions.judge(seq, attempt.answer ?? "")["right"] === true;
+        return { attempt, isRight };
+      },
+      note: (ns, values) => this.#notes.add({ type: "note", run, agent: CALLER, kind: "probe", about: agent, ns, values }),
+    }).finally(() => this.#probed.delete(agent));
+  }
+
   close(): Promise<void> {
     return this.#client.close();
   }
@@ -120,40 +160,62 @@ export class Caller {
     try {
       const sent = this.#now();
       const times = { seq, intended: intended ?? sent, sent, phase, agent };
+      const { messageTimeoutMs, answerLimitMs } = this.#task.settings;
+      const waitedMs = (sent - times.intended) / NS_PER_MS;
       // It waited so long that its caller would have given up: nobody would read the answer.
-      if (sent - times.intended >= this.#task.settings.messageTimeoutMs * NS_PER_MS)
+      if (waitedMs >= (answerLimitMs ?? messageTimeoutMs))
         return await this.#record(times, { outcome: "timeout", error: "waited in the queue until its timeout" });
-      const tried = await this.#try(seq, agent);
+      const whole = answerLimitMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(answerLimitMs - waitedMs));
+      const tried = await this.#try(seq, agent, whole);
       await this.#record({ ...times, agent: tried.agent ?? agent }, tried);
     } finally {
       this.#dispatcher.release(agent);
     }
   }
 
-  /** Sends a request, again after errors that may pass. */
-  async #try(seq: number, agent: string): Promise<Tried> {
+  /** Sends a request, again after errors that may pass, until `whole` ends it. */
+  async #try(seq: number, agent: string, whole: AbortSignal | undefined): Promise<Tried> {
     const { retries, backoffMs, attemptTimeoutMs } = this.#task.settings;
-    const payload = this.#requests.payloadOf(seq);
-    const module = this.#requests.moduleOf(seq);
+    const open = new OpenAttempts();
     let networkErrors = 0;
     for (let attempts = 1; ; attempts++) {
       const to = this.#isRing ? this.#after(agent, attempts - 1) : agent;
-      const limit = attemptTimeoutMs === undefined ? undefined : AbortSignal.timeout(attemptTimeoutMs);
-      const last = await this.#client.send({ seq, agent: to, payload, module, signal: limit });
-      const { error } = last;
+      const ended = await open.next(this.#ask(seq, to, whole), attemptTimeoutMs);
+      const error = ended === undefined ? LATE : ended.last.error;
       if (error?.isNetwork === true) networkErrors++;
-      const tried = { attempts, networkErrors, last, agent: to };
+      const tried = { attempts, networkErrors, last: ended?.last, agent: ended?.agent ?? to };
+      const isOver = error === undefined || error.kind === "final" || (error.kind === "timeout" && error !== LATE);
+      if (!isOver && whole?.aborted !== true && attempts <= retries) {
+        // Another agent need not be waited for.
+        if (!this.#isRing) await pause(backoffMs * BACKOFF_FACTOR ** (attempts - 1));
+        continue;
+      }
+      const hearing = open.afterwards(ended, (later) => this.#arrivedLate(seq, later));
+      this.#hearing.add(hearing);
+      void hearing.then(() => this.#hearing.delete(hearing));
       if (error === undefined) return { outcome: "answered", ...tried };
-      const mayPass = error.kind === "transient" || limit?.aborted === true;
-      if (!mayPass || attempts > retries)
-        return {
-          outcome: error.kind === "timeout" || limit?.aborted === true ? "timeout" : "failed",
-          error: error.text,
-          ...tried,
-        };
-      // Another agent need not be waited for.
-      if (!this.#isRing) await pause(backoffMs * BACKOFF_FACTOR ** (attempts - 1));
+      const isLate = error.kind === "timeout" || whole?.aborted === true;
+      return { outcome: isLate ? "timeout" : "failed", error: error.text, ...tried };
     }
+  }
+
+  async #ask(seq: number, agent: string, signal: AbortSignal | undefined): Promise<AskedAttempt> {
+    const { payloadOf, moduleOf } = this.#requests;
+    const last = await this.#client.send({ seq, agent, payload: payloadOf(seq), module: moduleOf(seq), signal });
+    return { last, agent };
+  }
+
+  /** An answer to a request that has ended. */
+  #arrivedLate(seq: number, { last, agent }: AskedAttempt): void {
+    this.#count(seq, agent, last.answer ?? "");
+  }
+
+  /** Judges the first answer to a question; another one is discarded, and noted. */
+  #count(seq: number, agent: string, answer: string): void {
+    if (this.#questions === undefined) return;
+    const note = { type: "note", run: this.#task.run, agent: CALLER, ns: this.#now(), seq } as const;
+    if (this.#book.settle(seq)) this.#notes.add({ ...note, kind: "judged", values: this.#questions.judge(seq, answer) });
+    else this.#notes.add({ ...note, kind: "discarded", about: agent, values: {} });
   }
 
   get #isRing(): boolean {
@@ -193,46 +255,14 @@ export class Caller {
     };
     if (this.#queue === undefined) this.#notes.add(event);
     else if ((await this.#queue.settle(event)) >= (this.#awaited?.count ?? Number.POSITIVE_INFINITY)) this.#awaited?.resolve();
-    if (outcome === "answered" && this.#questions !== undefined) {
-      const values = this.#questions.judge(seq, answer);
-      this.#notes.add({ type: "note", run: this.#task.run, agent: CALLER, kind: "judged", ns: this.#now(), seq, values });
-    }
+    if (outcome === "answered") this.#count(seq, agent, answer);
+    // Given up: what still arrives comes too late to count.
+    else this.#book.settle(seq);
   }
-}
-
-function dispatcherOf({ settings: { dispatch = "turns", freeze }, targets }: CallerTask, requests: Requests): Dispatcher {
-  const agents = targets.map(({ agent }) => agent);
-  return dispatch === "queue" && freeze.includes("topology") ? ownQueues(agents) : DISPATCHERS[dispatch](agents, requests);
 }
 
 /** The addressee of a request that was never sent. */
 const NOBODY = "nobody";
-
-/** What each request says, and to whom if it names somebody. */
-interface Requests {
-  payloadOf(seq: number): string;
-  agentOf(seq: number): string;
-  moduleOf(seq: number): string | undefined;
-}
-
-const OF_NOBODY = { agentOf: () => "", moduleOf: () => undefined };
-
-/** Requests carry a question of the scenario, an entry of the queue, or text of a given length. */
-function requestsOf({ entries: source, seed, settings }: CallerTask, questions: ReturnType<Questions> | undefined): Requests {
-  if (questions !== undefined) return { ...OF_NOBODY, payloadOf: (seq) => numbered(seq, questions.textOf(seq)) };
-  if (source === undefined) return { ...OF_NOBODY, payloadOf: (seq) => payloadOf(seed, seq, settings.payloadBytes) };
-  const entries = readEntries(source);
-  const prompt = source.prompt === undefined ? undefined : readPrompt(source.prompt);
-  const entryOf = (seq: number) => entries[(seq % WARM_UP_FROM) % entries.length];
-  return {
-    payloadOf(seq) {
-      const question = entryOf(seq)?.text ?? "";
-      return numbered(seq, prompt === undefined ? question : askWith(prompt, question));
-    },
-    agentOf: (seq) => entryOf(seq)?.to ?? "",
-    moduleOf: (seq) => entryOf(seq)?.module,
-  };
-}
 
 /** How a request ended. */
 interface Tried {
@@ -240,7 +270,7 @@ interface Tried {
   readonly error?: string;
   readonly attempts?: number;
   readonly networkErrors?: number;
-  readonly last?: Attempt;
+  readonly last?: Attempt | undefined;
   /** The agent of the last attempt. */
   readonly agent?: string;
 }

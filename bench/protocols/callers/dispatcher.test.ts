@@ -24,6 +24,15 @@ it("gives the next request of a shared queue to the agent that is free first", a
   expect(got).toEqual(["0a", "1b", "2b", "3b", "4a"]);
 });
 
+it("gives an agent as many requests of a shared queue at a time as it may have, to each one first", async () => {
+  const queue = sharedQueue(["a", "b"], 2);
+  const got = await Promise.all([0, 1, 2, 3].map((seq) => queue.take(seq)));
+  expect(got).toEqual(["a", "b", "a", "b"]);
+  const next = queue.take(4);
+  queue.release("b");
+  expect(await next).toBe("b");
+});
+
 it("lets every idle agent work, with fewer requests in flight than agents", async () => {
   const queue = sharedQueue(["a", "b", "c"]);
   const got: string[] = [];

@@ -35,6 +35,7 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
   const peers = new Map(await Promise.all(targets.map(async ({ agent, url }) => [agent, await connect(url, options)] as const)));
   const [first] = peers.values();
   const others = new Map<string, Promise<RemoteAgent>>();
+  let attempts = 0;
   const peerFor = (agent: string, module: string | undefined): Promise<RemoteAgent> | RemoteAgent | undefined => {
     const id = arm.assign?.[module ?? ""] ?? arm.protocol;
     if (id === arm.protocol) return peers.get(agent);
@@ -57,7 +58,7 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
         return { error: errorOf(thrown), stamps: {}, streamEvents: 0 };
       }
       if (peer === undefined) throw new Error(`there is no agent ${request.agent}`);
-      const traceId = traceIdOf(request.seq);
+      const traceId = traceIdOf(attempts++);
       const one: Seen = { stamps: {}, sent: 0, received: 0, bodies: false };
       seen.set(traceId, one);
       try {
@@ -112,7 +113,7 @@ async function attempt(peer: RemoteAgent, { seq, payload, signal }: SentRequest,
     stamps: seen.stamps,
     ...(seen.bodies ? { bodyBytes: { sent: seen.sent, received: seen.received } } : {}),
   });
-  // Parts of the trace context that carry no meaning: the number of the request, so that hooks can find it.
+  // Parts of the trace context that carry no meaning: the number of the attempt, so that hooks can find it.
   const options = {
     traceparent: `00-${traceId}-${traceId.slice(-16)}-01`,
     ...(streamed ? { key: `bench-${seq}` } : {}),
@@ -152,9 +153,9 @@ function pieceOf(event: EventOf<"send">): string {
   return event.kind === "message" || event.kind === "task" ? textOfAnswer(event) : "";
 }
 
-/** 32 hexadecimal digits, unique for a request of a run. */
-function traceIdOf(seq: number): string {
-  return `${"b".repeat(16)}${(seq + 1).toString(16).padStart(16, "0")}`;
+/** 32 hexadecimal digits, unique for an attempt of a client: several of one request may be under way. */
+function traceIdOf(number: number): string {
+  return `${"b".repeat(16)}${(number + 1).toString(16).padStart(16, "0")}`;
 }
 
 function stampingHooks(seen: ReadonlyMap<string, Seen>, now: RunClock): Hooks {

@@ -24,6 +24,8 @@ export interface LoadParts {
   readonly seed: number;
   /** Sends one request and records it, however it ends. */
   send(seq: number, intendedNs: number | undefined): Promise<void>;
+  /** Entries of a closed loop that are loaded at a time; undefined: all at once. */
+  readonly batch?: number | undefined;
   /** Whether the phase may end: always, unless it waits to be told. */
   mayEnd(): boolean;
   /** Records an arrival that was not sent. */
@@ -51,17 +53,21 @@ interface Window {
   readonly requests: number;
 }
 
-/** Each client sends its next request when the last one is answered. */
+/** Each client sends its next request when the last one is answered. A batch begins when the one before has ended. */
 async function closedLoop(
   clients: number,
   { first, untilNs, requests }: Window,
-  { now, send, mayEnd }: LoadParts,
+  { now, send, mayEnd, batch = requests }: LoadParts,
 ): Promise<void> {
+  const goesOn = (): boolean => now() < untilNs || !mayEnd();
   let next = 0;
-  const client = async (): Promise<void> => {
-    while (next < requests && (now() < untilNs || !mayEnd())) await send(first + next++, undefined);
-  };
-  await Promise.all(Array.from({ length: clients }, client));
+  while (next < requests && goesOn()) {
+    const end = Math.min(requests, next + batch);
+    const client = async (): Promise<void> => {
+      while (next < end && goesOn()) await send(first + next++, undefined);
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+  }
 }
 
 /** Each client takes its next entry when the last one is answered. One that was taken before counts from then. */

@@ -20,6 +20,8 @@ export interface FaultStage {
   setEdge(edge: string, conditions: EdgeConditions): Promise<void>;
   markStopped(pid: number, isStopped: boolean): Promise<void>;
   restart(agent: string): Promise<void>;
+  /** A victim is about to come back. */
+  probe(agent: string): Promise<void>;
 }
 
 export interface FaultContext {
@@ -45,14 +47,20 @@ export async function injectFaults(stage: FaultStage, faults: readonly PlannedFa
 }
 
 async function injectFault(stage: FaultStage, fault: PlannedFault, { run, emit, signal }: FaultContext): Promise<void> {
-  const { kind, target, forMs } = fault;
+  const { kind, target, forMs, victim = target } = fault;
   const begunNs = stage.now();
   const undo = await BEGIN[kind](stage, fault);
   emit({ type: "fault", run, kind, step: "begin", target, ns: begunNs, verifiedNs: stage.now() });
   await pause(forMs, undefined, { signal });
+  // A link is no agent that could be asked.
+  if (isAgent(victim)) await stage.probe(victim);
   const endedNs = stage.now();
   await undo();
   emit({ type: "fault", run, kind, step: "end", target, ns: endedNs, verifiedNs: stage.now() });
+}
+
+function isAgent(victim: string): boolean {
+  return !victim.includes(">");
 }
 
 type Undo = () => Promise<void>;

@@ -14,6 +14,7 @@ export const FILES = {
   report: "report.html",
   tables: "report.md",
   priors: "priors.json",
+  judgements: "judgements.json",
 } as const;
 
 /** Where private keys are while runs with identities last. */
@@ -46,7 +47,7 @@ export function prepareFolder(folder: string, force: boolean): void {
 
 export function writeJson(
   folder: string,
-  file: (typeof FILES)["manifest" | "result" | "schema" | "priors"],
+  file: (typeof FILES)["manifest" | "result" | "schema" | "priors" | "judgements"],
   value: object,
 ): void {
   writeText(folder, file, `${JSON.stringify(value, undefined, 2)}\n`);

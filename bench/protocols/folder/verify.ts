@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type BenchEvent, summarise } from "../result/index.js";
 import { readEvents } from "./events-file.js";
 import { digestEvents, FILES, FolderError, readManifest, readResult } from "./folder.js";
+import { judgementsIn } from "./judgements-file.js";
 import { protectionIn } from "./manifest.js";
 
 /** A number of the result that its events do not give. */
@@ -32,6 +33,7 @@ export async function verifyFolder(folder: string): Promise<Verification> {
   const result = summarise(counted);
   const computed: unknown = JSON.parse(JSON.stringify(result));
   const protection = manifest.protection === null ? null : protectionIn(result.arms);
+  const judgements = judgementsIn(folder, counted);
   const digest = manifest.events === null ? null : digestEvents(folder, events.length);
   return {
     events: events.length,
@@ -39,6 +41,7 @@ export async function verifyFolder(folder: string): Promise<Verification> {
       ...differencesOf(stated, computed, ""),
       ...differencesOf(manifest.events, digest, "manifest.events"),
       ...differencesOf(manifest.protection, protection, "manifest.protection"),
+      ...differencesOf(judgements?.stated, judgements?.computed, "judgements"),
     ],
     status: stated.status,
   };

@@ -258,7 +258,8 @@ function executeOne(
 }
 
 /** The same draws in every arm of a block, and others in the next block. */
-function seeded(model: ModelSettings, seed: number, { serviceMs }: Condition): ModelSettings {
+function seeded(model: ModelSettings, seed: number, { serviceMs, modelName }: Condition): ModelSettings {
+  if (model.kind === "live") return { ...model, model: modelName ?? model.model };
   return model.kind === "scripted" ? { ...model, seed, meanMs: serviceMs ?? model.meanMs } : model;
 }
 

@@ -1,3 +1,4 @@
+import type { OpenEdges } from "../processes/wire.js";
 import type { Settings } from "../result/index.js";
 import { CALLER, edgeBetween, edgeTo } from "../result/witness.js";
 
@@ -41,4 +42,19 @@ export class ProxyAddresses {
   #hostOf(edge: string): string {
     return `127.0.0.1:${this.#ports[edge]}`;
   }
+}
+
+/** Where the proxies of edges listen, and the hosts that they lead to. Without a base port each takes a free one. */
+export function openEdges(
+  edges: readonly Edge[],
+  { seed, basePort, addressOf }: { seed: number; basePort: number | undefined; addressOf(agent: string): string | undefined },
+): OpenEdges {
+  return {
+    seed,
+    edges: edges.map(({ name, to }, index) => ({
+      edge: name,
+      port: basePort === undefined ? 0 : basePort + index,
+      host: addressOf(to),
+    })),
+  };
 }

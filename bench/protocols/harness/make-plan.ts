@@ -6,6 +6,8 @@ export interface ArmChoice {
   readonly protocols: readonly string[];
   readonly implementations: readonly Arm["implementation"][];
   readonly features: readonly Arm["features"][];
+  /** Whether a protocol has an official implementation; without one it has no such arm. Default: each has one. */
+  hasOfficial?(protocol: string): boolean;
   /** Whether a protocol is measured with identities, without, or both. Default: without. */
   identitiesOf?(protocol: string): IdentityUse;
 }
@@ -21,9 +23,10 @@ const WITH_IDENTITIES: Readonly<Record<IdentityUse, readonly boolean[]>> = {
 
 /** Every protocol in every implementation with every profile, and the two controls of the first arm. */
 export function planArms(choice: ArmChoice, { doseMs }: Pick<Scenario, "doseMs">): Arm[] {
-  const { protocols, implementations, features, identitiesOf = () => "never" } = choice;
+  const { protocols, implementations, features, hasOfficial = () => true, identitiesOf = () => "never" } = choice;
   const arms = protocols.flatMap((protocol) =>
     implementations.flatMap((implementation) => {
+      if (implementation === "official" && !hasOfficial(protocol)) return [];
       const use = implementation === "official" ? "never" : identitiesOf(protocol);
       return WITH_IDENTITIES[use].flatMap((identified) =>
         features.map((profile): Arm => {
@@ -66,6 +69,8 @@ export interface ConditionChoice {
   readonly coordinator?: Condition["coordinator"];
   /** Mean service times of scripted models, each a condition of its own; none: that of the model. */
   readonly serviceMs?: readonly number[];
+  /** Further live models by name, each a condition of its own. */
+  readonly models?: readonly string[];
   /** One more condition for each of these. */
   readonly disturb?: readonly NonNullable<Condition["disturb"]>[];
   /** One more condition for each list. */
@@ -80,6 +85,7 @@ export function planConditions({
   inFlight,
   agents = [],
   serviceMs = [],
+  models = [],
   disturb = [],
   faults,
   coordinator,
@@ -103,6 +109,7 @@ export function planConditions({
       ? []
       : [{ ...first, id: `${first.id} coordinator killed at ${coordinator.killAt}`, coordinator }]),
     ...serviceMs.map((mean) => ({ ...first, id: `${first.id} model of ${mean} ms`, serviceMs: mean })),
+    ...models.map((modelName) => ({ ...first, id: `${first.id} model ${modelName}`, modelName })),
     ...disturb.map((each) => ({ ...first, id: `${first.id} ${each.kind} ${each.count}`, disturb: each })),
     ...faults.map(({ name, planned }) => ({ ...first, id: `${first.id} ${name}`, faults: [...planned] })),
   ];

@@ -17,6 +17,12 @@ describe("a plan", () => {
     ]);
   });
 
+  it("has no official arm of a protocol without an official implementation", () => {
+    const choice = { protocols: ["one", "two"], implementations: ["koine", "official"], features: ["envelope"] } as const;
+    const some = planArms({ ...choice, hasOfficial: (protocol) => protocol === "two" }, { doseMs: 5 });
+    expect(some.filter(({ control }) => control === undefined).map(({ id }) => id)).toEqual(["one", "two", "two official"]);
+  });
+
   it("has every arm once in every block, in orders that differ and follow from the seed", () => {
     const runs = planRuns({ runs: 20, seed: 5 }, arms, conditions);
     const orders = Array.from({ length: 20 }, (_, block) => runs.filter((run) => run.block === block).map(({ arm }) => arm));

@@ -1,8 +1,17 @@
 import type { AgentStarted } from "../processes/tasks.js";
+import { BENCH_EVENT, type BenchEvent } from "../result/index.js";
 
 /** What processes of a run send, and what is wrong with it. */
 
-export function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
+/** The events that a process sent, one or several. Undefined: something else than an event of this run. */
+export function eventsIn(note: unknown, run: string): readonly (BenchEvent | undefined)[] {
+  return (isNotes(note) ? note.notes : [note]).map((each) => {
+    const { data } = BENCH_EVENT.safeParse(each);
+    return data !== undefined && "run" in data && data.run === run ? data : undefined;
+  });
+}
+
+function isNotes(note: unknown): note is { readonly notes: readonly unknown[] } {
   return typeof note === "object" && note !== null && "notes" in note && Array.isArray(note.notes);
 }
 

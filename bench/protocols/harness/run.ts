@@ -57,7 +57,7 @@ async function openHosts({ settings, startMs }: StageParts): Promise<Hosts | Err
 }
 
 /** The window after a storm lasts at least this share of the whole, however long the victims took to start. */
-const AFTER_SHARE = 0.25;
+export const AFTER_SHARE = 0.25;
 const LOOK_EVERY_MS = 20;
 
 /** Waits until every victim works again, or cannot be expected to, and then for the window after it. */

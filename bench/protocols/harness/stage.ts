@@ -4,17 +4,16 @@ import type { Usage } from "../../harness/worker.js";
 import { clockOrigin, type RunClock, runClock } from "../clock.js";
 import type { Hosts } from "../hosts/hosts.js";
 import type { AgentStarted, AgentTask, CallerTask, Configuration, PhaseDone, PhaseTask } from "../processes/tasks.js";
-import type { OpenEdges } from "../processes/wire.js";
 import { RedisProcess } from "../queue/redis-process.js";
-import { BENCH_EVENT, type BenchEventOf } from "../result/index.js";
+import type { BenchEventOf } from "../result/index.js";
 import { CALLER, edgeTo } from "../result/witness.js";
 import type { EdgeConditions, EdgeCounts } from "../wire/edge-proxy.js";
 import type { AgentProcess } from "./agent-process.js";
-import { type Edge, edgesOf, ProxyAddresses } from "./edges.js";
+import { type Edge, edgesOf, openEdges, ProxyAddresses } from "./edges.js";
 import { createIdentities, type RunIdentities } from "./identities.js";
 import { placeAgents } from "./plan-runs.js";
 import { ReconnectMeter } from "./reconnect-meter.js";
-import { isNotes, portOf, portProblem } from "./replies.js";
+import { eventsIn, portOf, portProblem } from "./replies.js";
 import type { StageParts } from "./stage-parts.js";
 
 /** Faults that take longer to come and go than their window are an error of the harness. */
@@ -74,9 +73,7 @@ export class Stage {
 
   /** Waits for the events that agents still hold. */
   async flush(): Promise<void> {
-    await Promise.all(
-      this.#agents.filter(({ worker }) => !this.#stopped.has(worker.pid)).map(({ worker }) => worker.ask("flush")),
-    );
+    await Promise.all(this.#running(this.#agents).map(({ worker }) => worker.ask("flush")));
     if (this.#nonsense !== undefined) throw this.#nonsense;
   }
 
@@ -85,9 +82,7 @@ export class Stage {
     const { run } = this.#parts.planned;
     const counts = await this.#wire.ask<Readonly<Record<string, EdgeCounts>>>("counts");
     for (const [edge, each] of Object.entries(counts)) this.#parts.emit({ type: "wire", run, edge, phase, ...each });
-    const processes = [{ name: "caller", worker: this.#caller }, ...this.#agents].filter(
-      ({ worker }) => !this.#stopped.has(worker.pid),
-    );
+    const processes = this.#running([{ name: "caller", worker: this.#caller }, ...this.#agents]);
     await Promise.all(
       processes.map(async ({ name, worker }) => {
         const { cpuUs, rssBytes }: Usage = await worker.usage();
@@ -98,6 +93,11 @@ export class Stage {
 
   refuses(agent: string): Promise<boolean> {
     return this.#wire.ask("refuses", edgeTo(agent));
+  }
+
+  /** An agent is about to come back: the caller asks it until it answers right. */
+  probe(agent: string): Promise<void> {
+    return this.#caller.ask("probe", agent);
   }
 
   setEdge(edge: string, conditions: EdgeConditions): Promise<void> {
@@ -170,12 +170,7 @@ export class Stage {
     const all = placed.flat();
     this.#edges = edgesOf(all, settings.topology);
     const hostOf = (agent: string) => this.#hosts?.of(placed.findIndex((agents) => agents.includes(agent)));
-    const edges = this.#edges.map(({ name, to }, index) => ({
-      edge: name,
-      port: basePort === undefined ? 0 : basePort + index,
-      host: hostOf(to)?.address,
-    }));
-    const open: OpenEdges = { edges, seed: planned.seed };
+    const open = openEdges(this.#edges, { seed: planned.seed, basePort, addressOf: (agent) => hostOf(agent)?.address });
     const ports = await this.#wire
       .ask<Readonly<Record<string, number>>>("open", open, startMs)
       .catch((thrown: unknown) => Promise.reject(portProblem(thrown)));
@@ -278,6 +273,11 @@ export class Stage {
     return { toAgentMs: this.#parts.arm.doseMs ?? 0 };
   }
 
+  /** Those that are not stopped, and so answer. */
+  #running<P extends { readonly worker: Worker }>(processes: readonly P[]): readonly P[] {
+    return processes.filter(({ worker }) => !this.#stopped.has(worker.pid));
+  }
+
   #processOf(agent: string): AgentProcess {
     const found = this.#agents.find(({ agents }) => agents.includes(agent));
     if (found === undefined) throw new Error(`there is no agent ${agent}`);
@@ -286,15 +286,12 @@ export class Stage {
 
   #take(process: string, note: unknown): void {
     if (this.#closing) return;
-    const notes = isNotes(note) ? note.notes : [note];
-    for (const each of notes) {
-      const read = BENCH_EVENT.safeParse(each);
-      if (read.success && "run" in read.data && read.data.run === this.#parts.planned.run) {
-        this.#parts.emit(read.data);
-        if (read.data.type === "service" || read.data.type === "peer-service") this.#served.set(read.data.agent, this.now());
-        // Without the wire process there is nothing left to count.
-        if (read.data.type === "note") this.#meter.see(read.data).catch(() => undefined);
-      } else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
+    for (const event of eventsIn(note, this.#parts.planned.run)) {
+      if (event !== undefined) this.#parts.emit(event);
+      else this.#nonsense ??= new Error(`the process ${process} sent something that is no event of this run`);
+      if (event?.type === "service" || event?.type === "peer-service") this.#served.set(event.agent, this.now());
+      // Without the wire process there is nothing left to count.
+      if (event?.type === "note") this.#meter.see(event).catch(() => undefined);
     }
   }
 }

@@ -25,6 +25,11 @@ const IMPLEMENTATIONS: Readonly<
 };
 const UNPROTECTED: Protection = { signed: "none", sealed: "none", callers: "anonymous" };
 
+/** Whether there is an official implementation that can be measured, installed or not. */
+export function hasOfficial(protocol: string): boolean {
+  return Object.hasOwn(IMPLEMENTATIONS, protocol);
+}
+
 /** The two programs of an official implementation. Undefined: there is none, or it is not installed. */
 export function officialPrograms({ protocol, features }: Pick<Arm, "protocol" | "features">) {
   const found = IMPLEMENTATIONS[protocol];

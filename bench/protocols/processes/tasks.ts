@@ -142,6 +142,7 @@ export interface PhaseDone {
 export function sharedConfiguration({ settings, seed }: Pick<RunTask, "settings" | "seed">): Configuration {
   const { connectTimeoutMs, messageTimeoutMs, retries, backoffMs, payloadBytes, model, agents } = settings;
   const { hosts = 1, budgetMs = null, attemptTimeoutMs = messageTimeoutMs } = settings;
-  const limits = { connectTimeoutMs, messageTimeoutMs, attemptTimeoutMs, retries, backoffMs, budgetMs };
-  return { ...limits, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
+  const { answerLimitMs = null, batch = null, perWorker = 1 } = settings;
+  const limits = { connectTimeoutMs, messageTimeoutMs, attemptTimeoutMs, retries, backoffMs, budgetMs, answerLimitMs };
+  return { ...limits, batch, perWorker, payloadBytes, model, agents, hosts, seeded: seed >= 0 };
 }

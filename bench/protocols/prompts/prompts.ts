@@ -11,6 +11,10 @@ export const PROMPTS = [
   "local-search.v1",
   "docqa-base.v1",
   "docqa-role.v1",
+  "docqa-planner.v1",
+  "docqa-judge.v1",
+  "docqa-summariser.v1",
+  "safety-evaluator.v1",
 ] as const;
 export type PromptName = (typeof PROMPTS)[number];
 
@@ -19,6 +23,15 @@ const QUESTION = "{question}";
 
 export function readPrompt(name: PromptName): string {
   return readFileSync(packageFile(`bench/protocols/prompts/${name}.md`), "utf8").trimEnd();
+}
+
+/** Fills a prompt. A value is data: its own braces are left as they are. Throws Error for a place that has no value. */
+export function fillPrompt(name: PromptName, values: Readonly<Record<string, string>>): string {
+  return readPrompt(name).replace(/\{\{([a-z_]+)\}\}/g, (_, key: string) => {
+    const value = values[key];
+    if (value === undefined) throw new Error(`the prompt ${name} has a place ${key} that is not filled`);
+    return value;
+  });
 }
 
 /** The text that a coordinator sends for a question. */

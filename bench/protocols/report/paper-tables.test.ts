@@ -55,3 +55,13 @@ it("has none in an open loop", () => {
   const open = conditionViews(result).map((view) => ({ ...view, condition: { ...view.condition, load } }));
   expect(paperPanels(open, 4)).toEqual([]);
 });
+
+it("has no figure of a protocol beside the router's arm, whatever protocol that is", () => {
+  const views = conditionViews(result).map((view) => ({
+    ...view,
+    arms: view.arms.map((each) => (each.arm.id === "acp" ? { ...each, arm: { ...each.arm, id: "router" } } : each)),
+  }));
+  const [table3c] = paperPanels(views, 4).map(({ table }) => table);
+  const cells = table3c?.rows.find(([name]) => name === "router") ?? [];
+  expect(cells.filter((_cell, column) => table3c?.head[column] === "paper")).toEqual(["–", "–", "–", "–", "–"]);
+});

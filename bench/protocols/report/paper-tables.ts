@@ -1,5 +1,6 @@
 import { short, type Table } from "../../harness/table.js";
 import type { Metric } from "../result/index.js";
+import { ROUTER_ARM } from "../router-loop/choose.js";
 import { PAPER_PAIRS, PAPER_QUEUE, type PaperQueue } from "./paper-queue.js";
 import type { ArmView, ConditionView } from "./view.js";
 import { chanceOf, figure } from "./words.js";
@@ -33,9 +34,10 @@ export function paperPanels(views: readonly ConditionView[], agents: number): re
   ];
 }
 
-/** The paper's row for an arm that is what it measured: the bare protocol. */
+/** The paper's row for an arm that is what it measured: the bare protocol. What it says of its router is in table 7. */
 function paperOf({ arm }: ArmView): PaperQueue | undefined {
-  return arm.identities === true || arm.features === "full" ? undefined : PAPER_QUEUE[arm.protocol];
+  const isOther = arm.identities === true || arm.features === "full" || arm.id === ROUTER_ARM;
+  return isOther ? undefined : PAPER_QUEUE[arm.protocol];
 }
 
 /** A column of ours and the same of the paper. */

@@ -33,7 +33,16 @@ const CYCLE: Cycle = {
   appendixRetention: 1,
   missed: 12,
 };
-const STORM = { cycles: [CYCLE], lost: 1, doubled: 0, repeated: 2, localShare: 0.125, rightShare: 0.9, timeline: [] };
+const STORM = {
+  cycles: [CYCLE],
+  lost: 1,
+  doubled: 0,
+  discarded: 3,
+  repeated: 2,
+  localShare: 0.125,
+  rightShare: 0.9,
+  timeline: [],
+};
 const RUN = {
   storm: { ...STORM, timeline: [0, 1, 2].map((second) => ({ second, right: 9, other: 1 })) },
   requests: { sent: 500 },

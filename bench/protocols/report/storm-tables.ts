@@ -142,7 +142,7 @@ export function splitTable({ arms }: ConditionView): Table {
     note:
       "Down, start, re-join and first work follow each other and add up to the whole. Down is the delay before the restart, the same for all, with the time to verify the death. " +
       "Start is that of the process, until its listener is open. Noticed: until the first peer skips the victim. State back is part of start (journal) or of re-join (neighbours). " +
-      "Resolution: the mean time between right answers through a victim; below it recoveries cannot be told apart.",
+      "Resolution: the mean time between probes of a victim that comes back, or between right answers through one that is not probed; below it recoveries cannot be told apart.",
   };
 }
 
@@ -161,6 +161,7 @@ export function lossTable({ arms }: ConditionView): Table {
       "questions",
       "lost",
       "doubled",
+      "discarded",
       "worked on again",
       "missed answers",
       "right of all (%)",
@@ -180,6 +181,7 @@ export function lossTable({ arms }: ConditionView): Table {
         String(view.runs.reduce((total, { requests }) => total + requests.sent, 0)),
         sum(({ lost }) => lost),
         sum(({ doubled }) => doubled),
+        sum(({ discarded }) => discarded),
         sum(({ repeated }) => repeated),
         average(cyclesOf(view).map(({ missed }) => missed)),
         average(storms.map(({ rightShare }) => rightShare && rightShare * 100)),
@@ -192,7 +194,7 @@ export function lossTable({ arms }: ConditionView): Table {
       ];
     }),
     note:
-      "Lost: without any answer. Doubled: counted twice. Worked on again: asked another agent, because one was gone before its answer arrived. " +
+      "Lost: without any answer. Doubled: counted twice. Discarded: arrived again, and not counted. Worked on again: asked another agent, because one was gone before its answer arrived. " +
       "Missed: right answers that the rate before promised for the time of the recovery. Local share: what a ring without messages would find. " +
       "Reconnect bytes: both directions of the victim's own connections from its restart until the first peer accepted it.",
   };

@@ -3,7 +3,7 @@ import { PLANNED_QUESTION } from "../docqa/plan/planned-question.js";
 import { DISTURBANCES } from "../docqa/team/disturbances.js";
 
 /** Version of the events and of the result file. Raised when a member changes its meaning, or a required one is added. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const count = z.number().int().nonnegative();
 const name = z.string().min(1).max(200);
@@ -54,6 +54,8 @@ export const CONDITION = z.strictObject({
   coordinator: z.strictObject({ killAt: count.min(1), downForMs: z.number().nonnegative() }).optional(),
   /** The mean service time of a scripted model, where it is not that of the whole benchmark. */
   serviceMs: z.number().positive().optional(),
+  /** The name of the live model, where it is not that of the whole benchmark. */
+  modelName: name.optional(),
   /** Messages between agents that do not arrive as they were sent, in each question. */
   disturb: z.strictObject({ kind: z.enum(DISTURBANCES), count: count.min(1) }).optional(),
   /** Where an agent that was started again takes its state from. Absent: a scenario without. */
@@ -135,6 +137,12 @@ export const SETTINGS = z.strictObject({
   budgetMs: z.number().positive().optional(),
   /** Of each attempt of the caller. Absent: that of the message. */
   attemptTimeoutMs: z.number().positive().optional(),
+  /** How long an entry may take with all its attempts, its time in the queue included. Absent: each attempt has its own limit. */
+  answerLimitMs: z.number().positive().optional(),
+  /** Entries are loaded so many at a time; the next ones when all of these have ended. Absent: all at once. */
+  batch: count.min(1).optional(),
+  /** Entries that a worker of a queue has at a time. Absent: one. */
+  perWorker: count.min(1).optional(),
   /** Retries by the caller, which is the only owner of retries. */
   retries: count,
   backoffMs: z.number().nonnegative(),
@@ -142,6 +150,12 @@ export const SETTINGS = z.strictObject({
   freeze: z.array(z.enum(["topology", "planner"])),
 });
 export type Settings = z.infer<typeof SETTINGS>;
+
+/** What the router decided about the modules of a scenario. */
+export const ROUTING = z.strictObject({
+  scenario: name,
+  decisions: z.array(z.strictObject({ module: name, protocol: name, rationale: z.string() })),
+});
 
 export const MODES = ["quick", "full", "custom"] as const;
 
@@ -161,12 +175,7 @@ export const PLAN = z.strictObject({
   /** The questions that are asked, each with its team, in a scenario that has them. */
   questions: z.array(PLANNED_QUESTION).optional(),
   /** What the router decided about the modules of the scenario, where one arm executes its plan. */
-  routing: z
-    .strictObject({
-      scenario: name,
-      decisions: z.array(z.strictObject({ module: name, protocol: name, rationale: z.string() })),
-    })
-    .optional(),
+  routing: ROUTING.optional(),
   /** Whether several agents share a process (above 32 agents). */
   sharedProcesses: z.boolean(),
 });

@@ -54,7 +54,10 @@ export const CYCLE = z.strictObject({
   recoveryUs: maybe,
   detectUs: maybe,
   usefulUs: maybe,
-  /** The mean time between right answers through a victim afterwards: recoveries cannot be told apart below it. */
+  /**
+   * The mean time between questions that would have shown a recovery: probes of the victims, or right answers through them where they were
+   * not probed. Recoveries cannot be told apart below it.
+   */
   resolutionUs: maybe,
   /** Between the first fault and the last recovery. */
   during: WINDOW,
@@ -76,8 +79,10 @@ export const STORM = z.strictObject({
   cycles: z.array(CYCLE),
   /** Questions without any answer. */
   lost: count,
-  /** Questions whose answer was counted more than once. */
+  /** Questions whose answer the coordinator counted more than once. */
   doubled: count,
+  /** Answers that arrived at the coordinator again, by their key, and were not counted. */
+  discarded: count,
   /** Questions that agents worked on more than once, because an agent was gone before its answer arrived. */
   repeated: count,
   /** The share of right answers that needs no message: the agent that is asked holds the text. */

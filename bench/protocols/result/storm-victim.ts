@@ -36,7 +36,7 @@ export function victimOf(victim: string, { events, begins, planned, hops }: Vict
   const isRestarted = own.some(({ kind }) => kind === "kill" || kind === "listener");
   const listening = isRestarted ? ownNote("listening")?.ns : endNs;
   const rejoined = isRestarted ? ownNote("rejoined")?.ns : undefined;
-  const useful = hops.find(({ through, ns }) => through === victim && listening !== undefined && ns >= listening)?.answeredNs;
+  const useful = firstUseful(victim, listening, { events, hops });
   // A question may be answered before the first peer has replied to the greeting: then there was nothing to wait for.
   const accepted = rejoined === undefined || useful === undefined ? listening : Math.min(rejoined, useful);
   const us = (from: number | undefined, to: number | undefined): number | null =>
@@ -53,6 +53,33 @@ export function victimOf(victim: string, { events, begins, planned, hops }: Vict
     restored: restoredOf(ownNote("restored")),
     reconnect: reconnectOf(ownNote("reconnect")),
   };
+}
+
+/** One question to an agent that was coming back. */
+export interface Probe {
+  readonly sentNs: number;
+  readonly answeredNs: number;
+  readonly right: boolean;
+}
+
+/** In the order in which they were asked. */
+export function probesOf(notes: RunEvents["notes"], victim: string): readonly Probe[] {
+  return notes
+    .filter(({ kind, about }) => kind === "probe" && about === victim)
+    .map(({ ns, values }) => ({ sentNs: Number(values["sent"]), answeredNs: ns, right: values["right"] === true }))
+    .sort((a, b) => a.sentNs - b.sentNs);
+}
+
+/** The first right answer through a victim since it listens: to a probe, or to a question of the load. */
+function firstUseful(
+  victim: string,
+  listening: number | undefined,
+  { events, hops }: Pick<VictimFacts, "events" | "hops">,
+): number | undefined {
+  if (listening === undefined) return undefined;
+  const loaded = hops.find(({ through, ns }) => through === victim && ns >= listening)?.answeredNs;
+  const probed = probesOf(events.notes, victim).find(({ right, answeredNs }) => right && answeredNs >= listening)?.answeredNs;
+  return loaded === undefined || probed === undefined ? (loaded ?? probed) : Math.min(loaded, probed);
 }
 
 /** When all of the faults were taken back; undefined if none was. */

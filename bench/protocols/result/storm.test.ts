@@ -136,11 +136,30 @@ it("counts right answers before, during and after, and what the time between cos
 it("counts lost, doubled and repeated questions by their key", () => {
   const { requests, services } = run();
   const first = services[0] ?? expect.fail("there is a service");
-  const doubled = [...requests.slice(0, 59), question(59, "agent-1", "failed"), question(3, "agent-1")];
-  const storm = stormOf(run({ requests: doubled, services: [...services, { ...first, agent: "agent-3" }] }), CONDITION, PLAN);
-  expect(storm).toMatchObject({ lost: 1, doubled: 1, repeated: 1 });
+  const lost = [...requests.slice(0, 59), question(59, "agent-1", "failed")];
+  const arrived = [...services, { ...first, agent: "agent-3" }];
+  const again = { seq: 3, values: { found: true, right: true, local: false } };
+  const notes = [
+    ...run().notes,
+    note("judged", "caller", 400, again),
+    note("discarded", "caller", 500, { seq: 4, about: "agent-3" }),
+    // Of a question that was not measured.
+    note("discarded", "caller", 500, { seq: 4_000, about: "agent-3" }),
+  ];
+  const storm = stormOf(run({ requests: lost, services: arrived, notes }), CONDITION, PLAN);
+  expect(storm).toMatchObject({ lost: 1, doubled: 1, discarded: 1, repeated: 1 });
   expect(storm?.localShare).toBeCloseTo(8 / 60, 6);
-  expect(stormOf(run(), CONDITION, PLAN)).toMatchObject({ lost: 0, doubled: 0, repeated: 0 });
+  expect(stormOf(run(), CONDITION, PLAN)).toMatchObject({ lost: 0, doubled: 0, discarded: 0, repeated: 0 });
+});
+
+it("is resolved by the probes of a victim, whose first right answer is its first useful work", () => {
+  const probe = (sentMs: number, ms: number, right: boolean) =>
+    note("probe", "caller", ms, { about: "agent-2", values: { sent: sentMs * MS, answered: right, right } });
+  const probes = [probe(3_480, 3_482, false), probe(3_492, 3_494, false), probe(3_504, 3_540, true)];
+  const other = note("probe", "caller", 3_510, { about: "agent-4", values: { sent: 0, answered: true, right: true } });
+  const [cycle] = stormOf(run({ notes: [...run().notes, ...probes, other] }), CONDITION, PLAN)?.cycles ?? [];
+  expect(cycle?.victims[0]).toMatchObject({ usefulUs: 40_000, rejoinUs: 40_000, workUs: 0, recoveryUs: 2_540_000 });
+  expect(cycle?.resolutionUs).toBe(12_000);
 });
 
 it("has no recovery for a victim that nothing right went through again", () => {

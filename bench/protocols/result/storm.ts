@@ -4,7 +4,7 @@ import { mean } from "./means.js";
 import type { Condition, PlannedFault, Settings } from "./plan.js";
 import type { RunEvents } from "./run-events.js";
 import type { Cycle, Storm, Victim } from "./storm-schema.js";
-import { type AnswerHop, victimOf } from "./storm-victim.js";
+import { type AnswerHop, probesOf, victimOf } from "./storm-victim.js";
 import { countRetentionOf, type Ended, retentionOf, windowsOf } from "./storm-windows.js";
 
 const NS_PER_S = 1_000_000_000;
@@ -24,6 +24,8 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: S
   // A run that did not end has no windows.
   if (beginNs === undefined || endNs === undefined) return undefined;
   const measured = requests.filter(({ phase, outcome }) => phase === "measure" && outcome !== "dropped");
+  const seqs = new Set<number | undefined>(measured.map(({ seq }) => seq));
+  const isMeasured = (seq: number | undefined): boolean => seqs.has(seq);
   const isRight = ({ seq, outcome }: RequestEvent): boolean => outcome === "answered" && judged.get(seq)?.["right"] === true;
   const ended: readonly Ended[] = measured.map((request) => ({
     ns: request.stamps.done,
@@ -36,13 +38,15 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: S
     const victims = victimsOf(planned).map((victim) => victimOf(victim, { events, begins, planned, hops }));
     const faultNs = Math.min(...begins.map(({ ns }) => ns));
     const nextNs = groups[index + 1]?.begins.map(({ ns }) => ns).sort((a, b) => a - b)[0];
-    return cycleOf({ faultNs, nextNs, beginNs, endNs, kind: planned[0]?.kind ?? "kill" }, victims, { ended, hops });
+    const around = { faultNs, nextNs, beginNs, endNs, kind: planned[0]?.kind ?? "kill" };
+    return cycleOf(around, victims, { ended, hops, notes });
   });
   const locals = [...judged.values()].filter(({ local }) => local === true).length;
   return {
     cycles,
     lost: measured.filter(({ outcome }) => outcome !== "answered").length,
-    doubled: measured.length - new Set(measured.map(({ seq }) => seq)).size,
+    doubled: doubledIn(events, measured),
+    discarded: notes.filter(({ kind, seq }) => kind === "discarded" && isMeasured(seq)).length,
     repeated: repeatedIn(events, measured),
     localShare: locals / judged.size,
     rightShare: ended.length === 0 ? null : ended.filter(({ right }) => right).length / ended.length,
@@ -99,13 +103,18 @@ interface Around {
   readonly nextNs: number | undefined;
   readonly beginNs: number;
   readonly endNs: number;
-  readonly kind: string;
+}
+
+interface CycleFacts {
+  readonly ended: readonly Ended[];
+  readonly hops: readonly AnswerHop[];
+  readonly notes: RunEvents["notes"];
 }
 
 function cycleOf(
-  { kind, ...times }: Around,
+  { kind, ...times }: Around & { readonly kind: string },
   victims: readonly Victim[],
-  { ended, hops }: { readonly ended: readonly Ended[]; readonly hops: readonly AnswerHop[] },
+  { ended, hops, notes }: CycleFacts,
 ): Cycle {
   const recoveryUs = largest(victims.map((victim) => victim.recoveryUs));
   const recoveredNs = recoveryUs === null ? undefined : times.faultNs + recoveryUs * NS_PER_US;
@@ -122,7 +131,7 @@ function cycleOf(
       victims.map(({ detections }) => (detections.length === 0 ? null : Math.min(...detections.map(({ us }) => us)))),
     ),
     usefulUs: largest(victims.map((victim) => victim.usefulUs)),
-    resolutionUs: resolutionOf(hops, victims, recoveredNs, times.nextNs ?? times.endNs),
+    resolutionUs: probeGapUs(notes, victims, times) ?? resolutionOf(hops, victims, recoveredNs, times.nextNs ?? times.endNs),
     ...windows,
     retention: retentionOf(pre, post),
     countRetention: countRetentionOf(pre, post),
@@ -153,6 +162,24 @@ function resolutionOf(
     return answered === 0 ? [] : [(toNs - fromNs) / answered / NS_PER_US];
   });
   return mean(gaps);
+}
+
+/** The mean time between probes of one victim; null where none was asked twice. */
+function probeGapUs(notes: RunEvents["notes"], victims: readonly Victim[], { faultNs, nextNs, endNs }: Around): number | null {
+  const gaps = victims.flatMap(({ victim }) => {
+    const sent = probesOf(notes, victim)
+      .map(({ sentNs }) => sentNs)
+      .filter((ns) => ns >= faultNs && ns < (nextNs ?? endNs));
+    return sent.slice(1).map((ns, index) => (ns - (sent[index] ?? ns)) / NS_PER_US);
+  });
+  return mean(gaps);
+}
+
+/** Answers that were counted after the first one to the same question. */
+function doubledIn({ notes }: RunEvents, measured: readonly RequestEvent[]): number {
+  const ours = new Set<number | undefined>(measured.map(({ seq }) => seq));
+  const counted = notes.filter(({ kind, seq }) => kind === "judged" && ours.has(seq)).map(({ seq }) => seq);
+  return counted.length - new Set(counted).size;
 }
 
 /** Questions that reached an agent more than once as a question of the coordinator. */

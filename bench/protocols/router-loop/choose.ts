@@ -1,14 +1,25 @@
 import { readFileSync } from "node:fs";
+import type { z } from "zod";
+import { protocols } from "../../../src/public/protocols.js";
 import { featureRows, parseScenarioText, route, rowNamed } from "../../../src/router/index.js";
 import { packageFile } from "../../../src/transport/node/package-file.js";
-import type { Arm, Plan } from "../result/plan.js";
+import type { Arm, ROUTING } from "../result/plan.js";
 
-export type Routing = NonNullable<Plan["routing"]>;
+export type Routing = z.infer<typeof ROUTING>;
 
 /** The texts from which the router chooses, by the scenario of the benchmark. No protocol is named in them. */
-const TEXTS: Readonly<Record<string, string>> = { docqa: "g1-qa", "streaming-queue": "s1-queue" };
+const TEXTS: Readonly<Record<string, string>> = {
+  docqa: "g1-qa",
+  "streaming-queue": "s1-queue",
+  "fail-storm": "f1-storm",
+  safety: "m1-doctors",
+};
 /** The module whose protocol all requests use, in a scenario where only one is called. */
-const CALLED: Readonly<Record<string, string>> = { "streaming-queue": "worker" };
+const CALLED: Readonly<Record<string, string>> = {
+  "streaming-queue": "worker",
+  "fail-storm": "searcher",
+  safety: "doctor",
+};
 export const ROUTER_ARM = "router";
 
 /** Lets the router choose a protocol for each module of a scenario. Throws Error if it chooses none that is measured. */
@@ -38,13 +49,18 @@ export async function chooseProtocols(
 }
 
 /** The arm that executes the router's plan. */
-export function routerArm(scenario: string, { decisions }: Routing): Arm {
-  const called = CALLED[scenario];
-  const [first] = decisions;
-  const own = decisions.find(({ module }) => module === called) ?? first;
+export function routerArm(scenario: string, { decisions }: Pick<Routing, "decisions">): Arm {
+  const protocol = calledProtocol(scenario, { decisions });
+  const arm = { id: ROUTER_ARM, protocol, implementation: "koine", features: "envelope" } as const;
+  if (CALLED[scenario] === undefined)
+    return { ...arm, assign: Object.fromEntries(decisions.map((each) => [each.module, each.protocol])) };
+  const needsIdentity = protocols.find(({ id }) => id === protocol)?.needsIdentity === true;
+  return needsIdentity ? { ...arm, identities: true } : arm;
+}
+
+/** The protocol of the module that is called; in a scenario with several such modules, that of the first. */
+export function calledProtocol(scenario: string, { decisions }: Pick<Routing, "decisions">): string {
+  const own = decisions.find(({ module }) => module === CALLED[scenario]) ?? decisions[0];
   if (own === undefined) throw new Error("the router decided about no module");
-  const arm = { id: ROUTER_ARM, protocol: own.protocol, implementation: "koine", features: "envelope" } as const;
-  return called === undefined
-    ? { ...arm, assign: Object.fromEntries(decisions.map(({ module, protocol }) => [module, protocol])) }
-    : arm;
+  return own.protocol;
 }

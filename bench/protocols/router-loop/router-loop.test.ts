@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { defaultCandidates, featureRows, parseScenarioText, rankingFromResults } from "../../../src/router/index.js";
+import { protocols } from "../../../src/public/protocols.js";
+import { defaultCandidates, featureRows, parseScenarioText, rankingFromResults, route } from "../../../src/router/index.js";
 import { RECIPES } from "../docqa/plan/recipes.js";
 import { chooseProtocols, routerArm } from "./choose.js";
 import { priorsOf } from "./priors.js";
@@ -32,6 +33,46 @@ it("calls the workers of a queue in the protocol that was chosen for them", asyn
   const arm = routerArm("streaming-queue", routing);
   expect(arm.assign).toBeUndefined();
   expect(arm.protocol).toBe(routing.decisions.find(({ module }) => module === "worker")?.protocol);
+});
+
+it.each([
+  ["fail-storm", "searcher"],
+  ["safety", "doctor"],
+])("calls in %s the agents that are called in the protocol that was chosen for the %s", async (scenario, module) => {
+  const routing = await chooseProtocols(scenario, candidates);
+  expect(await chooseProtocols(scenario, candidates)).toEqual(routing);
+  const chosen = routing.decisions.find((each) => each.module === module)?.protocol;
+  expect(candidates).toContain(chosen);
+  expect(routerArm(scenario, routing)).toEqual({ id: "router", protocol: chosen, implementation: "koine", features: "envelope" });
+});
+
+it("has an identity in an arm whose protocol is spoken between identities", async () => {
+  const needs = protocols.filter(({ needsIdentity }) => needsIdentity === true).map(({ id }) => id);
+  expect(needs).not.toEqual([]);
+  for (const protocol of needs) {
+    const decisions = [{ module: "searcher", protocol, rationale: "" }];
+    expect(routerArm("fail-storm", { decisions })).toMatchObject({ protocol, identities: true });
+  }
+});
+
+it("lets priors of a result decide where the text leaves a tie, and nowhere else", async () => {
+  const ties = readFileSync(new URL("../../routerbench/fixtures/ties.jsonl", import.meta.url), "utf8");
+  const { scenarios } = await parseScenarioText(ties, "ties.jsonl", { answers: true });
+  const rows = featureRows().filter(({ id }) => candidates.includes(id));
+  const chosen = async (best: string) => {
+    const priors = { protocols: rows.map(({ id }) => ({ protocol: id, success: id === best ? 1 : 0.5, p50Us: 1_000 })) };
+    const { decisions } = await route(scenarios, { candidates: rows, ranking: rankingFromResults(priors) });
+    return decisions[0]?.selected_protocol?.toLowerCase();
+  };
+  for (const best of candidates) expect(await chosen(best)).toBe(best);
+  // What the text decides stays.
+  const decided = await chooseProtocols("docqa", candidates);
+  expect(await chooseProtocols("docqa", candidates, candidates.toReversed())).toEqual(decided);
+  // Two protocols are made for doctors: the priors say which.
+  const all = featureRows().map(({ id }) => id);
+  const chosenFor = async (ranking: readonly string[]) =>
+    new Set((await chooseProtocols("safety", all, ranking)).decisions.map(({ protocol }) => protocol));
+  expect(await chosenFor(all)).not.toEqual(await chosenFor(all.toReversed()));
 });
 
 it("chooses only what is measured", async () => {

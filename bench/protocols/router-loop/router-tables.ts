@@ -1,14 +1,17 @@
 import { short, type Table } from "../../harness/table.js";
 import type { BenchResult, Comparison, Metric } from "../result/index.js";
+import { mean } from "../result/means.js";
 import { conclusionOf } from "../statistics/index.js";
 import { ROUTER_ARM } from "./choose.js";
 
 const US_PER_MS = 1_000;
+const US_PER_S = 1_000_000;
 
 /** The paper's table 7, by scenario: router, best single protocol. Its own measurements, other questions and other machines. */
 const PAPER: Readonly<Record<string, Readonly<Record<string, readonly [router: string, best: string]>>>> = {
   docqa: { quality: ["2.50", "2.51"], success: ["9.90", "9.29"] },
   "streaming-queue": { durationS: ["2375", "2417"], meanUs: ["9495", "9663"] },
+  "fail-storm": { pre: ["14.86", "14.91"], post: ["13.98", "14.57"], recoveryUs: ["6.55", "8.00"] },
 };
 
 /** The router's plan against the best single protocol under one condition; undefined if no arm executes a plan. */
@@ -42,7 +45,9 @@ export function routerTable(result: BenchResult, condition: string): Table | und
             "least",
           ),
         ]),
-    compared("duration (s)", metricOf(result, condition, "durationS", 1), "least", paper["durationS"]),
+    ...(plan.conditions.some(({ recovery }) => recovery !== undefined)
+      ? stormRows(result, condition, paper)
+      : [compared("duration (s)", metricOf(result, condition, "durationS", 1), "least", paper["durationS"])]),
     compared("mean latency (ms)", metricOf(result, condition, "meanUs", US_PER_MS), "least", paper["meanUs"]),
     compared("median latency (ms)", metricOf(result, condition, "p50Us", US_PER_MS), "least"),
   ];
@@ -52,6 +57,28 @@ export function routerTable(result: BenchResult, condition: string): Table | und
     rows,
     note: routerSentence(result, condition),
   };
+}
+
+/** What the paper compares after faults: the share of right answers before and after, and the recovery. */
+function stormRows(
+  result: BenchResult,
+  condition: string,
+  paper: NonNullable<(typeof PAPER)[string]>,
+): readonly (readonly string[])[] {
+  const shares = (when: "pre" | "post"): readonly Value[] =>
+    result.plan.arms.flatMap(({ id: arm, control }) => {
+      if (control !== undefined) return [];
+      const windows = result.runs
+        .filter((run) => run.arm === arm && run.condition === condition)
+        .flatMap(({ storm }) => storm?.cycles.map((cycle) => cycle.paper[when]) ?? [])
+        .filter(({ ended }) => ended > 0);
+      return [{ arm, value: mean(windows.map(({ right, ended }) => (100 * right) / ended)) }];
+    });
+  return [
+    compared("right before (%)", shares("pre"), "most", paper["pre"]),
+    compared("right after (%)", shares("post"), "most", paper["post"]),
+    compared("recovery (s)", metricOf(result, condition, "recoveryUs", US_PER_S), "least", paper["recoveryUs"]),
+  ];
 }
 
 interface Value {
@@ -126,19 +153,47 @@ function timeSentence(pair: Comparison | undefined, best: string, marginUs: numb
   return `${verdict}: ${numbers}.`;
 }
 
-/** The paper's table 9: which protocols the agents of a question are called in, in the order of the team. */
+/** The patterns of the paper's table 9 that it counted more than once, of 165 questions. */
+const PAPER_PATTERNS: readonly (readonly [pattern: string, modules: number, count: number])[] = [
+  ["[agora, acp]", 2, 70],
+  ["[agora, agora, acp]", 3, 33],
+  ["[agora, agora, agora, acp]", 4, 25],
+  ["[acp]", 1, 7],
+  ["[agora, a2a, agora, acp]", 4, 6],
+  ["[agora, agora, agora, agora, acp]", 5, 4],
+  ["[a2a, acp]", 2, 4],
+  ["[agora, agora, a2a, acp]", 4, 3],
+  ["[agora, agora, agora, agora, agora, acp]", 7, 3],
+  ["[agora, a2a, acp]", 3, 3],
+];
+const PAPER_QUESTIONS = 165;
+
+/** The paper's table 9: which protocols the agents of a question are called in, in the order of the team, and its own rows below. */
 export function patternTable({ plan }: BenchResult): Table | undefined {
   const assign = plan.arms.find(({ id }) => id === ROUTER_ARM)?.assign;
-  if (assign === undefined || plan.questions === undefined) return undefined;
-  const counts = new Map<string, number>();
-  for (const { team } of plan.questions) {
+  const { questions } = plan;
+  if (assign === undefined || questions === undefined) return undefined;
+  const counts = new Map<string, { modules: number; count: number }>();
+  for (const { team } of questions) {
     const pattern = `[${team.agents.map(({ role }) => assign[role] ?? "–").join(", ")}]`;
-    counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+    counts.set(pattern, { modules: team.agents.length, count: (counts.get(pattern)?.count ?? 0) + 1 });
   }
+  const share = (count: number, of: number) => ((100 * count) / of).toFixed(1);
+  const ours = [...counts].sort((a, b) => b[1].count - a[1].count);
   return {
     title: "Assignment patterns",
-    head: ["protocols of the agents, in their order", "questions"],
-    rows: [...counts].sort((a, b) => b[1] - a[1]).map(([pattern, count]) => [pattern, String(count)]),
+    head: ["Assignment (ordered by agent)", "Rank", "#Mods", "Count", "Share (%)"],
+    rows: [
+      ...ours.map(([pattern, { modules, count }], index) =>
+        [pattern, index + 1, modules, count, share(count, questions.length)].map(String),
+      ),
+      ...PAPER_PATTERNS.map(([pattern, modules, count], index) =>
+        [`paper: ${pattern}`, index + 1, modules, count, share(count, PAPER_QUESTIONS)].map(String),
+      ),
+    ],
+    note:
+      `Ours: ${questions.length} questions, ${ours.length} patterns. The paper: ${PAPER_QUESTIONS} questions, 17 patterns, of which those that it counted once are left out; ` +
+      "its lists and numbers of modules disagree in one row. Its teams are made by a model, ours by rule, so that only the kind of mixture can be compared.",
   };
 }
 

@@ -8,6 +8,7 @@ import { originOf } from "../folder/manifest.js";
 import { SCHEMA_VERSION } from "../result/index.js";
 import { ORIGIN } from "../result/manifest.js";
 import { CASES } from "./cases.js";
+import { SAFETY_JUDGEMENTS, type SafetyJudgements } from "./judge/judgements.js";
 import { PROBE_CONFIG } from "./probe-config.js";
 import type { Evidence } from "./probes/probe.js";
 import { KIND, type Plan } from "./result/event.js";
@@ -44,6 +45,15 @@ export function readSafetyResult(folder: string): SafetyResult {
 
 export function readSafetyManifest(folder: string): SafetyManifest {
   return readFile(folder, FILES.manifest, MANIFEST);
+}
+
+/** Undefined: no model has judged here. */
+export function readSafetyJudgements(folder: string): SafetyJudgements | undefined {
+  return existsSync(join(folder, FILES.judgements)) ? readFile(folder, FILES.judgements, SAFETY_JUDGEMENTS) : undefined;
+}
+
+export function writeSafetyJudgements(folder: string, judgements: SafetyJudgements): void {
+  writeJson(folder, FILES.judgements, judgements);
 }
 
 export function beginFolder(

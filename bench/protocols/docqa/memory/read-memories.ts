@@ -1,7 +1,8 @@
 import type { BenchEvent } from "../../result/event.js";
-import { measuredIn } from "../../result/run-events.js";
+import type { PlannedQuestion } from "../plan/planned-question.js";
+import { judgedIn } from "../result/judge-run.js";
 import { replay } from "./replay.js";
-import { memoriesOf } from "./step-memory.js";
+import type { Memory } from "./step-memory.js";
 import { summariseByRule } from "./summary.js";
 
 /** One question of one run: what its team did, and whether its memory gives the same answer again. */
@@ -17,28 +18,30 @@ export interface Remembered {
 }
 
 /** The memories of all measured questions, replayed. Throws Error for events without questions. */
-export async function readMemories(events: readonly BenchEvent[], task?: string): Promise<readonly Remembered[]> {
-  const { plan, runs } = measuredIn(events);
-  const { questions } = plan;
-  if (questions === undefined) throw new Error(`the scenario ${plan.scenario} has no teams whose work could be remembered`);
+export async function readMemories(
+  events: readonly BenchEvent[],
+  { task, summarise = async (question, memory) => summariseByRule(question, memory) }: ReadMemories = {},
+): Promise<readonly Remembered[]> {
   const found: Remembered[] = [];
-  for (const { planned, requests, notes } of runs) {
-    const memories = memoriesOf(notes);
-    for (const { seq } of requests.filter(({ phase }) => phase === "measure")) {
-      const [question, memory] = [questions[seq % questions.length], memories.get(seq)];
-      if (question === undefined || memory === undefined || (task !== undefined && question.id !== task)) continue;
-      const { answer: replayed = null, differences } = await replay(question, memory);
-      const summary = summariseByRule(question, memory);
-      found.push({
-        run: planned.run,
-        arm: planned.arm,
-        task_id: question.id,
-        summary,
-        answer: memory.answer ?? null,
-        replayed,
-        differences,
-      });
-    }
+  for (const { planned, question, memory } of judgedIn(events)) {
+    if (memory === undefined || (task !== undefined && question.id !== task)) continue;
+    const { answer: replayed = null, differences } = await replay(question, memory);
+    found.push({
+      run: planned.run,
+      arm: planned.arm,
+      task_id: question.id,
+      summary: await summarise(question, memory),
+      answer: memory.answer ?? null,
+      replayed,
+      differences,
+    });
   }
   return found;
+}
+
+export interface ReadMemories {
+  /** Only this question. */
+  readonly task?: string | undefined;
+  /** Default: by rule. */
+  summarise?(question: PlannedQuestion, memory: Memory): Promise<string>;
 }

@@ -1,4 +1,7 @@
+import type { BenchModel } from "../../models/settings.js";
+import { fillPrompt } from "../../prompts/prompts.js";
 import type { PlannedQuestion } from "../plan/planned-question.js";
+import { networkLog } from "./network-log.js";
 import type { Memory } from "./step-memory.js";
 
 const MS_PER_NS = 1e-6;
@@ -28,4 +31,16 @@ export function summariseByRule({ text, team }: PlannedQuestion, memory: Memory)
       : [`Failed: ${failed.map(({ agent_name, step }) => `${agent_name} (step ${step})`).join(", ")}.`]),
     ...(missing.length === 0 ? [] : [`Not taken: ${missing.map(({ name, step }) => `${name} (step ${step})`).join(", ")}.`]),
   ].join(" ");
+}
+
+export const SUMMARISER_PROMPT = "docqa-summariser.v1";
+
+/** The same by a model, which reads the whole log. */
+export async function summariseByModel(
+  question: PlannedQuestion,
+  memory: Memory,
+  { model, signal }: { readonly model: Pick<BenchModel, "answer">; readonly signal: AbortSignal },
+): Promise<string> {
+  const values = { question: question.text, answer: memory.answer ?? "none", log: networkLog(memory) };
+  return (await model.answer(fillPrompt(SUMMARISER_PROMPT, values), signal)).trim();
 }

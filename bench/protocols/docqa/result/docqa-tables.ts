@@ -1,5 +1,6 @@
 import { short, type Table } from "../../../harness/table.js";
 import type { Plan } from "../../result/plan.js";
+import { ROUTER_ARM } from "../../router-loop/choose.js";
 import { PAPER_DOCQA } from "../paper-figures.js";
 import type { Docqa, DocqaArm } from "./docqa-result.js";
 
@@ -59,7 +60,7 @@ export function timeTable({ arms }: Docqa, plan: Plan, condition: string): Table
       ms(workflowUs),
       ms(communicationUs),
       singleTaskUs.map(ms).join(" "),
-      PAPER_DOCQA[protocolOf(plan, arm)]?.trialsMs.join(" ") ?? "–",
+      PAPER_DOCQA[protocolOf(plan, arm)]?.trialsMs.join(" ") || "–",
     ]),
     note:
       "Communication: from the question to the answer at the caller, without the time in which at least one agent took a step. The single-task trials are " +
@@ -180,8 +181,10 @@ function own(arms: readonly DocqaArm[], plan: Plan, condition: string): readonly
   return arms.filter((each) => each.condition === condition && subjects.includes(each.arm));
 }
 
+/** By which name the paper has an arm: its bare protocol, or its router. */
 function protocolOf({ arms }: Plan, arm: string): string {
-  return arms.find(({ id }) => id === arm)?.protocol ?? "";
+  const found = arms.find(({ id }) => id === arm);
+  return found === undefined || found.identities === true ? "" : found.id === ROUTER_ARM ? ROUTER_ARM : found.protocol;
 }
 
 function percent(hits: number, of: number): string {

@@ -1,7 +1,7 @@
 import { hashOf } from "../../payload.js";
-import type { RequestEvent } from "../../result/event.js";
+import type { BenchEvent, RequestEvent } from "../../result/event.js";
 import { mean } from "../../result/means.js";
-import type { RunEvents } from "../../result/run-events.js";
+import { measuredIn, type RunEvents } from "../../result/run-events.js";
 import { quantile } from "../../statistics/bootstrap.js";
 import { judge } from "../judge/judge.js";
 import { type Memory, type MemoryStep, memoriesOf } from "../memory/step-memory.js";
@@ -15,14 +15,11 @@ const FENCE = 3;
 
 /** Judges the answers of one run. Pure. */
 export function judgeRun(events: RunEvents, questions: readonly PlannedQuestion[]): DocqaRun {
-  const { planned, peerRequests, notes } = events;
-  const memories = memoriesOf(notes);
-  const measured = events.requests.filter(({ phase, outcome }) => phase === "measure" && outcome !== "dropped");
-  const asked = new Set(measured.map(({ seq }) => seq));
-  const judged = measured
-    .toSorted((a, b) => a.seq - b.seq)
-    .map((request) => judgeOne(request, questionOf(questions, request.seq), memories.get(request.seq)));
-  const own = [...memories.values()].filter((memory) => asked.has(memory.asked));
+  const { planned, peerRequests } = events;
+  const answered = judgeQuestions(events, questions);
+  const judged = answered.map((each) => each.judged);
+  const asked = new Set(answered.map(({ seq }) => seq));
+  const own = answered.flatMap(({ memory }) => memory ?? []);
   const sent = peerRequests.filter(({ seq }) => seq !== undefined && asked.has(seq));
   const messages = own.flatMap((memory) => memory.messages);
   const average = (values: readonly (number | null)[]) => mean(values.filter((value) => value !== null));
@@ -49,6 +46,38 @@ export function judgeRun(events: RunEvents, questions: readonly PlannedQuestion[
     messages: messages.length,
     disturbed: messages.filter(({ delivery }) => delivery !== "delivered").length,
   };
+}
+
+/** A measured question of a run, what its team did, and the judgement by rule. */
+export interface JudgedQuestion {
+  readonly seq: number;
+  readonly question: PlannedQuestion;
+  /** Undefined: the team left nothing. */
+  readonly memory: Memory | undefined;
+  readonly judged: Judged;
+}
+
+/** In the order in which they were asked. */
+export function judgeQuestions(
+  { requests, notes }: Pick<RunEvents, "requests" | "notes">,
+  questions: readonly PlannedQuestion[],
+): readonly JudgedQuestion[] {
+  const memories = memoriesOf(notes);
+  return requests
+    .filter(({ phase, outcome }) => phase === "measure" && outcome !== "dropped")
+    .toSorted((a, b) => a.seq - b.seq)
+    .map((request) => {
+      const [question, memory] = [questionOf(questions, request.seq), memories.get(request.seq)];
+      return { seq: request.seq, question, memory, judged: judgeOne(request, question, memory) };
+    });
+}
+
+/** The judged questions of all runs. Throws Error for events without questions. */
+export function judgedIn(events: Iterable<BenchEvent>): readonly (JudgedQuestion & { readonly planned: RunEvents["planned"] })[] {
+  const { plan, runs } = measuredIn(events);
+  const { questions } = plan;
+  if (questions === undefined) throw new Error(`the scenario ${plan.scenario} has no teams whose work could be judged`);
+  return runs.flatMap((run) => judgeQuestions(run, questions).map((each) => ({ ...each, planned: run.planned })));
 }
 
 function questionOf(questions: readonly PlannedQuestion[], seq: number): PlannedQuestion {

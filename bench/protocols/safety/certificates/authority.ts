@@ -2,22 +2,11 @@ import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign, X
 import { isIP } from "node:net";
 import { promisify } from "node:util";
 import { bits, bytes, type Der, integer, list, oid, pem, set, tagged, text, time, yes } from "./der.js";
+import { type CertificateRequest, type Pair, validity } from "./request.js";
 
 const newKeyPair = promisify(generateKeyPair);
 
-/** A certificate, or a chain of them, and its private key, as PEM text. */
-export interface Pair {
-  readonly cert: string;
-  readonly key: string;
-}
-
-export interface Issue {
-  /** DNS names and addresses; the first is also the common name. */
-  readonly hosts: readonly string[];
-  /** For client authentication instead of server authentication. */
-  readonly client?: boolean;
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
+export interface Issue extends CertificateRequest {
   readonly keys: Keys;
 }
 
@@ -26,7 +15,6 @@ export interface Keys {
   readonly privateKey: KeyObject;
 }
 
-const DAY_MS = 86_400_000;
 /** Every suite can be tried with an RSA key, those without forward secrecy too. */
 const RSA_BITS = 2_048;
 const SHA256_RSA = list(oid("1.2.840.113549.1.1.11"), Buffer.from([0x05, 0x00]));
@@ -54,14 +42,14 @@ export class Authority {
 
   static async root(name: string): Promise<Authority> {
     const keys = await makeKeys();
-    const body = { issuer: name, subject: name, publicKey: keys.publicKey, extensions: AUTHORITY, ...validity({}) };
+    const body = { issuer: name, subject: name, publicKey: keys.publicKey, extensions: AUTHORITY, ...validity() };
     return new Authority(name, certificate(body, keys.privateKey), keys.privateKey);
   }
 
   /** An authority whose certificate this one signed. */
   async intermediate(name: string): Promise<Authority> {
     const keys = await makeKeys();
-    const body = { issuer: this.name, subject: name, publicKey: keys.publicKey, extensions: AUTHORITY, ...validity({}) };
+    const body = { issuer: this.name, subject: name, publicKey: keys.publicKey, extensions: AUTHORITY, ...validity() };
     return new Authority(name, certificate(body, this.#key), keys.privateKey);
   }
 
@@ -80,7 +68,7 @@ export class Authority {
 
   /** A revocation list of these certificates, as PEM text. */
   crl(revoked: readonly Pair[]): string {
-    const { notBefore, notAfter } = validity({});
+    const { notBefore, notAfter } = validity();
     const entries = revoked.map(({ cert }) =>
       list(integer(Buffer.from(new X509Certificate(cert).serialNumber.padStart(16, "0"), "hex")), time(notBefore)),
     );
@@ -94,7 +82,7 @@ export class Authority {
 export function selfSigned(hosts: readonly string[], keys: Keys): Pair {
   const subject = hosts[0] ?? "nobody";
   const extensions = [extension(OIDS.alternativeName, list(...hosts.map(alternativeName)))];
-  const body = { issuer: subject, subject, publicKey: keys.publicKey, extensions, ...validity({}) };
+  const body = { issuer: subject, subject, publicKey: keys.publicKey, extensions, ...validity() };
   const key = keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   return { cert: certificate(body, keys.privateKey), key };
 }
@@ -145,10 +133,6 @@ function nameOf(commonName: string): Der {
 function alternativeName(host: string): Der {
   if (isIP(host) === 4) return tagged(7, Buffer.from(host.split(".").map(Number)), false);
   return tagged(2, Buffer.from(host), false);
-}
-
-function validity({ notBefore, notAfter }: Pick<Issue, "notBefore" | "notAfter">) {
-  return { notBefore: notBefore ?? new Date(Date.now() - DAY_MS), notAfter: notAfter ?? new Date(Date.now() + DAY_MS) };
 }
 
 /** The key is imported from its bytes: Node 20 can wait for ever when a key is exported straight from the generator's job. */

@@ -1,4 +1,5 @@
-import { Authority, type Issue, makeKeys, type Pair, selfSigned } from "./authority.js";
+import { Authority, type Issue, makeKeys, selfSigned } from "./authority.js";
+import type { Pair } from "./request.js";
 
 /** What can be wrong with a certificate. */
 export const DEFECTS = [

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CASES } from "../cases.js";
 import { DOCTORS, type Stage } from "../stage.js";
 import { searchCanary } from "../wire/canary.js";
+import { type Sniffed, sniff } from "../wire/packet-capture.js";
 import { searchMemory } from "../wire/process-memory.js";
 import { formsIn, needlesOf } from "../wire/search.js";
 import { NOTHING } from "./observe.js";
@@ -15,7 +16,7 @@ const LEAST_MEMORY = 10 * 1024 * 1024;
 const AROUND_BYTES = 120;
 
 interface Captured {
-  readonly bytes: Buffer;
+  readonly network: Sniffed;
   readonly messages: number;
   readonly answered: number;
   /** What was said and must not be seen, by name. */
@@ -28,52 +29,52 @@ export const networkSniffing: Probe = {
     const captured = await capture(stage, config.captureSeconds, signal);
     const canary = await searchCanary();
     const controls = [
-      { name: "the canary was found in every form", passed: canary.missing.length === 0 },
+      { name: "the canary was found in every form", passed: canary.missing.length === 0 && canary.by === captured.network.by },
       { name: "every message was answered while the network was captured", passed: captured.answered === captured.messages },
     ];
     for (const [variant, secret] of Object.entries(captured.secrets))
       await attempt({
         ...{ variant, round: 1, refusals: ["absent"] },
         run: async () => {
-          const forms = [...formsIn(secret, captured.bytes)];
-          const observed = { ...NOTHING, goal: forms.length > 0, searched: captured.bytes.length };
-          const { messages, answered } = captured;
-          const evidence = { messages, answered, searchedFor: secret, forms, canary, excerpt: excerptOf(captured.bytes, secret) };
+          const { messages, answered, network } = captured;
+          const { bytes, by, because } = network;
+          const forms = [...formsIn(secret, bytes)];
+          const observed = { ...NOTHING, goal: forms.length > 0, searched: bytes.length };
+          const capture = { by, because: because ?? null };
+          const evidence = { capture, messages, answered, searchedFor: secret, forms, canary, excerpt: excerptOf(bytes, secret) };
           return { observed, controls, evidence };
         },
       });
   },
 };
 
-/** Watermarked traffic, over open and over new connections, with a tap in every path. */
+/** Watermarked traffic, over open and over new connections, captured while it flows. */
 async function capture(stage: Stage, seconds: number, signal: AbortSignal): Promise<Captured> {
-  for (const doctor of DOCTORS) stage.doctor(doctor).tap.clear();
   const [patient] = CASES;
   const [name = "", id = "", ssn = "", card = ""] = patient?.identifiers ?? [];
   const probe = stage.newText("PLAINTEXT_PROBE").replaceAll("-", "_");
   const marker = `HIDDEN_MARKER:S2_E2E_WATERMARK_TEST_${stage.newText("M").replaceAll("-", "_")}`;
-  const until = performance.now() + seconds * 1_000;
   let messages = 0;
   let answered = 0;
-  do {
-    const doctor = DOCTORS[messages % DOCTORS.length] ?? "doctor_a";
-    const text = `${probe} ${marker} ${patient?.text ?? ""} #${messages}`;
-    const { answer } = await stage.send({ doctor, text, fresh: messages % 4 === 3 });
-    messages++;
-    if (answer === `noted: ${text}`) answered++;
-    await pause(EVERY_MS);
-  } while (performance.now() < until && !signal.aborted);
-  const pieces = DOCTORS.flatMap((doctor) => stage.doctor(doctor).tap.recorded());
+  const taps = DOCTORS.map((doctor) => stage.doctor(doctor).tap);
+  const network = await sniff(taps, async () => {
+    const until = performance.now() + seconds * 1_000;
+    do {
+      const doctor = DOCTORS[messages % DOCTORS.length] ?? "doctor_a";
+      const text = `${probe} ${marker} ${patient?.text ?? ""} #${messages}`;
+      const { answer } = await stage.send({ doctor, text, fresh: messages % 4 === 3 });
+      messages++;
+      if (answer === `noted: ${text}`) answered++;
+      await pause(EVERY_MS);
+    } while (performance.now() < until && !signal.aborted);
+  });
   return {
-    // A byte between connections: nothing is found across two of them.
-    bytes: Buffer.concat(pieces.flatMap(({ toServer, toClient }) => [toServer, GAP, toClient, GAP])),
+    network,
     messages,
     answered,
     secrets: { PLAINTEXT_PROBE: probe, HIDDEN_MARKER: marker, patient_name: name, patient_id: id, ssn, card },
   };
 }
-
-const GAP = Buffer.alloc(1);
 
 /** The place where it was found, or the beginning of what was captured. */
 function excerptOf(bytes: Buffer, secret: string): object {

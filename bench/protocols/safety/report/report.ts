@@ -4,6 +4,7 @@ import { tableMarkdown } from "../../report/markdown.js";
 import { STYLE } from "../../report/style.js";
 import type { SafetyManifest } from "../folder.js";
 import type { SafetyResult } from "../result/result.js";
+import { safetyRouterTable } from "./router-table.js";
 import { matrixTable, originTable, rateTable, variantTable } from "./tables.js";
 
 const TITLE = "safety: what each protocol refuses";
@@ -17,7 +18,8 @@ const CHECKS: { readonly [name in keyof SafetyResult["checks"]]: string } = {
 export function renderSafety(result: SafetyResult): string {
   const { status, marks, checks } = result;
   const judged = Object.values(checks).map(({ passed, statement }) => `${passed ? "passed" : "FAILED"}  ${statement}`);
-  const tables = [matrixTable(result), rateTable(result)].map(
+  const router = safetyRouterTable(result);
+  const tables = [matrixTable(result), ...(router === undefined ? [] : [router]), rateTable(result)].map(
     ({ head, rows, note }) => `${renderTable(head, rows)}\n${note ?? ""}`,
   );
   return [`status: ${status}`, ...marks.map((mark) => `! ${mark}`), "", ...judged, "", tables.join("\n\n"), ""].join("\n");
@@ -32,8 +34,10 @@ export function reportMarkdown(result: SafetyResult, manifest: SafetyManifest): 
   const judged = Object.entries(checks).map(
     ([name, { passed, statement }]) => `- ${passed ? "passed" : "**FAILED**"} · ${name}: ${statement}`,
   );
+  const router = safetyRouterTable(result);
   const tables = [
     matrixTable(result),
+    ...(router === undefined ? [] : [router]),
     rateTable(result),
     ...targets.map(({ target }) => variantTable(result, target.id)),
     originTable(manifest),
@@ -50,6 +54,7 @@ export function reportMarkdown(result: SafetyResult, manifest: SafetyManifest): 
 
 export function reportHtml(result: SafetyResult, manifest: SafetyManifest): string {
   const { targets } = result;
+  const router = safetyRouterTable(result);
   const body = `<a class="skip" href="#content">Skip to the results</a>
 <header><h1>${escaped(TITLE)}</h1>
 <p class="lead">${escaped(`${targets.length} targets, ${result.plan.config.probes.length} probes, ${manifest.machine.cpu}, ${manifest.startedAt.slice(0, 10)}.`)}</p>
@@ -58,7 +63,7 @@ ${marksHtml(result)}</header>
 <section aria-labelledby="controls"><h2 id="controls">Can it be believed?</h2>
 <p>Before any number: do the probes break what is open, does what is hardened withstand them, and is the target alive while it is attacked?</p>
 <ul class="checks">${checksHtml(result)}</ul></section>
-<section aria-labelledby="matrix"><h2 id="matrix">Security matrix</h2>${scrolling(matrixTable(result))}</section>
+<section aria-labelledby="matrix"><h2 id="matrix">Security matrix</h2>${scrolling(matrixTable(result))}${router === undefined ? "" : scrolling(router)}</section>
 <section aria-labelledby="rates"><h2 id="rates">Block and success rates</h2>${scrolling(rateTable(result))}</section>
 <section aria-labelledby="attempts"><h2 id="attempts">Attempts and evidence</h2>
 ${targets.map(({ target }) => attemptsHtml(result, target.id)).join("\n")}</section>

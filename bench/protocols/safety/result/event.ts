@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SCHEMA_VERSION } from "../../result/index.js";
+import { ROUTING } from "../../result/plan.js";
 import { PROBE_CONFIG, PROBES } from "../probe-config.js";
 
 export const KIND = "koine-safety-bench";
@@ -34,6 +35,8 @@ export const PLAN = z.strictObject({
   mode: z.enum(["quick", "paper", "custom"]),
   config: PROBE_CONFIG,
   targets: z.array(TARGET).min(1),
+  /** What the router decided, where one target executes its plan. */
+  routing: ROUTING.optional(),
 });
 export type Plan = z.infer<typeof PLAN>;
 

@@ -3,12 +3,14 @@ import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { listenLocally } from "../controls/http.js";
 import { sendBytes } from "../probes/raw-request.js";
+import { type Sniffed, sniff } from "./packet-capture.js";
 import { FORMS, type Form, formsIn } from "./search.js";
 import { Tap } from "./tap.js";
 
-/** A text that is sent in clear through a tap, in every form: the search must find it. */
+/** A text that is sent in clear, in every form, while the network is captured: the search must find it. */
 export interface Canary {
   readonly text: string;
+  readonly by: Sniffed["by"];
   readonly missing: readonly Form[];
 }
 
@@ -25,22 +27,19 @@ export async function searchCanary(): Promise<Canary> {
     gzip: gzipSync(plain),
   };
   const tap = await Tap.open();
-  const missing: Form[] = [];
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end());
   });
   try {
     tap.target = await listenLocally(server);
-    for (const form of FORMS) {
-      tap.clear();
-      await sendBytes(tap.port, written[form]);
-      const bytes = Buffer.concat(tap.recorded().map(({ toServer }) => toServer));
-      if (!formsIn(text, bytes).has(form)) missing.push(form);
-    }
+    const { by, bytes } = await sniff([tap], async () => {
+      for (const form of FORMS) await sendBytes(tap.port, written[form]);
+    });
+    const found = formsIn(text, bytes);
+    return { text, by, missing: FORMS.filter((form) => !found.has(form)) };
   } finally {
     server.close();
     tap.close();
   }
-  return { text, missing };
 }

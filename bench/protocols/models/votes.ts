@@ -1,0 +1,30 @@
+import type { z } from "zod";
+import { isProblem, readJsonReply } from "./json-reply.js";
+import type { BenchModel } from "./settings.js";
+
+/** A model that judges: how often it is asked about each thing. */
+export interface Voter {
+  readonly model: Pick<BenchModel, "answer">;
+  readonly times: number;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the same so many times. Null: a reply that is none of this shape. Undefined: interrupted. Throws AgentError of the model. */
+export async function askVotes<T extends object>(
+  prompt: string,
+  shape: z.ZodType<T>,
+  { model, times, signal }: Voter,
+): Promise<(T | null)[] | undefined> {
+  const votes: (T | null)[] = [];
+  while (votes.length < times) {
+    if (signal.aborted) return undefined;
+    try {
+      // A signal of its own for each call: what listens to it ends with it.
+      const read = readJsonReply(await model.answer(prompt, AbortSignal.any([signal])), shape);
+      votes.push(isProblem(read) ? null : read);
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+    }
+  }
+  return votes;
+}
