@@ -12,7 +12,7 @@ const PROCESS = [
   "test/mcp/**",
   "test/network/**",
   "test/watermark/**",
-  "test/{damaged-store,durable,durable-wires,replicas}.test.ts",
+  "test/{damaged-store,durable,durable-wires,first-call,replicas}.test.ts",
   "test/sage/**",
   "test/router/{bandit-processes,determinism}.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
@@ -28,8 +28,18 @@ const PROCESS = [
 ];
 /** Tests that look at a page in Chromium. */
 const BROWSER = ["test/dashboard/{cross-site-session,demo-page,page,panels}.test.ts", "test/bench-report/page.test.ts"];
-/** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`, `test:attack`. */
-const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**", "test/attack/**"];
+/** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`, `test:attack`, `test:bench`. */
+const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**", "test/attack/**", "test/suite/**"];
+
+/** Calculations that use nothing of Node: `npm run test:nodes` leaves them out on versions between the oldest and the newest. */
+const CALCULATIONS = [
+  "src/{envelope,policies}/**",
+  "src/router/*.test.ts",
+  "src/router/{evidence,forms,lint,select,text}/**",
+  "bench/routerbench/**",
+  "test/router/!(bandit*).test.ts",
+];
+const LEFT_OUT = process.env["KOINE_TEST_SCOPE"] === "platform" ? CALCULATIONS : [];
 
 export default defineConfig({
   test: {
@@ -50,7 +60,7 @@ export default defineConfig({
           pool: "threads",
           isolate: false,
           include: ["test/**/*.test.ts"],
-          exclude: [...PROCESS, ...BROWSER, ...ELSEWHERE],
+          exclude: [...PROCESS, ...BROWSER, ...ELSEWHERE, ...LEFT_OUT],
         },
       },
       {
@@ -60,7 +70,7 @@ export default defineConfig({
           pool: "threads",
           isolate: false,
           include: ["{src,apps,bench,conformance}/**/*.test.ts"],
-          exclude: PROCESS,
+          exclude: [...PROCESS, ...LEFT_OUT],
         },
       },
     ],
