@@ -7,7 +7,7 @@ import {
   timingSafeEqual,
   verify as verifyWith,
 } from "node:crypto";
-import { AgentError, type Awaitable } from "../../envelope/index.js";
+import { AgentError } from "../../envelope/index.js";
 
 /**
  * How each algorithm signs, and the key that it takes. The names are those of the IANA registry; `es256k` is ECDSA with secp256k1 and
@@ -74,22 +74,6 @@ export function verifyBase(algorithm: SignatureAlgorithm, key: KeyObject, base: 
   if (algorithm === "ed25519") return signature.length === 64 && verifyWith(null, base, key, signature);
   const { digest, key: _, ...options } = ALGORITHMS[algorithm];
   return verifyWith(digest, base, { key, ...options }, signature);
-}
-
-/** The same for ed25519 in a thread of the pool, so that several signatures are verified at once. */
-export function verifyInPool(
-  algorithm: SignatureAlgorithm,
-  key: KeyObject,
-  base: Uint8Array,
-  signature: Uint8Array,
-): Awaitable<boolean> {
-  if (algorithm !== "ed25519" || signature.length !== 64) return verifyBase(algorithm, key, base, signature);
-  return new Promise((resolve, reject) => {
-    verifyWith(null, base, key, signature, (error, valid) => {
-      if (error === null) resolve(valid);
-      else reject(error);
-    });
-  });
 }
 
 /** The order of the group of secp256k1. For every signature (r, s) there is a second one, (r, order - s). Only the lower one is valid. */

@@ -8,12 +8,12 @@ import {
   systemIds,
 } from "../../../envelope/index.js";
 import type { Identity, Resolver } from "../../../security/identity/index.js";
-import { verifyInPool } from "../../../security/signatures/index.js";
+import { type Ed25519Signature, type VerificationKey, verifyBase, verifyMany } from "../../../security/signatures/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { readSignatureText, writeSigned } from "../codec.js";
 import { SageError, sageError } from "../errors.js";
-import { signerKey, signingKeyOf } from "../identity/signing-key.js";
-import { acceptOnce, checkSigned, SCHEME, type Verification } from "../message/message-proof.js";
+import { signingKeyOf } from "../identity/signing-key.js";
+import { acceptOnce, checkBinding, SCHEME, signatureKey, type Verification, wrongSignature } from "../message/message-proof.js";
 import { writeSignatureText } from "../message/seed-codec.js";
 import type { SignedMessage } from "../message/signed-message.js";
 import { TIMES } from "../wire.js";
@@ -21,13 +21,10 @@ import { checkedMode, type Message } from "./message.js";
 
 /** The messages of one batch. */
 const MAX_BATCH = 10_000;
-/** Messages of a batch that are checked at the same time. */
-const AT_ONCE = 16;
-/**
- * From this size on, signatures are verified in the threads of Node's pool: the thread of the caller has then 0.28 of the work. In batches of
- * 8 and fewer the hand-over costs a tenth of the CPU time, from 16 on nothing that can be measured.
- */
-const POOL_FROM = 16;
+/** Keys of a batch that are looked up at the same time. */
+const LOOKUPS_AT_ONCE = 16;
+/** From this size on, threads verify signatures, too. In smaller batches waking them costs more than they save. */
+const THREADS_FROM = 16;
 
 /** What a verifier needs. */
 export interface VerifierOptions {
@@ -45,11 +42,11 @@ export interface VerifierOptions {
 /** The result for one message of a batch. */
 export type BatchResult = { readonly ok: true; readonly did: string } | { readonly ok: false; readonly error: AgentError };
 
-/** A message that was read, with the bytes that its author signed. */
+/** A message that was read, and the signature that it must have. */
 interface SignedParts {
-  readonly message: Message;
   readonly signed: SignedMessage;
-  readonly proof: Proof;
+  readonly keyId: string;
+  readonly signature: Uint8Array;
 }
 
 /** The message with the signature of its author, for one recipient. */
@@ -82,9 +79,13 @@ export class MessageVerifier {
 
   /** Returns the DID of the author. Throws ErrInvalidSignature, ErrDIDNotResolved, ErrReplayAttack or ErrInvalidMessage. */
   async verifyMessage(message: Message): Promise<string> {
-    const parts = this.#read(message);
-    await this.#check(parts, this.#verification());
-    return this.#accept(parts);
+    const verification = this.#verification();
+    const parts = this.#read(message, verification);
+    const { algorithm, key } = await signatureKey(parts.keyId, verification);
+    const proof = proofOf(parts);
+    if (!verifyBase(algorithm, key, proof.signed, proof.signature)) throw wrongSignature();
+    await acceptOnce(parts.signed, proof, verification);
+    return parts.signed.did;
   }
 
   /**
@@ -94,41 +95,20 @@ export class MessageVerifier {
   async verifyBatch(messages: readonly Message[]): Promise<readonly BatchResult[]> {
     if (messages.length > MAX_BATCH)
       throw new AgentError("too_large", `a batch has at most ${MAX_BATCH} messages`, { field: "messages", sent: "no" });
-    const checked: (SignedParts | AgentError)[] = [];
-    const verification = {
-      ...this.#verification(),
-      keyOf: keysOnce(),
-      ...(messages.length < (this.#options.threadsFrom ?? POOL_FROM) ? undefined : { verify: verifyInPool }),
-    };
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (let index = next++; index < messages.length; index = next++)
-        checked[index] = await this.#checked(messages[index] as Message, verification); // within the length
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, messages.length) }, work));
+    const verification = this.#verification();
+    const read = readOnce(messages, (message) => this.#read(message, verification));
+    const keys = await keysOf(messages, read, verification);
+    const checked: (CheckedMessage | AgentError)[] = [];
+    const withThreads = messages.length >= (this.#options.threadsFrom ?? THREADS_FROM);
+    const valid = await verifyMany(signaturesOf(messages, read, keys, checked), withThreads);
     const results: BatchResult[] = [];
+    let next = 0;
     // One after the other: the first of two equal nonces is the one that counts.
-    for (const each of checked) results.push(await this.#result(each));
+    for (const each of checked) {
+      const judged = each instanceof AgentError || valid[next++] === true ? each : wrongSignature();
+      results.push(await accepted(judged, verification));
+    }
     return results;
-  }
-
-  async #checked(message: Message, verification: Verification): Promise<SignedParts | AgentError> {
-    try {
-      const parts = this.#read(message);
-      await this.#check(parts, verification);
-      return parts;
-    } catch (thrown) {
-      return sageError(thrown);
-    }
-  }
-
-  async #result(checked: SignedParts | AgentError): Promise<BatchResult> {
-    if (checked instanceof AgentError) return { ok: false, error: checked };
-    try {
-      return { ok: true, did: await this.#accept(checked) };
-    } catch (thrown) {
-      return { ok: false, error: sageError(thrown) };
-    }
   }
 
   #verification(): Verification {
@@ -137,8 +117,8 @@ export class MessageVerifier {
   }
 
   /** What the author must have signed for this side. If the message was changed, the signature is not one of it. */
-  #read(message: Message): SignedParts {
-    const { security, recipientDid } = message;
+  #read(message: Message, verification: Verification): SignedParts {
+    const { security, recipientDid, messageId: id, role } = message;
     if (security === undefined) throw new SageError("sig.missing", "the message has no member security");
     if (security.mode !== "sage" || security.signature === undefined)
       throw new SageError("sig.missing", `the message is not signed (its mode is ${modeOf(security.mode)})`);
@@ -147,8 +127,8 @@ export class MessageVerifier {
       throw new SageError("sig.binding", `the message is for ${recipientDid.slice(0, 200)}, not for ${this.#options.did}`);
     const { created, expires, nonce, signature } = this.#signatureIn(security.signature, keyId);
     const signed = signedMessage(message, { did, keyId, recipientDid: this.#options.did, created, expires, nonce });
-    const proof = { scheme: SCHEME, signer: did, keyId, signed: writeSigned(signed), signature };
-    return { message, signed, proof };
+    checkBinding({ id, role, intent: "" }, { signer: did, keyId }, signed, verification);
+    return { signed, keyId, signature };
   }
 
   #signatureIn(text: string, keyId: string) {
@@ -164,15 +144,88 @@ export class MessageVerifier {
       throw new SageError("sig.malformed", `the signature cannot be read: ${thrown.message}`, { cause: thrown });
     }
   }
+}
 
-  #check({ message, signed, proof }: SignedParts, verification: Verification): Promise<void> {
-    const { messageId: id, role } = message;
-    return checkSigned({ id, role, intent: "" }, proof, signed, verification);
+/** A message whose signature was verified, or is being so. */
+interface CheckedMessage {
+  readonly signed: SignedMessage;
+  readonly proof: Proof;
+}
+
+function proofOf({ signed, keyId, signature }: SignedParts): Proof {
+  return { scheme: SCHEME, signer: signed.did, keyId, signed: writeSigned(signed), signature };
+}
+
+function attempt<T>(run: () => T): T | AgentError {
+  try {
+    return run();
+  } catch (thrown) {
+    return sageError(thrown);
   }
+}
 
-  async #accept({ signed, proof }: SignedParts): Promise<string> {
-    await acceptOnce(signed, proof, this.#verification());
-    return signed.did;
+type ReadOnce = (index: number) => SignedParts | AgentError;
+type Keys = ReadonlyMap<string, VerificationKey | AgentError>;
+
+/** Messages are read when they are needed, mostly while others are verified already. */
+function readOnce(messages: readonly Message[], read: (message: Message) => SignedParts): ReadOnce {
+  const done: (SignedParts | AgentError)[] = [];
+  return (index) => {
+    const parts = done[index] ?? attempt(() => read(messages[index] as Message)); // within the batch
+    done[index] = parts;
+    return parts;
+  };
+}
+
+/** Every key that a message of the batch names which is for this side and valid now. Each is looked up once. */
+async function keysOf(messages: readonly Message[], read: ReadOnce, verification: Verification): Promise<Keys> {
+  const named = new Set<string>();
+  for (const [index, { security }] of messages.entries()) {
+    if (security?.keyId === undefined || named.has(security.keyId)) continue;
+    const parts = read(index);
+    if (!(parts instanceof AgentError)) named.add(parts.keyId);
+  }
+  const keys = new Map<string, VerificationKey | AgentError>();
+  const left = named.values();
+  const lookUp = async (): Promise<void> => {
+    for (const keyId of left) keys.set(keyId, await signatureKey(keyId, verification).catch(sageError));
+  };
+  await Promise.all(Array.from({ length: Math.min(LOOKUPS_AT_ONCE, named.size) }, lookUp));
+  return keys;
+}
+
+/** The signatures of those that have a key, made while others are verified already; in `checked` one entry for each message. */
+function* signaturesOf(
+  messages: readonly Message[],
+  read: ReadOnce,
+  keys: Keys,
+  checked: (CheckedMessage | AgentError)[],
+): Generator<Ed25519Signature> {
+  for (const index of messages.keys()) {
+    const signature = attempt(() => {
+      const parts = found(read(index));
+      const { key } = found(keys.get(parts.keyId) ?? wrongSignature());
+      const proof = proofOf(parts);
+      checked[index] = { signed: parts.signed, proof };
+      return { key, base: proof.signed, signature: proof.signature };
+    });
+    if (signature instanceof AgentError) checked[index] = signature;
+    else yield signature;
+  }
+}
+
+function found<T>(value: T | AgentError): T {
+  if (value instanceof AgentError) throw value;
+  return value;
+}
+
+async function accepted(checked: CheckedMessage | AgentError, verification: Verification): Promise<BatchResult> {
+  if (checked instanceof AgentError) return { ok: false, error: checked };
+  try {
+    await acceptOnce(checked.signed, checked.proof, verification);
+    return { ok: true, did: checked.signed.did };
+  } catch (thrown) {
+    return { ok: false, error: sageError(thrown) };
   }
 }
 
@@ -188,16 +241,6 @@ interface SignedBy {
 function signedMessage({ messageId: id, role, parts }: Message, by: SignedBy): SignedMessage {
   const { did, keyId: kid, recipientDid: recipient, created, expires, nonce } = by;
   return { id, did, kid, recipient, created, expires, nonce, role, intent: "", parts, requestHash: undefined };
-}
-
-/** Each key is looked up once for a batch. */
-function keysOnce(): typeof signerKey {
-  const keys = new Map<string, ReturnType<typeof signerKey>>();
-  return (keyId, source) => {
-    const known = keys.get(keyId) ?? signerKey(keyId, source);
-    keys.set(keyId, known);
-    return known;
-  };
 }
 
 function modeOf(mode: string): string {

@@ -1,7 +1,7 @@
-import { AgentError, type Awaitable, type Envelope, type Maybe, type Proof, type ReplayGuard } from "../../../envelope/index.js";
+import { AgentError, type Envelope, type Maybe, type Proof, type ReplayGuard } from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import { didOfUrl, type Identity, type PeerKeySource } from "../../../security/identity/index.js";
-import { verifyBase } from "../../../security/signatures/index.js";
+import { type VerificationKey, verifyBase } from "../../../security/signatures/index.js";
 import { readSigned, writeSigned } from "../codec.js";
 import { SageError, sageError } from "../errors.js";
 import { signerKey, signingKeyOf } from "../identity/signing-key.js";
@@ -94,10 +94,6 @@ export interface Verification extends PeerKeySource {
   readonly replay?: Maybe<ReplayGuard>;
   /** Asks authors to sign again, right after a start. Absent: their messages are refused. */
   readonly challenges?: Maybe<Challenger>;
-  /** Finds the key of a signature. Default: in the record of its DID. */
-  readonly keyOf?: Maybe<typeof signerKey>;
-  /** Default: in this thread. */
-  readonly verify?: Maybe<(...signature: Parameters<typeof verifyBase>) => Awaitable<boolean>>;
 }
 
 const fresh = new WeakSet<Proof>();
@@ -112,9 +108,12 @@ export function signedBy(
   proof: Proof,
   nowMs: number,
 ): { readonly keyId: string; readonly fromMs: number; readonly untilMs: number } {
-  const { created, expires } = readSigned(proof.signed);
+  return { keyId: proof.keyId, ...acceptedFor(proof, readSigned(proof.signed), nowMs) };
+}
+
+function acceptedFor(proof: Proof, { created, expires }: SignedMessage, nowMs: number) {
   const fromMs = fresh.has(proof) ? nowMs : created * 1_000 - TIMES.skewMs;
-  return { keyId: proof.keyId, fromMs, untilMs: expires * 1_000 + TIMES.skewMs };
+  return { fromMs, untilMs: expires * 1_000 + TIMES.skewMs };
 }
 
 /** The message as its author signed it. Throws SageError. */
@@ -140,15 +139,16 @@ export async function checkSigned(
   verification: Verification,
 ): Promise<void> {
   checkBinding(envelope, proof, signed, verification);
-  checkTimes(signed, verification.now());
-  await checkSignature(proof, verification);
+  const { algorithm, key } = await signatureKey(proof.keyId, verification);
+  if (!verifyBase(algorithm, key, proof.signed, proof.signature)) throw wrongSignature();
 }
 
-function checkBinding(
+/** Everything that needs no key. Throws SageError. */
+export function checkBinding(
   envelope: Pick<Envelope, "id" | "role" | "intent">,
-  { signer, keyId }: Proof,
+  { signer, keyId }: Pick<Proof, "signer" | "keyId">,
   signed: SignedMessage,
-  { recipient, request }: Verification,
+  { recipient, request, now }: Pick<Verification, "recipient" | "request" | "now">,
 ): void {
   if (signed.did !== signer || signed.kid !== keyId || didOfUrl(keyId) !== signer)
     throw new SageError("sig.binding", `the key ${keyId.slice(0, 200)} is not one of ${signer.slice(0, 200)}`);
@@ -158,6 +158,7 @@ function checkBinding(
     throw new SageError("content.mismatch", "the id, role or intent of the message is not what its author signed");
   if (request !== undefined && signed.requestHash !== hashOf(request))
     throw new SageError("sig.binding", "the answer is that to another request");
+  checkTimes(signed, now());
 }
 
 function checkTimes({ created, expires }: SignedMessage, nowMs: number): void {
@@ -167,26 +168,30 @@ function checkTimes({ created, expires }: SignedMessage, nowMs: number): void {
     throw new SageError("sig.stale", "the signature of the message is not valid now");
 }
 
-async function checkSignature({ keyId, signed, signature }: Proof, verification: Verification): Promise<void> {
-  const { keyOf = signerKey, verify = verifyBase } = verification;
-  const key = await keyOf(keyId, verification).catch((thrown: unknown) => {
+/** The key that a signature names. Throws SageError if its record has none. */
+export async function signatureKey(keyId: string, source: PeerKeySource): Promise<VerificationKey> {
+  const key = await signerKey(keyId, source).catch((thrown: unknown) => {
     throw sageError(thrown);
   });
   if (key === undefined)
     throw new SageError("key.not-in-record", `${keyId.slice(0, 200)} is no key that signs messages in its record`);
-  if (!(await verify(key.algorithm, key.key, signed, signature)))
-    throw new SageError("sig.bad", "the signature of the message is wrong");
+  return key;
+}
+
+export function wrongSignature(): SageError {
+  return new SageError("sig.bad", "the signature of the message is wrong");
 }
 
 /** Uses up the nonce of a message that was checked. Throws SageError `sig.replay`. */
 export async function acceptOnce(
-  { did, nonce }: SignedMessage,
+  signed: SignedMessage,
   proof: Proof,
-  { replay, now, challenges }: Verification,
+  { replay, now, challenges }: Pick<Verification, "replay" | "now" | "challenges">,
 ): Promise<void> {
   if (replay === undefined) return;
+  const { did, nonce } = signed;
   if (challenges?.isAsked(nonce) === true) markAsFresh(proof);
-  const { untilMs, fromMs } = signedBy(proof, now());
+  const { untilMs, fromMs } = acceptedFor(proof, signed, now());
   let isNew: boolean;
   try {
     isNew = await replay.add(did, `message ${nonce}`, untilMs, fromMs);
