@@ -3,7 +3,7 @@ import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
 import { median } from "../../harness/statistics.js";
 import { CRYPTO_CASES, CRYPTO_FLOORS, CRYPTO_RATIOS } from "./crypto-cases.js";
-import { BATCH_CASE, ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
+import { BATCH_CASES, BOUND_CASE, ECHO_CASES as SAGE_ECHO_CASES, SAGE_FLOORS, SAGE_RATIOS, WORK_CASES } from "./sage-cases.js";
 import { SEALED_CASES, SEALED_FLOORS, SEALED_RATIOS } from "./sealed-cases.js";
 import { ECHO_CASES, type EchoCase } from "./workload.js";
 
@@ -41,7 +41,7 @@ export const TITLES: Titles = Object.fromEntries([
   ...ECHO_CASES.map(({ key, title }) => [key, `Session that echoes, ${title}`] as const),
   ...SEALED_CASES.map(({ key, title }) => [key, title] as const),
   ...SAGE_ECHO_CASES.map(({ key, title }) => [key, title] as const),
-  [BATCH_CASE.key, BATCH_CASE.title] as const,
+  ...[...BATCH_CASES, BOUND_CASE].map(({ key, title }) => [key, title] as const),
   ...WORK_CASES.map(({ key, title }) => [key, title] as const),
   ...CRYPTO_CASES.map(({ key, title }) => [key, title] as const),
 ]);
@@ -52,8 +52,19 @@ export const TITLES: Titles = Object.fromEntries([
  */
 export function concludeSecurity(rows: readonly Row[]): Conclusion {
   const conclusion = conclude([...FLOORS, ...RATIOS], rows);
-  const ratios = { floor_vs_floor: worstFloor(rows), ws_vs_ws: worstFloor(rows, SESSION_FLOORS), ...conclusion.ratios };
-  return { ...conclusion, ratios };
+  const floors = { floor_vs_floor: worstFloor(rows), ws_vs_ws: worstFloor(rows, SESSION_FLOORS) };
+  return { ...conclusion, ratios: { ...floors, ...conclusion.ratios, ...ofBound(conclusion.ratios) } };
+}
+
+/** The speed-up of batches as a part of what two processes get from this machine. */
+function ofBound(ratios: Conclusion["ratios"]): Readonly<Record<string, number>> {
+  const bound = ratios["batch_verify_bound"];
+  if (bound === undefined) return {};
+  const parts = BATCH_CASES.flatMap(({ size }) => {
+    const speedup = ratios[`batch_verify_${size}_speedup`];
+    return speedup === undefined ? [] : [[`batch_verify_${size}_of_bound`, speedup / bound] as const];
+  });
+  return Object.fromEntries(parts);
 }
 
 /** Of the floors that were measured twice, the ratio furthest from 1; NaN if there are none. */

@@ -6,7 +6,7 @@ import type { Window } from "../../harness/tally.js";
 import { cryptoArms, stopOwnRedis } from "./crypto-arms.js";
 import type { PlacedArm } from "./placed-arm.js";
 import { isSettled } from "./ratios.js";
-import { sageBatchArms, sageEchoArms, sageWorkArms } from "./sage-arms.js";
+import { batchBoundArms, sageBatchArms, sageEchoArms, sageWorkArms } from "./sage-arms.js";
 import { sealedArms } from "./sealed-echo.js";
 import { echoArms } from "./session-echo.js";
 
@@ -35,6 +35,7 @@ const GROUPS: readonly Group[] = [
   { name: "sealed sessions", arms: sealedArms },
   { name: "SAGE echo", arms: sageEchoArms },
   { name: "SAGE batches", arms: sageBatchArms },
+  { name: "bound of batches", arms: batchBoundArms },
   { name: "SAGE handshakes and resolution", arms: sageWorkArms },
   { name: "sealed records", arms: (bench) => cryptoArms("records", bench) },
   { name: "HTTP signatures", arms: (bench) => cryptoArms("signatures", bench) },

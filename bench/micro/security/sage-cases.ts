@@ -9,21 +9,19 @@ import type { RatioDefinition } from "../../harness/conclude.js";
 /** The latencies of the SAGE design's own table. */
 export const CLAIM = { plain: "10 to 50 ms", secured: "100 to 200 ms" } as const;
 
-/** An HTTP echo: verify, open, seal and sign. A slice has at least `minAnswers`, so that its connection is a small part of it. */
+/** An HTTP echo: verify, open, seal and sign. */
 export const ECHO_CASES = [
   {
     key: "sage_echo_300b",
     title: "SAGE session over HTTP that echoes, 300 bytes",
     bytes: 300,
     warmUpMessages: 2_500,
-    minAnswers: 100,
   },
   {
     key: "sage_echo_64kb",
     title: "SAGE session over HTTP that echoes, 64 KB",
     bytes: 64 * 1024,
     warmUpMessages: 600,
-    minAnswers: 50,
   },
 ] as const;
 
@@ -52,12 +50,22 @@ export const WORK_CASES = [
   },
 ] as const;
 
-/** A batch of signed messages, verified in one thread and in those of the pool. The process may use every core: wall time is what counts. */
-export const BATCH_CASE = {
-  key: "sage_batch",
-  title: "Verifying a batch of 256 signed messages of 300 bytes",
-  arms: ["one thread", "one thread again", "threads"],
+/**
+ * Batches of signed messages, verified in one thread and with threads beside it: of the size from which threads are used, and of a larger
+ * one. The process may use every core: wall time is what counts.
+ */
+export const BATCH_CASES = [16, 256].map((size) => ({
+  key: `sage_batch_${size}`,
+  title: `Verifying a batch of ${size} signed messages of 300 bytes`,
+  size,
+}));
+export const BATCH_ARMS = ["one thread", "one thread again", "threads"] as const;
+/** What this machine allows: cores may share what they calculate with. */
+export const BOUND_CASE = {
+  key: "sage_batch_bound",
+  title: "Verifying bare Ed25519 signatures in one process and in two",
 } as const;
+export const BOUND_ARMS = ["one process", "one process again", "two processes"] as const;
 const BATCH_AT_LEAST = 1.7;
 
 const [FLOOR, AGAIN, SESSION] = ["bare primitives", "bare primitives again", "session"] as const;
@@ -67,7 +75,16 @@ export const SAGE_FLOORS: readonly RatioDefinition[] = [
   ...ECHO_CASES.map(
     ({ key }): RatioDefinition => ({ key: `${key}_bare_vs_bare`, section: key, of: AGAIN, over: FLOOR, metric: "cpuUs" }),
   ),
-  { key: "batch_verify_one_vs_one", section: BATCH_CASE.key, of: "one thread again", over: "one thread", metric: "perSecond" },
+  ...BATCH_CASES.map(
+    ({ key, size }): RatioDefinition => ({
+      ...{ key: `batch_verify_${size}_one_vs_one`, section: key },
+      ...{ of: "one thread again", over: "one thread", metric: "perSecond" },
+    }),
+  ),
+  {
+    ...{ key: "batch_verify_bound_one_vs_one", section: BOUND_CASE.key },
+    ...{ of: "one process again", over: "one process", metric: "perSecond" },
+  },
 ];
 
 export const SAGE_RATIOS: readonly RatioDefinition[] = [
@@ -75,12 +92,18 @@ export const SAGE_RATIOS: readonly RatioDefinition[] = [
     { key: `${key}_vs_bare`, section: key, of: FLOOR, over: SESSION, metric: "cpuUs", target: { atLeast: SESSION_AT_LEAST } },
     { key: `${key}_vs_plain`, section: key, of: PLAIN_SERVER[0], over: SESSION, metric: "cpuUs" },
   ]),
+  ...BATCH_CASES.flatMap(({ key, size }): readonly RatioDefinition[] => [
+    {
+      ...{ key: `batch_verify_${size}_speedup`, section: key, of: "threads", over: "one thread", metric: "perSecond" },
+      target: { atLeast: BATCH_AT_LEAST },
+    },
+    // What the hand-over to the threads costs.
+    { key: `batch_verify_${size}_cpu`, section: key, of: "threads", over: "one thread", metric: "cpuUs" },
+  ]),
   {
-    ...{ key: "batch_verify_speedup", section: BATCH_CASE.key, of: "threads", over: "one thread", metric: "perSecond" },
-    target: { atLeast: BATCH_AT_LEAST },
+    ...{ key: "batch_verify_bound", section: BOUND_CASE.key },
+    ...{ of: "two processes", over: "one process", metric: "perSecond" },
   },
-  // What the hand-over to the threads costs.
-  { key: "batch_verify_cpu", section: BATCH_CASE.key, of: "threads", over: "one thread", metric: "cpuUs" },
   { key: "sage_hpke_vs_bare", section: "sage_handshake", of: "hpke", over: "bare hpke", metric: "cpuUs" },
   { key: "sage_four_phase_vs_bare", section: "sage_handshake", of: "four-phase", over: "bare four-phase", metric: "cpuUs" },
 ];

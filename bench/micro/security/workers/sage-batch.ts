@@ -1,8 +1,9 @@
 import { DEFAULT_LIMITS } from "../../../../src/internal.js";
-import { MessageVerifier, newMessage, signMessage } from "../../../../src/protocols/sage/api/index.js";
+import { type Message, MessageVerifier, newMessage, signMessage } from "../../../../src/protocols/sage/api/index.js";
 import { createReplayGuard } from "../../../../src/public/auth.js";
 import { createIdentity, type Resolver } from "../../../../src/public/identity.js";
 import type { Measurement } from "../../../harness/result.js";
+import { orderOfRound } from "../../../harness/rounds.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { prose } from "../../codecs/workload.js";
 
@@ -11,11 +12,14 @@ import { prose } from "../../codecs/workload.js";
 answerCommands({ run });
 
 export interface BatchOrder {
-  readonly threads: boolean;
+  readonly size: number;
+  /** Of each arm whether it uses threads. */
+  readonly threads: readonly boolean[];
+  /** For each arm. */
   readonly sliceMs: number;
 }
 
-const [BATCH, BYTES] = [256, 300];
+const [LARGEST, BYTES] = [256, 300];
 const author = createIdentity({ name: "author", did: `did:sage:local:0x${"a".repeat(40)}` });
 const did = `did:sage:local:0x${"b".repeat(40)}`;
 /** The record is at hand: what is measured are signatures. */
@@ -25,21 +29,30 @@ const document = {
 };
 const resolver: Resolver = { resolve: async () => ({ document, observedAt: Date.now() }), forget: () => undefined };
 const messages = await Promise.all(
-  Array.from({ length: BATCH }, (_, index) => signMessage(newMessage(`${prose(BYTES)}${index}`), did, author)),
+  Array.from({ length: LARGEST }, (_, index) => signMessage(newMessage(`${prose(BYTES)}${index}`), did, author)),
 );
 
-async function run({ threads, sliceMs }: BatchOrder): Promise<Measurement> {
-  let verified = 0;
-  const from = process.cpuUsage();
-  const startedAt = performance.now();
-  while (verified === 0 || performance.now() - startedAt < sliceMs) {
-    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 });
-    const threadsFrom = threads ? undefined : Number.POSITIVE_INFINITY;
-    const results = await new MessageVerifier({ did, resolver, replay, threadsFrom }).verifyBatch(messages);
-    for (const result of results) if (!result.ok) throw result.error;
-    verified += results.length;
-  }
-  const { user, system } = process.cpuUsage(from);
-  const wallMs = performance.now() - startedAt;
-  return { cpuUs: (user + system) / verified, perSecond: (verified * 1_000) / wallMs };
+/** The arms in turns of one batch, each time in another order. */
+async function run({ size, threads, sliceMs }: BatchOrder): Promise<readonly Measurement[]> {
+  const batch = messages.slice(0, size);
+  const arms = threads.map((withThreads) => ({ withThreads, cpuUs: 0, wallMs: 0, verified: 0 }));
+  const until = performance.now() + sliceMs * arms.length;
+  for (let turn = 0; turn === 0 || performance.now() < until; turn++)
+    for (const arm of orderOfRound(arms, turn)) {
+      const from = process.cpuUsage();
+      const startedAt = performance.now();
+      await verify(batch, arm.withThreads);
+      arm.wallMs += performance.now() - startedAt;
+      const { user, system } = process.cpuUsage(from);
+      arm.cpuUs += user + system;
+      arm.verified += size;
+    }
+  return arms.map(({ cpuUs, wallMs, verified }) => ({ cpuUs: cpuUs / verified, perSecond: (verified * 1_000) / wallMs }));
+}
+
+async function verify(batch: readonly Message[], withThreads: boolean): Promise<void> {
+  const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now, knownSinceMs: 0 });
+  const threadsFrom = withThreads ? undefined : Number.POSITIVE_INFINITY;
+  const results = await new MessageVerifier({ did, resolver, replay, threadsFrom }).verifyBatch(batch);
+  for (const result of results) if (!result.ok) throw result.error;
 }

@@ -1,43 +1,62 @@
 import { Agent, request } from "node:http";
-import { type Slice, startTally } from "../../../harness/tally.js";
+import { orderOfRound } from "../../../harness/rounds.js";
+import { joinSlices, type Slice, startTally } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { type Protection, protectionOf, type SageKind } from "../sage-cases.js";
-import { blankMessage, type EchoOrder, numberMessage } from "../workload.js";
+import { blankMessage, numberMessage } from "../workload.js";
 
-/** The load process of the SAGE arms: one connection, one message at a time. */
+/** The load process of the SAGE arms: one connection to each server, one message at a time. */
 
-interface Target {
+export interface SageTarget {
   readonly port: number;
   readonly kind: SageKind;
 }
 
-let target: Target | undefined;
-let protection: Protection | undefined;
-let lastNumber = 0;
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
-answerCommands({ open, run, close });
-
-/** The client's side of each server, by its port. A session goes on in the next slice: its keys and nonces are made once for many messages. */
-const protections = new Map<number, Protection>();
-
-function open(to: Target): void {
-  target = to;
-  protection = protections.get(to.port) ?? protectionOf(to.kind, "initiator");
-  protections.set(to.port, protection);
+/** Servers that are called in turns. */
+export interface EchoTurns {
+  readonly targets: readonly SageTarget[];
+  readonly bytes: number;
+  readonly sliceMs: number;
+  /** Of each turn. */
+  readonly minAnswers?: number;
 }
 
-async function run({ bytes, window }: EchoOrder): Promise<Slice> {
-  if (target === undefined || protection === undefined) throw new Error("not connected");
-  const tally = startTally(window, () => performance.now());
+/** Short, so that all servers of a slice meet the same disturbances. */
+const TURN_MS = 10;
+/** Connections stay open from slice to slice: opening one would cost its server a share of its time. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+/** The client's side of each server, by its port. A session goes on in the next slice: its keys and nonces are made once for many messages. */
+const protections = new Map<number, Protection>();
+let lastNumber = 0;
+/** Goes on from slice to slice, so that no server is always the first of one. */
+let rounds = 0;
+
+answerCommands({ turns });
+
+/** The servers there and back, until the time is over. */
+async function turns({ targets, bytes, sliceMs, minAnswers }: EchoTurns): Promise<readonly Slice[]> {
+  const arms = targets.map(({ port, kind }) => {
+    const protection = protections.get(port) ?? protectionOf(kind, "initiator");
+    protections.set(port, protection);
+    return { port, protection, slices: [] as Slice[] };
+  });
   const message = blankMessage(bytes);
-  for (let sentAt = performance.now(); tally.open(); ) {
-    numberMessage(message, ++lastNumber);
-    if (!message.equals(await exchange(target.port, protection, message)))
-      throw new Error("the answer is not the message that was sent");
-    sentAt = tally.record(sentAt);
-  }
-  return tally.slice();
+  const during = { rampMs: 0, windowMs: TURN_MS, ...(minAnswers && { minAnswers }) };
+  const until = performance.now() + sliceMs;
+  do {
+    const order = orderOfRound(arms, rounds++);
+    for (const { port, protection, slices } of [...order, ...order.toReversed()]) {
+      const tally = startTally(during, () => performance.now());
+      for (let sentAt = performance.now(); tally.open(); ) {
+        numberMessage(message, ++lastNumber);
+        if (!message.equals(await exchange(port, protection, message)))
+          throw new Error("the answer is not the message that was sent");
+        sentAt = tally.record(sentAt);
+      }
+      slices.push(tally.slice());
+    }
+  } while (performance.now() < until);
+  return arms.map(({ slices }) => joinSlices(slices));
 }
 
 function exchange(port: number, { write, read }: Protection, message: Uint8Array): Promise<Uint8Array> {
@@ -65,8 +84,4 @@ function exchange(port: number, { write, read }: Protection, message: Uint8Array
     });
     sent.end(body);
   });
-}
-
-function close(): void {
-  agent.destroy();
 }
