@@ -169,6 +169,8 @@ export interface Search {
   readonly check?: Maybe<CardGate>;
   /** The requested interface, as in `ConnectOptions.pin`. */
   readonly pin?: Maybe<string>;
+  /** The caller proves the interfaces of a card itself: they are not probed, and an address without a card is not looked at. */
+  readonly unprobed?: Maybe<boolean>;
 }
 
 /** One interface of a peer. */

@@ -19,7 +19,7 @@ function workerFile(dist: string, file: string): string {
  * Messages that are verified, opened, sealed and signed, against an HTTP server that calls the same primitives bare. One load process calls the
  * servers in turns within each slice; of each the CPU time per message counts.
  */
-export async function sageEchoArms({ dist, cores, window, warmUpMs, quick }: EchoStage): Promise<readonly PlacedArm[]> {
+export async function sageEchoArms({ dist, cores, window, quick }: EchoStage): Promise<readonly PlacedArm[]> {
   const load = startWorker("sage load", workerFile(dist, "sage-load"), { core: cores.load });
   const servers: Worker[] = [];
   const targets: SageTarget[] = [];
@@ -33,7 +33,8 @@ export async function sageEchoArms({ dist, cores, window, warmUpMs, quick }: Ech
   for (const { key, bytes, warmUpMessages } of ECHO_CASES) {
     const run = (sliceMs: number, minAnswers?: number) =>
       echoTurns(load, servers, { targets, bytes, sliceMs, ...(minAnswers && { minAnswers }) });
-    await run(warmUpMs, warmUpMessages);
+    // Each server has two turns.
+    await run(0, warmUpMessages / 2);
     const names = wanted.map(([arm]) => arm);
     const paired = pairedArms(names, () => run(window.windowMs * names.length));
     arms.push(...paired.map(({ name, measure }) => ({ section: key, arm: name, measure })));

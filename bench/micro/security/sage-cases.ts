@@ -15,13 +15,13 @@ export const ECHO_CASES = [
     key: "sage_echo_300b",
     title: "SAGE session over HTTP that echoes, 300 bytes",
     bytes: 300,
-    warmUpMessages: 2_500,
+    warmUpMessages: 1_000,
   },
   {
     key: "sage_echo_64kb",
     title: "SAGE session over HTTP that echoes, 64 KB",
     bytes: 64 * 1024,
-    warmUpMessages: 600,
+    warmUpMessages: 200,
   },
 ] as const;
 

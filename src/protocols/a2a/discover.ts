@@ -16,7 +16,7 @@ export async function discover(
   context: DiscoveryContext,
   url: string,
   call: Call,
-  { known, check }: Search = {},
+  { known, check, unprobed = false }: Search = {},
 ): Promise<Maybe<Finding>> {
   const found = await fetchCard(context.link, url, call, known?.etag);
   if (found?.kind === "unchanged" && known !== undefined) {
@@ -28,11 +28,13 @@ export async function discover(
       ],
     };
   }
+  if (unprobed && found?.kind !== "card") return undefined;
   const prober: DiscoveryContext = { ...context, ...probeIds() };
   await check?.(found?.kind === "card" ? found.card : unknownCard(url, { streaming: true }));
   if (found?.kind === "card") {
     const evidence = [`agent card at ${found.url} (${found.card.name})`];
-    const finding = await proveCard(prober, found.card, { url, evidence, etag: found.etag, call });
+    const prospect = { url, evidence, etag: found.etag, call };
+    const finding = unprobed ? listedIn(found.card, prospect) : await proveCard(prober, found.card, prospect);
     return finding && { ...finding, wider: isWider(url, found.url, finding.peers) };
   }
   const evidence = found?.kind === "refused" ? [`${found.url} responds, but without a card: ${found.because}`] : [];
@@ -44,6 +46,11 @@ interface Prospect {
   readonly evidence: string[];
   readonly etag: string | undefined;
   readonly call: Call;
+}
+
+function listedIn(card: Card, { url, evidence, etag }: Prospect): Maybe<Finding> {
+  const peers = supportedPeers(card, url);
+  return peers.length === 0 ? undefined : { peers, evidence, proved: false, etag };
 }
 
 async function proveCard(

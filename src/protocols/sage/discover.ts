@@ -1,4 +1,5 @@
 import { AgentError, type Call, type Maybe } from "../../envelope/index.js";
+import { isBusy } from "../discovery.js";
 import type { ClientContext, DiscoveryContext, Finding, Peer, Protocol, Search } from "../protocol.js";
 import { agentDid, calledAgent, isThroughGateway } from "./agent-did.js";
 import { connectOver } from "./client.js";
@@ -29,7 +30,7 @@ export const discoverOver =
     const { over } = readSettings(context.settings(PROTOCOL));
     checkOver(inners, over);
     for (const inner of wantedInners(inners, over, pinnedBinding)) {
-      const found = await inner.protocol.discover(context, url, call, { ...search, known: undefined });
+      const found = await inner.protocol.discover(context, url, call, { ...search, known: undefined, unprobed: true });
       if (found === undefined) continue;
       const finding = await offered(inner, found, { context, url, call, wanted });
       if (finding !== undefined) return finding;
@@ -64,18 +65,31 @@ async function offered(inner: Inner, found: Finding, { context, url, call, wante
   const peers = found.peers
     .filter((peer) => isCarrier(inner, peer) && isOfferedOver(inner, peer.card))
     .map((peer): Peer => ({ ...peer, version: VERSION, binding }));
-  const [peer] = peers;
-  const did = peer && agentDid(peer.card);
-  if (peer === undefined || did === undefined) return undefined;
+  const [first] = peers;
+  const did = first && agentDid(first.card);
+  if (did === undefined) return undefined;
   // The card of a gateway may name the gateway.
   if (wanted !== undefined && did !== wanted && !isThroughGateway(context))
     throw new SageError("sig.binding", `${wanted} was called, and the card at ${url} names ${did}`, { sent: "no" });
-  const problem = await unproved(inner, { ...context, peer }, call);
-  const proof = problem === undefined ? `it proved to be ${did}` : `it did not prove to be ${did}: ${problem}`;
-  const proved = problem === undefined;
-  // An agent that refuses what is not signed also refuses the probes of the protocol below.
-  const doubts = proved ? { doubted: undefined, absent: undefined } : {};
-  return { ...found, ...doubts, peers, evidence: [...found.evidence, proof], proved, etag: undefined };
+  const evidence = [...found.evidence];
+  const problems: AgentError[] = [];
+  for (const [index, peer] of peers.entries()) {
+    const problem = await unproved(inner, { ...context, peer }, call);
+    if (problem === undefined) {
+      evidence.push(`it proved to be ${did}`);
+      return { ...found, peers: [peer, ...peers.toSpliced(index, 1)], evidence, proved: true, etag: undefined };
+    }
+    evidence.push(`it did not prove to be ${did}: ${problem.message}`);
+    problems.push(problem);
+  }
+  const doubted = problems.every((problem) => !mayBeThere(problem));
+  const absent = problems.every(({ facts: { status } }) => status === 404 || status === 405);
+  return { ...found, peers, evidence, proved: false, doubted, absent, etag: undefined };
+}
+
+/** An agent that refuses this caller, or cannot answer now, has not said that it is no such agent. */
+function mayBeThere(problem: AgentError): boolean {
+  return problem.code === "unauthenticated" || problem.code === "forbidden" || isBusy(problem);
 }
 
 /** A DID that was called is the agent, or the gateway in front of it: a setting does not replace it. */
@@ -86,11 +100,11 @@ function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: May
 }
 
 /** Why the peer gives no signed answer. Undefined: it does. */
-async function unproved(inner: Inner, context: ClientContext, call: Call): Promise<Maybe<string>> {
+async function unproved(inner: Inner, context: ClientContext, call: Call): Promise<Maybe<AgentError>> {
   try {
     await connectOver(inner, context).handler({ kind: "ping" }, call);
     return undefined;
   } catch (thrown) {
-    return AgentError.from(thrown).message;
+    return AgentError.from(thrown);
   }
 }

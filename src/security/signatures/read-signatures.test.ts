@@ -57,6 +57,7 @@ describe("a signature in its usual form", () => {
     ["an unknown parameter", ';tag="t-1"', ';tag="t-1";x=1'],
     ["another tag", ';tag="t-1"', ';tag="t-2"'],
     ["no tag", ';tag="t-1"', ""],
+    ["no algorithm", ';alg="hmac-sha256"', ""],
     ["leading zeros", "created=1800000000", "created=01800000000"],
     ["a decimal", "created=1800000000", "created=1800000000.5"],
     ["a negative time", "created=1800000000", "created=-1"],

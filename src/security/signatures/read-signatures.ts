@@ -131,7 +131,7 @@ function componentsOf(items: readonly FieldItem[]): readonly Component[] {
 
 /** The parameters as this library writes them, in their canonical form. */
 const USUAL_PARAMETERS =
-  /^;created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([ !#-[\]-~]{0,256})";keyid="([ !#-[\]-~]{0,512})";alg="([ !#-[\]-~]*)"(?:;tag="([ !#-[\]-~]*)")?$/;
+  /^;created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([ !#-[\]-~]{0,256})";keyid="([ !#-[\]-~]{0,512})"(?:;alg="([ !#-[\]-~]*)")?(?:;tag="([ !#-[\]-~]*)")?$/;
 const USUAL_VALUE = /^:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?):$/;
 
 /** One signature in its usual form, over components that were read before: the same result without the parser. Undefined: parse it. */
@@ -146,11 +146,20 @@ function readUsual(input: string, values: string, { label, tag: wanted }: Signat
   const parameters = USUAL_PARAMETERS.exec(input.slice(end));
   const value = USUAL_VALUE.exec(values.slice(start));
   if (parameters === null || value === null) return undefined;
-  const [, created, expires, nonce, keyid, alg, tag] = parameters;
+  const tag = parameters[6];
   if (wanted !== undefined && tag !== wanted) return undefined;
+  // One literal: it is made for every message.
   return {
-    ...{ label, components, text: input.slice(start), signature: Buffer.from(value[1] ?? "", "base64") },
-    ...{ created: Number(created), expires: Number(expires), nonce, alg, keyid, tag },
+    label,
+    components,
+    text: input.slice(start),
+    signature: Buffer.from(value[1] ?? "", "base64"),
+    created: Number(parameters[1]),
+    expires: Number(parameters[2]),
+    nonce: parameters[3],
+    alg: parameters[5],
+    keyid: parameters[4],
+    tag,
   };
 }
 

@@ -79,7 +79,8 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
     const finish = (found: Maybe<K>): VerifiedSignature<K> => {
       const { label, nonce } = received;
       const verified = this.#checkSignature(received, message, found);
-      return { key: verified, keyId, label, nonce, ...times, digest: coveredDigest(received, message) };
+      const { fromMs, untilMs } = times;
+      return { key: verified, keyId, label, nonce, fromMs, untilMs, digest: coveredDigest(received, message) };
     };
     return key instanceof Promise ? key.then(finish) : finish(key);
   }

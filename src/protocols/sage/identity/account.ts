@@ -13,13 +13,18 @@ export interface Account {
 }
 
 /** `node:crypto` has no Keccak-256 and recovers no keys. Loaded with the first use. */
-async function noble() {
-  const [{ secp256k1 }, { keccak_256 }] = await Promise.all([
-    import("@noble/curves/secp256k1.js"),
-    import("@noble/hashes/sha3.js"),
-  ]);
-  return { secp256k1, keccak_256 };
+function noble() {
+  loading ??= Promise.all([import("@noble/curves/secp256k1.js"), import("@noble/hashes/sha3.js")]).then(
+    ([{ secp256k1 }, { keccak_256 }]) => ({ secp256k1, keccak_256 }),
+  );
+  return loading;
 }
+
+let loading: Maybe<
+  Promise<
+    Pick<typeof import("@noble/curves/secp256k1.js"), "secp256k1"> & Pick<typeof import("@noble/hashes/sha3.js"), "keccak_256">
+  >
+>;
 
 export async function keccak(bytes: Uint8Array): Promise<Uint8Array> {
   return (await noble()).keccak_256(bytes);

@@ -36,7 +36,15 @@ export function writeSigned(message: SignedMessage): Uint8Array {
   const { id, did, kid, recipient, created, expires, nonce, role, intent, parts, requestHash, task } = message;
   const object = {
     v: "1",
-    ...{ id, did, kid, recipient, created, expires, nonce, role, intent },
+    id,
+    did,
+    kid,
+    recipient,
+    created,
+    expires,
+    nonce,
+    role,
+    intent,
     parts: parts.map(writePart),
     ...(requestHash === undefined ? undefined : { request_hash: requestHash }),
     ...(task === undefined ? undefined : { task }),

@@ -34,9 +34,17 @@ interface Entry {
   readonly signature: Uint8Array;
 }
 
+/** An operation that its account signed, and when. */
+interface SignedOperation {
+  readonly operation: Operation;
+  readonly at: Moment;
+}
+
 /**
  * A registry in the store of a deployment, for use without a chain. The store has a log of signed operations; its numbers have no
- * gaps, because a record is added only if its number is free. Records and signatures are checked whenever the log is read.
+ * gaps, because a record is added only if its number is free. The signature of every record is checked when the log is read, so that none
+ * can be taken from its account; what the operations of an account amount to is checked with the first question about it, because
+ * proofs of keys take longer than everything else.
  */
 export class EmbeddedRegistry implements Registry {
   readonly network: Network;
@@ -47,7 +55,10 @@ export class EmbeddedRegistry implements Registry {
   readonly #now: () => number;
   readonly #agents = new Map<string, AgentState>();
   readonly #commitments = new Map<string, number>();
+  /** Of each record. */
   readonly #accounts: string[] = [];
+  /** What was read of an account and not applied yet. */
+  readonly #unapplied = new Map<string, SignedOperation[]>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(records: Records, { network, now }: EmbeddedOptions) {
@@ -61,7 +72,7 @@ export class EmbeddedRegistry implements Registry {
   read(account: string): Promise<Maybe<RegistryRecord>> {
     return this.#inTurn(async () => {
       await this.#catchUp();
-      const agent = this.#agents.get(account);
+      const agent = await this.#stateOf(account);
       return agent && { ...agent, source: { kind: "embedded", record: this.#accounts.length } };
     });
   }
@@ -90,11 +101,13 @@ export class EmbeddedRegistry implements Registry {
         const number = this.#accounts.length + 1;
         if (number > EMBEDDED_LIMITS.records)
           throw new AgentError("overloaded", `an embedded registry has at most ${EMBEDDED_LIMITS.records} records; use a chain`);
+        await this.#stateOf(account.address);
         const time = Math.floor(this.#now() / 1_000) * 1_000;
         const apply = await this.#checked(operation, this.#moment(account.address, number, time));
         const signature = await account.sign(this.#signed(number, account.address, operation, time));
         const entry = { account: account.address, publicKey: account.key.bytes, operation, time, signature };
         if ((await this.#records.add(this.#keyOf(number), written(entry))) !== undefined) continue;
+        this.#accounts.push(account.address);
         apply();
         return { kind: "embedded", record: number };
       }
@@ -120,7 +133,12 @@ export class EmbeddedRegistry implements Registry {
       for (const { key, value } of page) {
         const number = this.#accounts.length + 1;
         if (key !== this.#keyOf(number)) throw damaged(number, "it is missing");
-        (await this.#verified(number, value))();
+        const signed = await this.#verified(number, value);
+        const { account } = signed.at;
+        this.#accounts.push(account);
+        const others = this.#unapplied.get(account);
+        if (others === undefined) this.#unapplied.set(account, [signed]);
+        else others.push(signed);
       }
       if (page.length < EMBEDDED_LIMITS.page) return;
     }
@@ -134,7 +152,22 @@ export class EmbeddedRegistry implements Registry {
     }
   }
 
-  async #verified(number: number, value: JsonObject): Promise<() => void> {
+  /** Applies what was read of an account, up to a record that is not valid: the account then has no state. */
+  async #stateOf(account: string): Promise<Maybe<AgentState>> {
+    const unapplied = this.#unapplied.get(account) ?? [];
+    for (let [next] = unapplied; next !== undefined; [next] = unapplied) {
+      try {
+        (await this.#checked(next.operation, next.at))();
+      } catch (thrown) {
+        throw damaged(next.at.block, problemOf(thrown), thrown);
+      }
+      unapplied.shift();
+    }
+    this.#unapplied.delete(account);
+    return this.#agents.get(account);
+  }
+
+  async #verified(number: number, value: JsonObject): Promise<SignedOperation> {
     try {
       const { account, publicKey, operation, time, signature } = readEntry(value);
       const key = { id: "", kind: "secp256k1", bytes: publicKey, uses: ["assertion"] } as const;
@@ -143,9 +176,9 @@ export class EmbeddedRegistry implements Registry {
       if (!hasLowS(signature)) throw new Error("its signature is the twin with the larger s");
       if ((await addressOf(publicKey)) !== account || !verifySignature(key, "assertion", signed, signature))
         throw new Error("it is not signed by its account");
-      return await this.#checked(operation, this.#moment(account, number, time));
+      return { operation, at: this.#moment(account, number, time) };
     } catch (thrown) {
-      throw damaged(number, thrown instanceof Error ? thrown.message : "it cannot be read", thrown);
+      throw damaged(number, problemOf(thrown), thrown);
     }
   }
 
@@ -159,10 +192,7 @@ export class EmbeddedRegistry implements Registry {
     if (operation.kind === "commit") {
       const name = `${account} ${operation.commitment}`;
       checkCommit(this.#commitments.get(name), at);
-      return () => {
-        this.#commitments.set(name, block);
-        this.#accounts.push(account);
-      };
+      return () => void this.#commitments.set(name, block);
     }
     const agent = this.#agents.get(account);
     const commitment = operation.kind === "register" ? `${account} ${await this.commitmentOf(account, operation)}` : undefined;
@@ -171,7 +201,6 @@ export class EmbeddedRegistry implements Registry {
     return () => {
       if (commitment !== undefined) this.#commitments.delete(commitment);
       this.#agents.set(account, next);
-      this.#accounts.push(account);
     };
   }
 
@@ -206,6 +235,10 @@ function readEntry(value: JsonObject): Entry {
     time: readInteger(members["time"], "time"),
     signature: readHex(members["signature"], "signature"),
   };
+}
+
+function problemOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "it cannot be read";
 }
 
 function damaged(number: number, problem: string, cause?: unknown): DidNotResolved {
