@@ -274,6 +274,39 @@ describe.each(["direct", "relay", "adopt"] as const)("a sealed call that becomes
     ]);
     expect(second.kind === "task" && partsIn(second.task.status.message?.content ?? [])).toBe("which one?");
   });
+
+  test("is answered and goes on with idempotency keys", async () => {
+    const { peer } = await called();
+    const shown = (event: AgentEvent) =>
+      event.kind === "task" && [
+        partsIn(event.task.status.message?.content ?? []),
+        ...event.task.artifacts.map(({ parts }) => partsIn(parts)),
+      ];
+    expect(shown(await peer.send("secret", { key: "k-1" }))).toEqual(["done secret", "copy of secret"]);
+    const asked = await peer.send("unclear", { key: "k-2" });
+    expect(shown(asked)).toEqual(["which one?"]);
+    const task = asked.kind === "task" ? asked.task.id : "";
+    expect(shown(await peer.send("this one", { task, key: "k-3" }))).toEqual(["done this one", "copy of this one"]);
+  });
+});
+
+test("a gateway that got an answer as a stream cannot leave out an artifact of the task", async () => {
+  const [ann, middle] = [await world.register(), await world.register()];
+  const desk = await world.serve(clerk, { settings: { sage: { ...SETTINGS.sage, relays: middle.did } } });
+  const without: Layer = (next) => (operation, call) => {
+    const reply = next(operation, call);
+    if (!isPromise(reply)) return reply;
+    return reply.then((event) => (event.kind === "task" ? { ...event, task: { ...event.task, artifacts: [] } } : event));
+  };
+  const front = await gatewayWith({
+    upstream: desk.identity.did,
+    pin: "sage",
+    mode: "adopt",
+    identity: middle,
+    layers: [without],
+  });
+  const peer = await through(front, desk.identity.did, ann, true);
+  await expect(peer.send("secret", { key: "k-1" })).rejects.toMatchObject({ name: "ErrReplayAttack", reason: "stream.order" });
 });
 
 describe("a gateway that changes the history of a task", () => {

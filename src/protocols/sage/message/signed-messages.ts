@@ -11,7 +11,8 @@ import {
 import type { Identity } from "../../../security/identity/index.js";
 import type { ClientContext } from "../../protocol.js";
 import { SageError, sageError } from "../errors.js";
-import type { EventSealer, OwnMessage } from "../session/sealed-events.js";
+import type { OwnMessage } from "../session/opened-events.js";
+import type { EventSealer } from "../session/sealed-events.js";
 import { askedNonce } from "./message-challenge.js";
 import { proofIn, signMessage, verifyMessage } from "./message-proof.js";
 import { withSealedBy } from "./security.js";

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { AgentEvent, Envelope } from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import type { StreamPosition } from "../message/sealed-content.js";
-import { EventOpener, EventSealer } from "./sealed-events.js";
+import { EventOpener } from "./opened-events.js";
+import { EventSealer } from "./sealed-events.js";
 import { SageSession } from "./session.js";
 
 const START = Date.parse("2026-11-17T12:00:00Z");
