@@ -120,7 +120,8 @@ export interface Protection {
 /** Both sides know it: the handshake is measured by itself. */
 const SECRET = Buffer.alloc(32, 1);
 const ASSOCIATED = Buffer.from('{"id":"m-1"}');
-const TARGET = { method: "POST", target: "http://127.0.0.1/", headers: { "content-type": "application/octet-stream" } } as const;
+const CONTENT_TYPE = "application/octet-stream";
+const TARGET = { method: "POST", target: "http://127.0.0.1/", headers: { "content-type": CONTENT_TYPE } } as const;
 
 export function protectionOf(kind: SageKind, role: "initiator" | "responder"): Protection {
   if (kind === "plain") return { write: (body) => ({ headers: {}, body }), read: (_, body) => body };
@@ -191,7 +192,7 @@ function sessionProtection(role: "initiator" | "responder"): Protection {
     const body = session.encrypt(message, ASSOCIATED);
     const headers = signer.request(TARGET, body);
     if (headers instanceof Promise) throw new Error("the key signs at once");
-    return { headers: { ...TARGET.headers, ...(headers as Fields) }, body }; // all of them have one value
+    return { headers: { ...(headers as Fields), "content-type": CONTENT_TYPE }, body }; // all of them have one value
   };
   const read: Protection["read"] = (headers, body) => {
     const { session } = next();

@@ -44,16 +44,14 @@ export function requestSigner(signing: RequestSigning): RequestSigner {
     async sign(request) {
       const session = signing.session(request.call);
       const author = signing.author(request.call);
-      const own = {
-        date: new Date(context.now()).toUTCString(),
-        [DID_HEADER]: identity.did,
-        ...(session === undefined ? undefined : { [SESSION_HEADER]: session.keyId }),
-        ...(author === undefined ? undefined : { [AUTHOR_HEADER]: writeAuthor(author) }),
-      };
-      const headers = { ...request.headers, ...own };
+      // Written in place: a spread after the first costs microseconds, and this is done for every request.
+      const own: Record<string, string> = { date: new Date(context.now()).toUTCString(), [DID_HEADER]: identity.did };
+      if (session !== undefined) own[SESSION_HEADER] = session.keyId;
+      if (author !== undefined) own[AUTHOR_HEADER] = writeAuthor(author);
+      const headers = Object.assign({ ...request.headers }, own);
       const nonce = signing.challenge(request.call);
       const used = nonce === undefined ? signerFor(request, session) : ownSigner(identity, now, { nonce, profile })();
-      return { ...own, ...(await used.request({ method: request.method, target: request.target, headers }, request.body)) };
+      return Object.assign(own, await used.request({ method: request.method, target: request.target, headers }, request.body));
     },
     verify: (response, request) => verifiedAnswer(response, request, signing),
   };
