@@ -1,3 +1,5 @@
+import { RecentMap } from "../../../envelope/index.js";
+import { sha256 } from "../../../security/hashes.js";
 import { type LocalIdentity, type PublicKey, verifySignature, verifyWithX25519 } from "../../../security/identity/index.js";
 import { addressOf, recoverAddress } from "../identity/account.js";
 import type { NewKey, RegistryKeyKind } from "./registry.js";
@@ -42,9 +44,20 @@ export async function provenKey(identity: LocalIdentity, key: PublicKey, registr
   return { name, kind, bytes, proof: Uint8Array.from([...signature, RECOVERY_OFFSET + yParity]) };
 }
 
+/** Proofs that were valid, by the digest of all that they are about: a record is read every few seconds, and recovering a key takes longest. */
+const proven = new RecentMap<true>(10_000);
+
 /** Whether the private half of the key made its proof. */
 export async function isProvenKey(place: KeyPlace, key: Pick<NewKey, "kind" | "bytes" | "proof">): Promise<boolean> {
   const challenge = challengeOf(place, key);
+  const digest = Buffer.from(sha256(Buffer.concat([challenge, key.proof]))).toString("base64");
+  if (proven.get(digest) === true) return true;
+  const isValid = await isProof(challenge, key);
+  if (isValid) proven.set(digest, true);
+  return isValid;
+}
+
+async function isProof(challenge: Uint8Array, key: Pick<NewKey, "kind" | "bytes" | "proof">): Promise<boolean> {
   switch (key.kind) {
     case "Ed25519": {
       const { kind, bytes } = key;
