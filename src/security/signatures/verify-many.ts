@@ -43,7 +43,16 @@ class VerificationThreads {
   #isFree = true;
 
   constructor(count: number) {
-    this.#threads = Array.from({ length: count }, () => new VerificationThread(this.#round));
+    this.#threads = Array.from({ length: count }, () => this.#started()).filter((thread) => thread !== undefined);
+  }
+
+  /** A process may not be allowed to have threads: then it verifies by itself. */
+  #started(): Maybe<VerificationThread> {
+    try {
+      return new VerificationThread(this.#round);
+    } catch {
+      return undefined;
+    }
   }
 
   get isFree(): boolean {
