@@ -1,5 +1,5 @@
 import { buildIfStale } from "../tools/build-if-stale.js";
-import { findChromium } from "./dashboard/find-chromium.js";
+import { findChromium, isShellInstalled } from "./dashboard/find-chromium.js";
 import { installed } from "./debian-package.js";
 import { isIpInstalled } from "./helpers/network-namespaces.js";
 import { isRedisInstalled } from "./redis-server.js";
@@ -9,5 +9,6 @@ export async function setup(): Promise<void> {
   buildIfStale(process.cwd());
   await installed("redis-server", isRedisInstalled);
   await installed("iproute2", isIpInstalled);
-  await installed("chromium", () => findChromium() !== undefined);
+  if (!(await installed("chromium-headless-shell", isShellInstalled)))
+    await installed("chromium", () => findChromium() !== undefined);
 }

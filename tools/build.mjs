@@ -36,6 +36,7 @@ const PROCESSES = [
 /** Modules that scripts of tests import, and programs that tests and benches start. */
 const PROGRAMS = [
   "test/helpers/stores/contract-samples.ts",
+  "test/cli/processes/*.ts",
   "test/gateway/processes/*.ts",
   "test/bench/processes/*.ts",
   "test/chaos/replica.ts",

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KOINE } from "../programs.js";
+import { canShare, runShared } from "./warm-koine.js";
 
 /** The command line as users run it: processes, files and output. */
 
@@ -13,7 +14,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-type Environment = { readonly [name: string]: string };
+export type Environment = { readonly [name: string]: string };
 
 export function startKoine(args: readonly string[], env: Environment = {}): ChildProcess {
   return spawn(process.execPath, [...KOINE, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
@@ -28,8 +29,9 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   return { code, stdout, stderr };
 }
 
-/** Runs one command to its end. */
+/** Runs one command to its end; with others in one process if it can be. */
 export async function koine(args: readonly string[], env: Environment = {}): Promise<Outcome> {
+  if (canShare(args, env)) return runShared({ args, env: { PATH: process.env["PATH"] ?? "", ...env } });
   const child = startKoine(args, env);
   child.stdin?.end();
   return outcomeOf(child);
