@@ -31,7 +31,11 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
 
 /** Runs one command to its end; with others in one process if it can be. */
 export async function koine(args: readonly string[], env: Environment = {}): Promise<Outcome> {
-  if (canShare(args, env)) return runShared({ args, env: { PATH: process.env["PATH"] ?? "", ...env } });
+  return canShare(args, env) ? runShared({ args, env: { PATH: process.env["PATH"] ?? "", ...env } }) : koineAlone(args, env);
+}
+
+/** Runs one command to its end, in a process of its own: what others kept in memory is not there. */
+export async function koineAlone(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   const child = startKoine(args, env);
   child.stdin?.end();
   return outcomeOf(child);

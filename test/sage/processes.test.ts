@@ -4,7 +4,7 @@ import type { Report } from "../../conformance/index.js";
 import { CONFORMANCE_AREAS } from "../../src/protocols/requirement.js";
 import { freePort } from "../anp/directory.js";
 import { exited } from "../child-process.js";
-import { createWorkspace, koine, type Serving, seen, serving, type Workspace } from "../cli/koine.js";
+import { createWorkspace, koine, koineAlone, type Serving, seen, serving, type Workspace } from "../cli/koine.js";
 import { KOINE } from "../programs.js";
 
 /** Two processes that find each other by a registry, and speak by SAGE: without a chain, and on one. */
@@ -83,7 +83,7 @@ describe("an agent on a chain", () => {
     const sent = await koine(["send", desk.did, "hello", "--identity", ann.file, ...set]);
     expect([sent.stdout.trim(), sent.code]).toEqual([`did:${ann.did}: hello`, 0]);
     await stopped(chain);
-    const refused = await koine(["send", desk.did, "hello", "--identity", ann.file, ...set]);
+    const refused = await koineAlone(["send", desk.did, "hello", "--identity", ann.file, ...set]);
     expect([refused.stdout, refused.code, refused.stderr]).toEqual(["", 3, expect.stringContaining("could not be resolved")]);
   });
 });
