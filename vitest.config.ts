@@ -31,15 +31,30 @@ const BROWSER = ["test/dashboard/{cross-site-session,demo-page,page,panels}.test
 /** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`, `test:attack`, `test:bench`. */
 const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**", "test/attack/**", "test/suite/**"];
 
-/** Calculations that use nothing of Node: `npm run test:nodes` leaves them out on versions between the oldest and the newest. */
+/** `npm run test:nodes` leaves out, on the newest version of Node, calculations that use nothing of it, and benchmarks. */
 const CALCULATIONS = [
   "src/{envelope,policies}/**",
-  "src/router/*.test.ts",
-  "src/router/{evidence,forms,lint,select,text}/**",
-  "bench/routerbench/**",
-  "test/router/!(bandit*).test.ts",
+  "src/router/**",
+  "src/protocols/*/{codec,requirements}/**",
+  "{bench,conformance}/**",
+  "test/router/**",
+  "test/gateway/pairs-*.test.ts",
+  "test/conformance/!(koine).test.ts",
 ];
-const LEFT_OUT = process.env["KOINE_TEST_SCOPE"] === "platform" ? CALCULATIONS : [];
+/** On versions between the oldest and the newest it runs what is nearest to Node: sockets, TLS, HTTP/2, keys, files, SQLite. */
+const EDGES = [
+  "src/{artifacts,client,security,server,transport}/**/*.test.ts",
+  "src/tasks/stores/**/*.test.ts",
+  "src/protocols/{anp,sage}/**/*.test.ts",
+  "src/protocols/*/grpc/**/*.test.ts",
+  "test/*.test.ts",
+  "test/{anp-session,peers,wires}/**/*.test.ts",
+  "test/gateway/{cut-upstream,pairs}.test.ts",
+];
+const SCOPE = process.env["KOINE_TEST_SCOPE"] ?? "all";
+const LEFT_OUT = SCOPE === "platform" ? CALCULATIONS : [];
+const inScope = (folder: RegExp, all: string): string[] =>
+  SCOPE === "edges" ? EDGES.filter((path) => folder.test(path)) : [all];
 
 export default defineConfig({
   test: {
@@ -59,7 +74,7 @@ export default defineConfig({
           name: "wire",
           pool: "threads",
           isolate: false,
-          include: ["test/**/*.test.ts"],
+          include: inScope(/^test/, "test/**/*.test.ts"),
           exclude: [...PROCESS, ...BROWSER, ...ELSEWHERE, ...LEFT_OUT],
         },
       },
@@ -69,7 +84,7 @@ export default defineConfig({
           name: "unit",
           pool: "threads",
           isolate: false,
-          include: ["{src,apps,bench,conformance}/**/*.test.ts"],
+          include: inScope(/^src/, "{src,apps,bench,conformance}/**/*.test.ts"),
           exclude: [...PROCESS, ...LEFT_OUT],
         },
       },

@@ -1,10 +1,12 @@
-// Runs the unit and wire tests on other versions of Node than the installed one: `npm run test:nodes [-- VERSION…]`. All of them on
-// the newest version and on those that are named; on the others, without the calculations that use nothing of Node (vitest.config.ts).
+// Runs unit and wire tests on other versions of Node than the installed one: `npm run test:nodes [-- VERSION…]`. All of them on versions
+// that are named; on the newest one, without calculations that use nothing of Node; on the others, only what is nearest to Node
+// (vitest.config.ts). Failed files run once more.
 // The binaries come from npm and are kept in $XDG_CACHE_HOME/koine/node. Writes the sum of all runs to .cache/nodes.json.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { runAgain } from "./run-again.mjs";
 
 /** Pinned, so that a run can be repeated; the newest last. */
 const VERSIONS = ["24.21.0", "26.10.0"];
@@ -16,8 +18,8 @@ const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "koi
 const wanted = process.argv.slice(2).filter((word) => /^\d/.test(word));
 const total = { success: true, numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 };
 for (const version of wanted.length > 0 ? wanted : VERSIONS) {
-  const isBetween = wanted.length === 0 && version !== VERSIONS.at(-1);
-  const report = runOn(version, nodeOf(version), isBetween ? "platform" : "all");
+  const scope = version === VERSIONS.at(-1) ? "platform" : "edges";
+  const report = runOn(version, nodeOf(version), wanted.length > 0 ? "all" : scope);
   total.success &&= report.success;
   for (const key of ["numPassedTests", "numFailedTests", "numPendingTests"]) total[key] += report[key];
   console.log(`Node ${version}: ${report.numPassedTests} passed, ${report.numFailedTests} failed`);
@@ -43,7 +45,10 @@ function runOn(version, program, scope) {
   const path = `${dirname(program)}${delimiter}${process.env.PATH}`;
   const env = { ...process.env, PATH: path, KOINE_TEST_REPORT: outputFile, KOINE_TEST_SCOPE: scope };
   rmSync(outputFile, { force: true });
-  spawnSync(program, args, { stdio: "inherit", timeout: RUN_MS, killSignal: "SIGKILL", env });
+  const run = (more = []) =>
+    spawnSync(program, [...args, ...more], { stdio: "inherit", timeout: RUN_MS, killSignal: "SIGKILL", env });
+  run();
+  runAgain(outputFile, run);
   if (existsSync(outputFile)) return JSON.parse(readFileSync(outputFile, "utf8"));
   return { success: false, numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
 }
