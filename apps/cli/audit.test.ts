@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AuditEntry, openAuditFile } from "../../src/public/auth.js";
+import { koine } from "../../test/cli/koine.js";
 import { KOINE } from "../../test/programs.js";
 
 /** The real command line, as a process of its own, on logs that this one writes. */
@@ -40,13 +41,8 @@ function start(args: readonly string[]): ChildProcess {
   });
 }
 async function audit(...args: readonly string[]) {
-  const child = start(args);
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (chunk) => (stdout += chunk));
-  child.stderr?.on("data", (chunk) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
-  return { code, stdout, stderr, lines: stdout.split("\n").filter((line) => line !== "") };
+  const outcome = await koine(["audit", ...args]);
+  return { ...outcome, lines: outcome.stdout.split("\n").filter((line) => line !== "") };
 }
 const read = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as AuditEntry);
 

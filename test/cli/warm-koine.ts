@@ -3,7 +3,7 @@ import { compiled, KOINE } from "../programs.js";
 import type { Environment, Outcome } from "./koine.js";
 import type { CommandRun } from "./processes/runner.js";
 
-/** Commands that end by themselves and leave nothing in their process. */
+/** Commands that leave nothing in their process. */
 const COMMANDS = new Set([
   "audit",
   "card",
@@ -13,6 +13,7 @@ const COMMANDS = new Set([
   "record",
   "replay",
   "route",
+  "routerbench",
   "sage",
   "send",
   "task",
@@ -23,7 +24,8 @@ const OF_THE_PROCESS = /^(NODE_|OTEL_|SSL_|TZ$|FORCE_COLOR$|NO_COLOR$)/;
 /** Whether a command may share a process with others. */
 export function canShare(args: readonly string[], env: Environment): boolean {
   const traces = args.some((arg) => /^--(trace|otlp-endpoint)\b/.test(arg));
-  return COMMANDS.has(args[0] ?? "") && !traces && !Object.keys(env).some((name) => OF_THE_PROCESS.test(name));
+  const leavesNothing = COMMANDS.has(args[0] ?? "") || (args[0] === "gateway" && args.includes("--check"));
+  return leavesNothing && !traces && !Object.keys(env).some((name) => OF_THE_PROCESS.test(name));
 }
 
 const idle: ChildProcess[] = [];
