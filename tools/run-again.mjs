@@ -45,20 +45,14 @@ export function runAgain(file, run, say = console.log) {
   const failed = failedFiles(report);
   if (failed.length === 0) return;
   if (failed.length > MOST_FILES) return say(`${failed.length} test files failed: too many to run again`);
-  const second = `${file}.again`;
-  rmSync(second, { force: true });
   const paths = failed.map(({ name }) => relative(process.cwd(), name));
   say(`\nOnce more, alone: ${paths.join(" ")}`);
-  run([
-    ...paths,
-    "--no-file-parallelism",
-    "--coverage.enabled=false",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${second}`,
-  ]);
-  if (!existsSync(second)) return say("the second run has no report");
-  const both = merged(report, JSON.parse(readFileSync(second, "utf8")));
+  // Both runs write to the same place: the configurations name it.
+  rmSync(file);
+  run([...paths, "--no-file-parallelism", "--coverage.enabled=false"]);
+  const second = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  if (second === undefined) say("the second run has no report");
+  const both = second === undefined ? report : merged(report, second);
   const stillFailed = new Set(failedFiles(both).map(({ name }) => name));
   const lines = failed.map(({ name, error }) => {
     const verdict = stillFailed.has(name) ? "FAILED TWICE" : "FLAKY, passed alone";

@@ -45,7 +45,7 @@ function again(second: TestReport | undefined): { readonly report: TestReport; r
     file,
     (more) => {
       args.push(...more);
-      if (second !== undefined) writeFileSync(`${file}.again`, JSON.stringify(second));
+      if (second !== undefined) writeFileSync(file, JSON.stringify(second));
     },
     (line) => void lines.push(line),
   );

@@ -4,17 +4,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KOINE } from "../programs.js";
-import { canShare, runShared } from "./warm-koine.js";
+import { canShare, type Environment, type Outcome, runShared } from "./warm-koine.js";
 
 /** The command line as users run it: processes, files and output. */
 
-export interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export type Environment = { readonly [name: string]: string };
+export type { Outcome } from "./warm-koine.js";
 
 export function startKoine(args: readonly string[], env: Environment = {}): ChildProcess {
   return spawn(process.execPath, [...KOINE, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });

@@ -1,7 +1,14 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { compiled, KOINE } from "../programs.js";
-import type { Environment, Outcome } from "./koine.js";
 import type { CommandRun } from "./processes/runner.js";
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Environment = CommandRun["env"];
 
 /** Commands that leave nothing in their process. */
 const COMMANDS = new Set([
