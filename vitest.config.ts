@@ -67,7 +67,7 @@ export default defineConfig({
     projects: [
       // Longest first: the others fill the gaps.
       { extends: true, test: { name: "process", pool: "forks", isolate: false, include: PROCESS.map(asTests) } },
-      { extends: true, test: { name: "browser", pool: "forks", include: BROWSER } },
+      { extends: true, test: { name: "browser", pool: "forks", isolate: false, include: BROWSER } },
       {
         extends: true,
         test: {
