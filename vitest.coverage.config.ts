@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { CoverageGate } from "./test/coverage-gate/gate.js";
 
@@ -18,6 +19,8 @@ export default defineConfig({
     exclude: ["test/{damaged-store,durable,durable-wires,public-api,redis-starts,replicas,router-bandit}.test.ts"],
     pool: "threads",
     isolate: false,
+    // The default is one less than the cores: on two of them, one would be idle.
+    maxWorkers: availableParallelism(),
     testTimeout: 20_000,
     hookTimeout: 30_000,
     reporters: ["default", ["json", { outputFile: ".cache/coverage.json" }], new CoverageGate()],

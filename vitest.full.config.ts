@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SlowestFiles } from "./test/slowest-files.js";
 
@@ -7,8 +8,10 @@ export default defineConfig({
     include: ["test/full/**/*.test.ts"],
     globalSetup: "test/global-setup.ts",
     reporters: ["default", ["json", { outputFile: ".cache/full.json" }], new SlowestFiles()],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // The default is one less than the cores: on two of them, one would be idle.
+    maxWorkers: availableParallelism(),
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: "forks",
   },
 });

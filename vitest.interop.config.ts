@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     include: ["test/interop/**/*.interop.test.ts"],
     globalSetup: ["test/global-setup.ts", "test/interop/set-up.ts"],
     reporters: ["default", ["json", { outputFile: ".cache/interop.json" }]],
+    // The default is one less than the cores: on two of them, one would be idle.
+    maxWorkers: availableParallelism(),
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: "forks",
