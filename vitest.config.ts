@@ -64,6 +64,8 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // The default, a second, is too short on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       // Longest first: the others fill the gaps.
       { extends: true, test: { name: "process", pool: "forks", isolate: false, include: PROCESS.map(asTests) } },

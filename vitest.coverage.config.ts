@@ -23,6 +23,8 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // The default, a second, is too short on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     reporters: ["default", ["json", { outputFile: ".cache/coverage.json" }], new CoverageGate()],
     coverage: {
       enabled: true,

@@ -12,6 +12,8 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The default, a second, is too short on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     pool: "forks",
   },
 });

@@ -57,7 +57,7 @@ async function eventsOf(pin: string, stream?: boolean): Promise<readonly EventOf
   const reading = read();
   const hasPiece = (): boolean => events.some((event) => textOf(event) !== "");
   await (await connected(pin)).ask("go");
-  if (stream !== false) await vi.waitFor(() => expect(hasPiece()).toBe(true));
+  if (stream !== false) await vi.waitFor(() => expect(hasPiece()).toBe(true), 15_000);
   happened.length = 0;
   if (hasPiece()) happened.push("read");
   held.open();

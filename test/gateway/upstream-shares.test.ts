@@ -87,7 +87,7 @@ const count = (ends: readonly string[], code: string): number => ends.filter((ea
 test("calls that wait leave the others their share", async () => {
   const { state, mallory, bob } = await stage();
   const calls = await callSlowly(mallory, 20, PER_CALLER);
-  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER));
+  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER), 15_000);
   expect(await bob.ask("hi")).toBe("done");
   calls.drop();
   const ends = await calls.ends;
@@ -97,13 +97,13 @@ test("calls that wait leave the others their share", async () => {
 test("dropped calls count while their work may go on", async () => {
   const { state, mallory, bob } = await stage();
   const first = await callSlowly(mallory, PER_CALLER, PER_CALLER);
-  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER));
+  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER), 15_000);
   first.drop();
   await first.ends;
   // The gateway has noticed. The upstream goes on: nobody was told the ids of these tasks.
-  await vi.waitFor(async () => expect(await codeOf(mallory.ask("hi"))).toBe("answered"));
+  await vi.waitFor(async () => expect(await codeOf(mallory.ask("hi"))).toBe("answered"), 15_000);
   const second = await callSlowly(mallory, PER_CALLER, LEFT);
-  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER + LEFT));
+  await vi.waitFor(() => expect(state.running).toBe(PER_CALLER + LEFT), 15_000);
   second.drop();
   expect(count(await second.ends, "overloaded")).toBe(PER_CALLER - LEFT);
   expect(await bob.ask("hi")).toBe("done");
@@ -113,6 +113,6 @@ test("dropped calls count while their work may go on", async () => {
   const { tasks } = await mallory.listTasks({ state: "working" });
   expect(tasks.length).toBe(LEFT);
   for (const { id } of tasks) await mallory.cancelTask(id);
-  await vi.waitFor(() => expect(state.stopped).toBe(LEFT));
-  await vi.waitFor(async () => expect(await codeOf(mallory.ask("hi"))).toBe("answered"));
+  await vi.waitFor(() => expect(state.stopped).toBe(LEFT), 15_000);
+  await vi.waitFor(async () => expect(await codeOf(mallory.ask("hi"))).toBe("answered"), 15_000);
 });

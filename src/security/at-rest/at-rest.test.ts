@@ -66,8 +66,8 @@ test("a new key is read without a restart, and used when every process has read 
   await vi.advanceTimersByTimeAsync(USED_AFTER_MS - READ_AGAIN_MS - 1);
   expect(keyOf(writer.seal("text", SUBJECT, "p"))).toBe(oldKey);
   await vi.advanceTimersByTimeAsync(1);
-  await vi.waitFor(() => expect(keyOf(writer.seal("text", SUBJECT, "p"))).toBe(newKey));
-  await vi.waitFor(() => expect(reader.open(writer.seal("text", SUBJECT, "p"), SUBJECT, "p")).toBe("text"));
+  await vi.waitFor(() => expect(keyOf(writer.seal("text", SUBJECT, "p"))).toBe(newKey), 15_000);
+  await vi.waitFor(() => expect(reader.open(writer.seal("text", SUBJECT, "p"), SUBJECT, "p")).toBe("text"), 15_000);
   writer.close();
   reader.close();
   expect(vi.getTimerCount()).toBe(0);
@@ -81,7 +81,7 @@ test("a file that cannot be read again is reported, and its keys stay in use", a
   const sealed = seal.seal("text", SUBJECT, "p");
   writeFileSync(file, "{");
   await vi.advanceTimersByTimeAsync(READ_AGAIN_MS);
-  await vi.waitFor(() => expect(problems).toHaveLength(1));
+  await vi.waitFor(() => expect(problems).toHaveLength(1), 15_000);
   expect(seal.open(sealed, SUBJECT, "p")).toBe("text");
   seal.close();
 });
