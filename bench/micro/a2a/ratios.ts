@@ -85,6 +85,9 @@ export const RATIOS: readonly RatioDefinition[] = [
 
   ratio("rss_per_1000_streams_vs_a2ajs", "memory", ["koine", "a2a-js"], { metric: "rssMb", target: { atMost: 0.5 } }),
   ratio("floor_rss_per_1000_streams_vs_a2ajs", "memory", ["floor", "a2a-js"], { metric: "rssMb" }),
+  // Without what the allocator and the kernel hold for the sockets, which is the same in every arm.
+  ratio("heap_per_1000_streams_vs_a2ajs", "memory", ["koine", "a2a-js"], { metric: "heapMb" }),
+  ratio("floor_heap_per_1000_streams_vs_a2ajs", "memory", ["floor", "a2a-js"], { metric: "heapMb" }),
 
   ratio("a2a_encode_decode_vs_json", "codec", ["koine", "json"], { metric: "codecUs", target: { atMost: 1.5 } }),
 ];

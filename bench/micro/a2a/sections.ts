@@ -135,7 +135,10 @@ export function memoryArms(stage: Stage): readonly Arm[] {
         const before = await server.ask<Usage>("collect");
         await load.ask("hold", { template, count: OPEN_STREAMS });
         const after = await server.ask<Usage>("collect");
-        return { rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE };
+        return {
+          rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE,
+          heapMb: (after.heapBytes - before.heapBytes) / MEGABYTE,
+        };
       } finally {
         server.stop();
         load.stop();
