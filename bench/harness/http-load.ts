@@ -23,6 +23,12 @@ export interface Turns {
   readonly sliceMs: number;
 }
 
+/** How requests are sent over a connection. */
+export interface Wire {
+  open(port: number): Promise<Socket>;
+  pump(socket: Socket, template: RequestTemplate, budget: Budget): Promise<void>;
+}
+
 /** Never the same number twice in this process, so that no server may take a message for a repeated one. */
 let nextNumber = 1;
 
@@ -30,11 +36,16 @@ let nextNumber = 1;
  * Closed loop over plain sockets, one request at a time on each. It knows no more HTTP than needed, so that the load costs
  * less than the barest server it measures.
  */
-export async function runHttpLoad(template: RequestTemplate, connections: number, window: Window): Promise<Slice> {
-  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(template.port)));
+export async function runHttpLoad(
+  template: RequestTemplate,
+  connections: number,
+  window: Window,
+  wire: Wire = HTTP1,
+): Promise<Slice> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => wire.open(template.port)));
   try {
     const tally = startTally(window, () => performance.now());
-    await Promise.all(sockets.map((socket) => pump(socket, template, tally)));
+    await Promise.all(sockets.map((socket) => wire.pump(socket, template, tally)));
     return tally.slice();
   } finally {
     for (const socket of sockets) socket.destroy();
@@ -50,11 +61,11 @@ const kept = new Map<number, Socket[]>();
 let turns = 0;
 
 /** The servers of a slice in turns, there and back, until its time is over. */
-export async function runHttpTurns({ templates, connections, sliceMs }: Turns): Promise<readonly Slice[]> {
+export async function runHttpTurns({ templates, connections, sliceMs }: Turns, wire: Wire = HTTP1): Promise<readonly Slice[]> {
   const arms = await Promise.all(
     templates.map(async (template) => ({
       template,
-      sockets: await keptSockets(template.port, connections),
+      sockets: await keptSockets(template.port, connections, wire),
       slices: [] as Slice[],
     })),
   );
@@ -62,7 +73,7 @@ export async function runHttpTurns({ templates, connections, sliceMs }: Turns): 
   do {
     for (const { template, sockets, slices } of [...orderOfRound(arms, turns), ...orderOfRound(arms, turns).toReversed()]) {
       const tally = startTally({ rampMs: 0, windowMs: TURN_MS }, () => performance.now());
-      await Promise.all(sockets.map((socket) => pump(socket, template, tally)));
+      await Promise.all(sockets.map((socket) => wire.pump(socket, template, tally)));
       slices.push(tally.slice());
     }
     turns++;
@@ -70,9 +81,9 @@ export async function runHttpTurns({ templates, connections, sliceMs }: Turns): 
   return arms.map(({ slices }) => joinSlices(slices));
 }
 
-async function keptSockets(port: number, connections: number): Promise<readonly Socket[]> {
+async function keptSockets(port: number, connections: number, wire: Wire): Promise<readonly Socket[]> {
   const open = (kept.get(port) ?? []).filter(({ destroyed, readyState }) => !destroyed && readyState === "open");
-  while (open.length < connections) open.push(await openSocket(port));
+  while (open.length < connections) open.push(await wire.open(port));
   // Between slices a server may close a connection.
   for (const socket of open) if (socket.listenerCount("error") === 0) socket.on("error", () => undefined);
   kept.set(port, open);
@@ -114,10 +125,13 @@ export function writeRequest(template: RequestTemplate): { readonly bytes: Buffe
   return { bytes, counterAt };
 }
 
-interface Budget {
+/** How long requests are sent, and who hears of the answers. */
+export interface Budget {
   open(): boolean;
   record(sentAt: number): number;
 }
+
+const HTTP1: Wire = { open: openSocket, pump };
 
 function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promise<void> {
   const { bytes, counterAt } = writeRequest(template);

@@ -37,6 +37,8 @@ export function pairedServers(
   load: Worker,
   servers: readonly LoadedServer[],
   { connections, sliceMs }: Pick<Turns, "connections" | "sliceMs">,
+  /** The command of the load process. */
+  command = "turns",
 ): readonly Arm[] {
   const order: Turns = { templates: servers.map(({ template }) => template), connections, sliceMs };
   const usages = () => Promise.all(servers.map(({ server }) => server.usage()));
@@ -44,7 +46,7 @@ export function pairedServers(
     servers.map(({ name }) => name),
     async () => {
       const before = await usages();
-      const slices = await load.ask<readonly Slice[]>("turns", order);
+      const slices = await load.ask<readonly Slice[]>(command, order);
       const after = await usages();
       return slices.map((slice, index) => {
         const { counted, completed, windowMs, p50Us, p95Us, p99Us, variation } = slice;

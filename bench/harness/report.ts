@@ -38,6 +38,7 @@ const COLUMNS: readonly { readonly metric: Metric; readonly title: string; reado
   { metric: "codecUs", title: "µs", range: true },
   { metric: "resumeUs", title: "µs", range: true },
   { metric: "rssMb", title: "MB", range: true },
+  { metric: "heapMb", title: "heap MB", range: true },
 ];
 
 function renderSection(section: string, heading: string, rows: readonly Row[]): string {

@@ -57,6 +57,8 @@ export type Metric =
   | "eventsPerSecond"
   | "firstEventUs"
   | "rssMb"
+  /** What JavaScript holds after a garbage collection. */
+  | "heapMb"
   | "codecUs"
   /** From asking for the rest of a stream to its last event. */
   | "resumeUs";

@@ -11,6 +11,8 @@ export type CommandReply = { readonly id: number; readonly value: unknown } | { 
 export interface Usage {
   readonly cpuUs: number;
   readonly rssBytes: number;
+  /** What JavaScript holds, in its heap and outside of it. */
+  readonly heapBytes: number;
 }
 
 /** Answers the driver's commands with these functions, one by one. `usage` and `collect` every worker has. */
@@ -41,7 +43,8 @@ async function answer(commands: Readonly<Record<string, (argument: never) => unk
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage();
-  return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { cpuUs: user + system, rssBytes: rss, heapBytes: heapUsed + external };
 }
 
 /** Twice, because finalizers of the first pass free more; then a moment for the allocator to give pages back. */

@@ -11,7 +11,7 @@ const TITLES: Titles = {
   "client stream": "Clients of one server, a stream of 20 events each, CPU time of the client",
   "kept tasks": "Task-producing sends to servers that keep more tasks",
   "open streams": "Messages to servers with more open streams",
-  grpc: "gRPC server alone, h2load, 16 connections",
+  grpc: "gRPC server alone, raw sockets, 16 connections",
   memory: "Memory of 1,000 open streams, server process",
   codec: "One message of about 300 bytes, encode and decode, in process",
   "tasks kept": "Resident memory over 100,000 task-producing sends",

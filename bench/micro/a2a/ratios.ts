@@ -76,12 +76,18 @@ export const RATIOS: readonly RatioDefinition[] = [
   ratio("unary_cpu_at_1_stream_vs_itself", "open streams", ["1 stream again", "1 stream"], cpu()),
   ratio("unary_cpu_at_5000_streams_vs_1", "open streams", [`${MANY_STREAMS} streams`, "1 stream"], cpu(1.15)),
 
+  ratio("http2_vs_http2", "grpc", ["http2 again", "http2"], cpu()),
   ratio("grpc_server_vs_http2", "grpc", ["koine", "http2"], { target: { atLeast: 0.55 } }),
   ratio("grpc_server_cpu_vs_http2", "grpc", ["koine", "http2"], cpu(1.5)),
+  ratio("grpc_stream20_server_cpu_vs_http2", "grpc", ["koine stream", "http2 stream"], cpu()),
+  ratio("grpc_stream20_server_cpu_vs_a2ajs", "grpc", ["koine stream", "a2a-js stream"], cpu()),
   ratio("grpc_server_vs_a2ajs", "grpc", ["koine", "a2a-js"], { target: { atLeast: 1.4 } }),
 
   ratio("rss_per_1000_streams_vs_a2ajs", "memory", ["koine", "a2a-js"], { metric: "rssMb", target: { atMost: 0.5 } }),
   ratio("floor_rss_per_1000_streams_vs_a2ajs", "memory", ["floor", "a2a-js"], { metric: "rssMb" }),
+  // Without what the allocator and the kernel hold for the sockets, which is the same in every arm.
+  ratio("heap_per_1000_streams_vs_a2ajs", "memory", ["koine", "a2a-js"], { metric: "heapMb" }),
+  ratio("floor_heap_per_1000_streams_vs_a2ajs", "memory", ["floor", "a2a-js"], { metric: "heapMb" }),
 
   ratio("a2a_encode_decode_vs_json", "codec", ["koine", "json"], { metric: "codecUs", target: { atMost: 1.5 } }),
 ];

@@ -1,14 +1,14 @@
 import { type Conclusion, conclude, isSame, tooCloseToCall, whyInconclusive } from "../../harness/conclude.js";
 import { type BenchContext, resultOf } from "../../harness/driver.js";
-import { hasH2load } from "../../harness/h2load.js";
 import { stopAllWorkers } from "../../harness/processes.js";
 import type { BenchResult, Machine, Row } from "../../harness/result.js";
 import { type Arm, runSection } from "../../harness/rounds.js";
 import { clientArms } from "./clients.js";
 import { keptTaskArms, openStreamArms } from "./growth.js";
+import { grpcArms } from "./grpc.js";
 import type { Options } from "./options.js";
 import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
-import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
+import { bothArms, codecArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
 import { type Stage, setStage } from "./stage.js";
 import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
 
@@ -118,7 +118,7 @@ async function runFull(run: Run): Promise<readonly Row[]> {
     await section("kept tasks", () => keptTaskArms(run.stage, FULL), upTo(rounds));
     await section("open streams", () => openStreamArms(run.stage, FULL), upTo(rounds));
   }
-  if (hasH2load()) await section("grpc", () => grpcArms(run.stage, FULL, run.cores), upTo(rounds));
+  await section("grpc", () => grpcArms(run.stage, FULL), upTo(rounds));
   await section("memory", () => memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
   if (run.stage.families.has("koine")) await section("codec", () => codecArms(run.stage), upTo(rounds));
   return rows;
@@ -169,8 +169,6 @@ function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion)
       `The machine was busy before the run began (load ${machine.loadBefore.toFixed(1)} on ${machine.cores} cores). Run again when it is quiet.`,
     );
   }
-  if (rows.some((row) => row.section === "streams") && !rows.some((row) => row.section === "grpc"))
-    notes.push("gRPC was not measured: h2load (Debian's nghttp2-client) is not on this machine.");
   if (!machine.pinned) notes.push("Server and load could not be pinned to different cores; expect more noise.");
   return notes;
 }

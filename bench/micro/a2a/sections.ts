@@ -1,15 +1,10 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type H2LoadResult, runH2load } from "../../harness/h2load.js";
 import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
-import type { Cores, Worker } from "../../harness/processes.js";
+import type { Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
 import { type Arm, orderOfRound } from "../../harness/rounds.js";
 import type { Window } from "../../harness/tally.js";
 import type { Usage } from "../../harness/worker.js";
-import { GRPC_HEADERS, GRPC_PATH, grpcRequest, probeGrpc } from "./grpc-call.js";
-import { type Endpoint, type ServerWorker, type Stage, templateOf } from "./stage.js";
+import { type Endpoint, type Stage, templateOf } from "./stage.js";
 import type { ClientSlice } from "./workers/client.js";
 import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS } from "./workload.js";
 
@@ -21,10 +16,6 @@ const MEGABYTE = 1024 * 1024;
  * measurement: more than the streams themselves.
  */
 const WARM_STREAMS = OPEN_STREAMS;
-/** The load tool counts in whole seconds. */
-const GRPC_WINDOW_MS = 1_000;
-/** The approximate length of an answer, where no sample is available. */
-const TYPICAL_BYTES = 300;
 
 export interface SectionSettings {
   readonly window: Window;
@@ -89,7 +80,7 @@ interface ServerStart {
 }
 
 /** A stream is as much work as many messages. */
-function warmUpOf(arm: string, { warmUp }: SectionSettings): Window {
+export function warmUpOf(arm: string, { warmUp }: SectionSettings): Window {
   const isStream = arm.endsWith("stream") || arm.endsWith("burst");
   return isStream ? { ...warmUp, minAnswers: (warmUp.minAnswers ?? 0) / STREAM_EVENTS } : warmUp;
 }
@@ -144,7 +135,10 @@ export function memoryArms(stage: Stage): readonly Arm[] {
         const before = await server.ask<Usage>("collect");
         await load.ask("hold", { template, count: OPEN_STREAMS });
         const after = await server.ask<Usage>("collect");
-        return { rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE };
+        return {
+          rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE,
+          heapMb: (after.heapBytes - before.heapBytes) / MEGABYTE,
+        };
       } finally {
         server.stop();
         load.stop();
@@ -157,39 +151,6 @@ export function memoryArms(stage: Stage): readonly Arm[] {
 export function codecArms(stage: Stage): readonly Arm[] {
   const codec = stage.startOther("codec");
   return ["json", "koine"].map((name) => ({ name, measure: async () => ({ codecUs: await codec.ask<number>(name) }) }));
-}
-
-/** gRPC against a bare HTTP/2 server that answers as many bytes. */
-export async function grpcArms(stage: Stage, settings: SectionSettings, cores: Cores): Promise<readonly Arm[]> {
-  const body = join(mkdtempSync(join(tmpdir(), "koine-bench-")), "request.bin");
-  writeFileSync(body, grpcRequest());
-  const arms: Arm[] = [];
-  const add = async (name: string, server: ServerWorker): Promise<number> => {
-    const bytes = await probeGrpc(server.address.url);
-    const run = (ms: number) =>
-      runH2load({
-        url: `${server.address.url}${GRPC_PATH}`,
-        headers: GRPC_HEADERS,
-        body,
-        connections: CONNECTIONS,
-        seconds: Math.max(1, Math.round(ms / 1000)),
-        core: cores.load,
-      });
-    await run(settings.warmUp.windowMs);
-    arms.push({ name, measure: () => measureGrpc(server, () => run(GRPC_WINDOW_MS)) });
-    return bytes;
-  };
-  const bytes = stage.families.has("koine") ? await add("koine", await stage.startServer("koine", "reply")) : TYPICAL_BYTES;
-  await add("http2", await stage.startGrpc("http2-floor-server", { bytes }));
-  if (stage.families.has("a2a-js")) await add("a2a-js", await stage.startGrpc("sdk-grpc-server", { mode: "reply" }));
-  return arms;
-}
-
-async function measureGrpc(server: Worker, run: () => Promise<H2LoadResult>): Promise<Measurement> {
-  const before = await server.usage();
-  const { perSecond, completed } = await run();
-  const after = await server.usage();
-  return { perSecond, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: completed };
 }
 
 async function measureServer(server: Worker, run: () => Promise<ClientSlice>): Promise<Measurement> {

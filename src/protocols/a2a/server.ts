@@ -7,6 +7,7 @@ import { signedCard, verbatimBytes, verbatimDocument } from "./card/served-card.
 import { AGENT_METADATA, HEALTH_SERVICE, isGrpc, REFLECTION_BYTES, REFLECTION_SERVICES, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
+import type { AnswerGrpc, GrpcAddress } from "./server/grpc.js";
 import type { GrpcHealth } from "./server/grpc-health.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
 import { requestedVersion } from "./server/negotiate.js";
@@ -102,14 +103,18 @@ export function serve(host: Host): Served {
   const rpc = (request: HttpRequest, card: Card, tenant: Maybe<string>): Promise<HttpResponse> =>
     answerJsonRpc(host, card, request, tenant);
 
-  // Loaded by the first gRPC call: the protobuf schemas are large, and many hosts never need them.
-  async function grpc(request: HttpRequest): Promise<HttpResponse> {
-    const { answerGrpc } = await import("./server/grpc.js");
-    const named = request.headers[AGENT_METADATA];
-    return answerGrpc(host, settings, request, {
-      card: named === undefined ? defaultCard() : agentAt(encodeURIComponent(named)),
-      agentOf: (tenant) => agentAt(encodeURIComponent(tenant)),
-    });
+  // Loaded by the first gRPC call: the protobuf schemas are large, and many hosts never need them. Later calls do not ask for the module
+  // again, which costs several turns of the microtask queue.
+  let answerGrpc: Maybe<AnswerGrpc>;
+  const grpc = (request: HttpRequest): Promise<HttpResponse> =>
+    answerGrpc === undefined ? firstGrpc(request) : answerGrpc(host, settings, request, grpcAddress(request));
+  async function firstGrpc(request: HttpRequest): Promise<HttpResponse> {
+    ({ answerGrpc } = await import("./server/grpc.js"));
+    return answerGrpc(host, settings, request, grpcAddress(request));
+  }
+  const agentOf = (tenant: string): Maybe<Card> => agentAt(encodeURIComponent(tenant));
+  function grpcAddress({ headers: { [AGENT_METADATA]: named } }: HttpRequest): GrpcAddress {
+    return { card: named === undefined ? defaultCard() : agentOf(named), agentOf };
   }
   let health: Maybe<GrpcHealth>;
   let closed = false;

@@ -9,7 +9,7 @@ import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js"
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Writes the chunks of an HTTP/2 response. The stall is timed here, not by the stream's own timer, which counts any frame on the
+ * Writes the chunks of an HTTP/2 response. Those of one tick are one write of the stream, which costs more than copying them. The stall is timed here, not by the stream's own timer, which counts any frame on the
  * connection as progress: a peer that reads nothing would only have to ping.
  */
 export class Http2ResponseWriter implements ResponseWriter {
@@ -18,6 +18,10 @@ export class Http2ResponseWriter implements ResponseWriter {
   #stall: NodeJS.Timeout | undefined;
   /** Between two pieces of one chunk. */
   #writingPieces = false;
+  /** Written in this tick and not yet given to the stream. */
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #reportedFull = false;
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -35,7 +39,14 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 
   write(chunk: Chunk): boolean {
-    if (chunk.length <= PIECE_BYTES) return this.#stream.write(chunk);
+    if (chunk.length <= PIECE_BYTES) {
+      const bytes = bytesOf(chunk);
+      this.#bytes += bytes.length;
+      if (this.#chunks.push(bytes) === 1) process.nextTick(flush, this);
+      this.#reportedFull = this.full;
+      return !this.#reportedFull;
+    }
+    this.#send();
     this.#writingPieces = true;
     writePieces(this.#stream, bytesOf(chunk), 0, {
       flushed: () => this.#stall?.refresh(),
@@ -49,7 +60,30 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 
   get full(): boolean {
-    return this.#writingPieces || this.#stream.writableNeedDrain;
+    const { writableNeedDrain, writableHighWaterMark } = this.#stream;
+    return this.#writingPieces || writableNeedDrain || this.#bytes >= writableHighWaterMark;
+  }
+
+  /** Gives the stream what was written since the last time. */
+  flush(): void {
+    this.#send();
+    if (!this.#reportedFull || this.full) return;
+    this.#reportedFull = false;
+    this.#events?.drained();
+  }
+
+  #send(): void {
+    const bytes = this.#take();
+    if (bytes !== undefined) this.#stream.write(bytes);
+  }
+
+  #take(): Maybe<Uint8Array> {
+    const [only, ...more] = this.#chunks;
+    if (only === undefined) return undefined;
+    const bytes = more.length === 0 ? only : Buffer.concat(this.#chunks, this.#bytes);
+    this.#chunks = [];
+    this.#bytes = 0;
+    return bytes;
   }
 
   watchStall(stallMs: number): void {
@@ -63,14 +97,19 @@ export class Http2ResponseWriter implements ResponseWriter {
 
   end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
     if (trailers !== undefined) sendTrailers(this.#stream, trailers);
-    this.#stream.end();
+    this.#stream.end(this.#take());
     this.#stall = setTimeout(resetStream, stallMs, this.#stream);
   }
 
   cut(): void {
+    this.#send();
     // Written data is sent at the end of this turn; a reset would discard it.
     setImmediate(() => resetStream(this.#stream));
   }
+}
+
+function flush(writer: Http2ResponseWriter): void {
+  writer.flush();
 }
 
 /** Writes a complete body and ends. The timer cuts the stream if the peer reads nothing; the caller clears it on close. */

@@ -3,7 +3,8 @@ import { constants } from "node:http2";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { answerOf, ask, gate, Opened } from "../../../test/helpers/sockets.js";
-import type { HttpRequest, HttpResponse } from "../exchange.js";
+import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
+import type { Chunk, HttpRequest, HttpResponse } from "../exchange.js";
 import { SSE_COMMENT } from "../sse.js";
 
 const opened = new Opened();
@@ -259,3 +260,42 @@ describe("HTTP/2: answers", () => {
 async function* chunks(...parts: readonly string[]): AsyncGenerator<string> {
   yield* parts;
 }
+
+describe("HTTP/2: chunks of one tick", () => {
+  /** All of them at once; then the body ends, or fails. */
+  function burst(chunks: readonly Chunk[], failure?: Error): AsyncIterable<Chunk> {
+    let next = 0;
+    const iterator: ReadyIterator<Chunk> = {
+      async next() {
+        const value = chunks[next++];
+        if (value !== undefined) return { done: false, value };
+        if (failure !== undefined) throw failure;
+        return { done: true, value: undefined };
+      },
+      [TAKE_READY]: () => chunks[next++],
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  test("arrive whole and in order, whatever their lengths", async () => {
+    const lengths = [1, 300, 70_000, 5, 16_384, 16_384, 16_384, 200_000, 2];
+    const texts = lengths.map((length, index) => String(index).repeat(length));
+    const chunks = texts.map((text, index) => (index % 2 === 0 ? text : Buffer.from(text)));
+    const server = await opened.serve(() => fine(burst(chunks), { trailers: () => ({ "x-end": "yes" }) }));
+    const answer = await ask(await opened.session(server), {});
+    expect(answer.body === texts.join("")).toBe(true);
+    expect(answer.trailers).toMatchObject({ "x-end": "yes" });
+  });
+
+  test("are sent before a stream that fails is reset", async () => {
+    const server = await opened.serve(() => fine(burst(["one ", "two"], new Error("no"))), {}, { onError: () => undefined });
+    const stream = (await opened.session(server)).request({});
+    let text = "";
+    stream.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
+    });
+    stream.on("error", () => undefined);
+    await new Promise((resolve) => stream.once("close", resolve));
+    expect([text, stream.rstCode]).toEqual(["one two", constants.NGHTTP2_INTERNAL_ERROR]);
+  });
+});

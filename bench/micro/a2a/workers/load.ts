@@ -5,8 +5,11 @@ import {
   runHttpLoad,
   runHttpTurns,
   sendMany,
+  type Turns,
+  type Wire,
   writeRequest,
 } from "../../../harness/http-load.js";
+import { openHttp2, pumpHttp2 } from "../../../harness/http2-load.js";
 import type { Slice, Window } from "../../../harness/tally.js";
 import { answerCommands } from "../../../harness/worker.js";
 import { CONNECTIONS } from "../workload.js";
@@ -18,10 +21,25 @@ const OPENING = 50;
 
 const held: Socket[] = [];
 
-answerCommands({ run, turns: runHttpTurns, many, hold, release });
+const HTTP2: Wire = { open: openHttp2, pump: pumpHttp2 };
 
-function run({ template, window }: { readonly template: RequestTemplate; readonly window: Window }): Promise<Slice> {
-  return runHttpLoad(template, CONNECTIONS, window);
+answerCommands({
+  run,
+  turns: (turns: Turns) => runHttpTurns(turns),
+  "run over HTTP/2": (load: Load) => run(load, HTTP2),
+  "turns over HTTP/2": (turns: Turns) => runHttpTurns(turns, HTTP2),
+  many,
+  hold,
+  release,
+});
+
+interface Load {
+  readonly template: RequestTemplate;
+  readonly window: Window;
+}
+
+function run({ template, window }: Load, wire?: Wire): Promise<Slice> {
+  return runHttpLoad(template, CONNECTIONS, window, wire);
 }
 
 function many({ template, requests }: { readonly template: RequestTemplate; readonly requests: number }): Promise<void> {

@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import { afterEach, describe, expect, test } from "vitest";
 import { gate, Opened } from "../../../../test/helpers/sockets.js";
-import { AgentError, type AgentEvent } from "../../../envelope/index.js";
+import { AgentError, type AgentEvent, type ReadyIterator, TAKE_READY } from "../../../envelope/index.js";
 import { NO_DEADLINE } from "./call-deadline.js";
 import { GrpcBody } from "./grpc-body.js";
 
@@ -81,5 +81,39 @@ describe("a stream of messages", () => {
     expect([body.trailers, returned]).toEqual([{ "grpc-status": "encode" }, 1]);
     await body.return();
     expect([await body.next(), returned]).toEqual([{ done: true, value: undefined }, 1]);
+  });
+
+  /** `ready` events at once, after the first one. */
+  function burst(ready: number): ReadyIterator<AgentEvent> {
+    let left = ready;
+    return {
+      next: async () => ({ done: false, value: working }),
+      [TAKE_READY]: () => (left-- > 0 ? working : undefined),
+    };
+  }
+
+  test("gives the messages of a burst without a promise each, and none before the first", async () => {
+    const body = new GrpcBody({ events: burst(2), deadline: NO_DEADLINE, frame: () => FRAME, failure: () => ({}) });
+    await body.begin();
+    expect(body[TAKE_READY]()).toBeUndefined();
+    expect((await body.next()).value).toBe(FRAME);
+    expect([body[TAKE_READY](), body[TAKE_READY](), body[TAKE_READY]()]).toEqual([FRAME, FRAME, undefined]);
+    await body.return();
+    expect(body[TAKE_READY]()).toBeUndefined();
+  });
+
+  test("that fails within a burst has its status in the trailers", async () => {
+    let frames = 0;
+    const frame = () => {
+      if (++frames === 3) throw new AgentError("encode", "no");
+      return FRAME;
+    };
+    const failure = ({ code }: AgentError) => ({ "grpc-status": code });
+    const body = new GrpcBody({ events: burst(5), deadline: NO_DEADLINE, frame, failure });
+    await body.begin();
+    await body.next();
+    expect([body[TAKE_READY](), body[TAKE_READY](), body[TAKE_READY]()]).toEqual([FRAME, undefined, undefined]);
+    expect(await body.next()).toEqual({ done: true, value: undefined });
+    expect(body.trailers).toEqual({ "grpc-status": "encode" });
   });
 });

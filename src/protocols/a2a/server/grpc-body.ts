@@ -1,11 +1,11 @@
-import { AgentError, type AgentEvent } from "../../../envelope/index.js";
+import { AgentError, type AgentEvent, type ReadyIterator, TAKE_READY } from "../../../envelope/index.js";
 import { OK } from "../grpc/status.js";
 import type { CallDeadline } from "./call-deadline.js";
 
 type Trailers = { readonly [name: string]: string };
 
 export interface GrpcBodyParts {
-  readonly events: AsyncIterator<AgentEvent>;
+  readonly events: ReadyIterator<AgentEvent>;
   readonly deadline: CallDeadline;
   frame(event: AgentEvent): Uint8Array;
   failure(error: AgentError): Trailers;
@@ -65,6 +65,20 @@ export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
       this.#stop();
     }
     return { done: true, value: undefined };
+  }
+
+  /** The messages of a burst, without a promise each. */
+  [TAKE_READY](): Uint8Array | undefined {
+    if (this.#ended || this.#first !== undefined) return undefined;
+    const { events, frame, failure } = this.#parts;
+    try {
+      const event = events[TAKE_READY]?.();
+      return event === undefined ? undefined : frame(event);
+    } catch (thrown) {
+      this.#trailers = failure(AgentError.from(thrown));
+      this.#stop();
+      return undefined;
+    }
   }
 
   async return(): Promise<IteratorResult<Uint8Array, void>> {

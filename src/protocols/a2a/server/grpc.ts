@@ -68,6 +68,8 @@ export async function answerGrpc(
   }
 }
 
+export type AnswerGrpc = typeof answerGrpc;
+
 /** gRPC paths cannot name an agent: metadata does, or the tenant, which clients copy from the card. */
 export interface GrpcAddress {
   /** The agent that the metadata names, else the default one. */
