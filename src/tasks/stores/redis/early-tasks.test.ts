@@ -108,6 +108,16 @@ describe.skipIf(!available)("tasks that are answered before Redis has them", () 
     expect(await store.renew([{ taskId: "t", epoch: 1 }], 1_000)).toEqual([{ ok: true, cancelRequested: false, pushDue: false }]);
   });
 
+  test("a store that is closed in the same turn stores them first", async () => {
+    const { store, prefix } = await open();
+    const ending = endAtOnce(store, "t");
+    await Promise.resolve();
+    await store.close?.();
+    expect(await ending).toMatchObject({ appended: { ok: true }, stored: undefined });
+    const { store: again } = await open({ prefix });
+    expect(await read(again, "t")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
+  });
+
   test("what Redis stored without an answer is withdrawn: the caller was told of a failure", async () => {
     const { store, prefix } = await open();
     const before = await callsOf("rpush");

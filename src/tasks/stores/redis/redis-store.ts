@@ -236,6 +236,7 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#early.flush();
     this.#writes.close();
     this.#wakeChannels.close();
     this.#content.close();
