@@ -33,8 +33,6 @@ const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = 
   },
 };
 const QUICK_BUDGET_MS = 120_000;
-/** Answers of the warm-up in a quick run, which has no time for more. */
-const QUICK_WARM_UP_ANSWERS = 3_000;
 /** The time of one pair in a full run. */
 const PAIR_BUDGET_MS = 120_000;
 /** The share of the time that a pair has left when a section has warmed up: whatever the warm-up took, each has time to measure. */
@@ -85,7 +83,7 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
     const section = async (kind: SectionKind): Promise<readonly Row[]> => {
       const { warmUp, ...work } = WORK[kind];
       progress.show(`${pair.name} · ${kind} warms up`);
-      const arms = await stage.arms(work, mode === "quick" ? shortened(warmUp) : warmUp);
+      const arms = await stage.arms(work, warmUp);
       const endsAt = Date.now() + (beganAt + budgetMs - Date.now()) * SHARE[kind];
       return runSection({
         name: sectionOf(pair, kind),
@@ -104,10 +102,6 @@ async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Pro
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function shortened(warmUp: Window): Window {
-  return warmUp.minAnswers === undefined ? warmUp : { ...warmUp, minAnswers: Math.min(warmUp.minAnswers, QUICK_WARM_UP_ANSWERS) };
 }
 
 function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion, leftOut: number): readonly string[] {
