@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { batch, chunk, OWNER, read, start, status } from "../../../../test/helpers/stores/contract-samples.js";
 import { type RedisServer, redisAvailable, startRedis } from "../../../../test/redis-server.js";
+import { textPart } from "../../../envelope/index.js";
 import type { Created, Store } from "../../store.js";
 import { openRedisStore, type RedisStoreOptions } from "../redis.js";
 
@@ -100,6 +101,23 @@ describe.skipIf(!available)("tasks that are answered before Redis has them", () 
     expect(await outcomeOf(again)).toBe("full");
     expect(appended).toEqual({ ok: false, because: "closed" });
     expect(await read(store, "t")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
+  });
+
+  test("one that cannot be stored does not take the others of its turn with it", async () => {
+    const { store } = await open();
+    const metadata = {
+      get broken(): string {
+        throw new TypeError("no JSON");
+      },
+    };
+    const artifact = { id: "result", parts: [textPart("a")] };
+    const broken = { kind: "artifact", taskId: "bad", contextId: "c", artifact, append: false, last: false, metadata } as const;
+    await store.create({ ...start("bad"), early: true });
+    const bad = Promise.resolve(store.append("bad", batch(1, 1, [broken, status("completed")])));
+    const [refused, good] = await Promise.all([bad.then(String, String), endAtOnce(store, "good")]);
+    expect(refused).toContain("no JSON");
+    expect(good).toMatchObject({ appended: { ok: true }, stored: undefined });
+    expect((await store.append("bad", batch(1, 1, [status("failed")]))).ok).toBe(true);
   });
 
   test("a holder may renew in the same turn", async () => {

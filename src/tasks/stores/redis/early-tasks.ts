@@ -17,14 +17,18 @@ export interface EndedTask {
   readonly ending: Batch;
   /** The size of all its entries. */
   readonly bytes: number;
+  /** As the script takes it. */
+  readonly values: readonly (string | number)[];
 }
 
 /** How tasks are stored. */
 export interface EarlyStoring {
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
-  /** All in one step. False: none was stored, and each has to be stored by itself. */
-  storeEnded(tasks: readonly EndedTask[]): Promise<boolean>;
+  /** Throws for content that cannot be stored. */
+  encodeEnded(ended: Omit<EndedTask, "values">): EndedTask["values"];
+  /** Tasks of this owner, all in one step. False: none was stored, and each has to be stored by itself. */
+  storeEnded(owner: string, tasks: readonly EndedTask[]): Promise<boolean>;
   atEndOfTurn(run: () => void): void;
 }
 
@@ -99,7 +103,7 @@ export class EarlyTasks {
       if (task.ended === undefined) task.settle(this.#create(task));
       else if (ended.get(task.start.owner)?.push(task) === undefined) ended.set(task.start.owner, [task]);
     }
-    for (const ofOwner of ended.values()) this.#storeAll(ofOwner);
+    for (const [owner, ofOwner] of ended) this.#storeAll(owner, ofOwner);
   };
 
   /** Only what leaves nothing to decide: another batch, or one that may be refused, is for the script that appends. */
@@ -107,28 +111,38 @@ export class EarlyTasks {
     const { epoch, after, events } = batch;
     const status = lastStatus(events);
     if (epoch !== 1 || after !== 1 || status === undefined || !isTerminal(status.state)) return undefined;
-    const bytes = eventsSize([{ kind: "task", task: start.task }]) + eventsSize(events);
-    const { journalEntries, journalBytes } = this.#limits;
-    return events.length + 1 > journalEntries || bytes > journalBytes ? undefined : { start, ending: batch, bytes };
+    try {
+      const bytes = eventsSize([{ kind: "task", task: start.task }]) + eventsSize(events);
+      const { journalEntries, journalBytes } = this.#limits;
+      if (events.length + 1 > journalEntries || bytes > journalBytes) return undefined;
+      const ended = { start, ending: batch, bytes };
+      return { ...ended, values: this.#storing.encodeEnded(ended) };
+    } catch {
+      // What cannot be stored fails by itself, and not the others of the turn with it.
+      return undefined;
+    }
   }
 
-  #storeAll(tasks: readonly EarlyTask[]): void {
+  #storeAll(owner: string, tasks: readonly EarlyTask[]): void {
     let some: EarlyTask[] = [];
     let bytes = 0;
     for (const task of tasks) {
       if (some.length === TASKS_AT_ONCE || bytes > BYTES_AT_ONCE) {
-        this.#store(some);
+        this.#store(owner, some);
         some = [];
         bytes = 0;
       }
       some.push(task);
       bytes += task.ended?.bytes ?? 0;
     }
-    this.#store(some);
+    this.#store(owner, some);
   }
 
-  #store(tasks: readonly EarlyTask[]): void {
-    const storing = this.#storing.storeEnded(tasks.flatMap(({ ended }) => ended ?? []));
+  #store(owner: string, tasks: readonly EarlyTask[]): void {
+    const storing = this.#storing.storeEnded(
+      owner,
+      tasks.flatMap(({ ended }) => ended ?? []),
+    );
     for (const task of tasks) task.settle(storing.then((done) => (done ? undefined : this.#alone(task))));
   }
 

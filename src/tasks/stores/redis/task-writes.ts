@@ -98,8 +98,12 @@ export class TaskWrites implements EarlyStoring {
     return appended;
   }
 
-  async storeEnded(tasks: readonly EndedTask[]): Promise<boolean> {
-    const [{ start: { owner } = { owner: "" } } = {}] = tasks;
+  encodeEnded(ended: Omit<EndedTask, "values">): EndedTask["values"] {
+    const { owner, task } = ended.start;
+    return endedTaskValues(this.#content, this.#names.ofTask(owner, task.id), ended);
+  }
+
+  async storeEnded(owner: string, tasks: readonly EndedTask[]): Promise<boolean> {
     const tag = this.#names.tagOf(owner);
     const names: string[] = [...this.#names.indexes(tag), this.#names.keptOf(tag)];
     const values: (string | number)[] = [this.#redis.clock, owner];
@@ -107,7 +111,7 @@ export class TaskWrites implements EarlyStoring {
     for (const { task, keys } of all) {
       const [columns = "", journal = ""] = keys.all;
       names.push(columns, journal);
-      for (const value of endedTaskValues(this.#content, keys, task)) values.push(value);
+      for (const value of task.values) values.push(value);
     }
     try {
       return (await this.#redis.run("storeEnded", names, values)) === 1;

@@ -84,7 +84,7 @@ export function newTaskValues(
 export function endedTaskValues(
   content: StoredContent,
   keys: TaskKeys,
-  { start: { task, agent, lease }, ending: { events, state: saved }, bytes }: EndedTask,
+  { start: { task, agent, lease }, ending: { events, state: saved }, bytes }: Omit<EndedTask, "values">,
 ): readonly Value[] {
   const of = contentOf(keys);
   const { state, at } = lastStatus(events) ?? task.status;
