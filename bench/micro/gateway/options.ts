@@ -18,7 +18,7 @@ export const HELP = `npm run bench:gateway -- [options]
 Measures the cost of a gateway: a caller that speaks one protocol, an agent written by hand that speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
 ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Prints tables and, as last line, one JSON object.
 
-  --quick        three pairs, without SQLite; under three minutes
+  --quick        three pairs, without SQLite; about two minutes
   --all          every ordered pair; about 25 minutes. Default: three pairs
   --pairs LIST   front:behind,front:behind of ${WIRES.map(({ id }) => id).join(" ")}
   --rounds N     least rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: ${QUICK_ROUNDS})

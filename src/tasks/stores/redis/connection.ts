@@ -37,7 +37,8 @@ export class RedisConnection {
   readonly #testClock: Maybe<() => number>;
   #aheadMs = 0;
   #timeAskedMs = 0;
-  #corked = false;
+  #gathering = false;
+  #atEnd: (() => void)[] = [];
   #backAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(client: Redis, where: string, { scripts, testClock }: Equipment) {
@@ -109,18 +110,30 @@ export class RedisConnection {
     this.client.disconnect();
   }
 
-  /** Commands of one tick of the event loop are sent in one write. */
+  /** Runs this at the end of this turn of the event loop: what it sends goes out with the other commands of the turn. */
+  atEndOfTurn(run: () => void): void {
+    this.#atEnd.push(run);
+    this.#gather();
+  }
+
   #send(name: string, values: Value[]): Promise<unknown> {
-    const { stream } = this.client;
-    if (!this.#corked && stream !== undefined) {
-      this.#corked = true;
-      stream.cork();
-      process.nextTick(() => {
-        this.#corked = false;
-        stream.uncork();
-      });
-    }
+    this.#gather();
     return this.client.call(name, values);
+  }
+
+  /** Commands of one turn of the event loop are sent in one write. */
+  #gather(): void {
+    if (this.#gathering) return;
+    this.#gathering = true;
+    const { stream } = this.client;
+    stream?.cork();
+    setImmediate(() => {
+      const last = this.#atEnd;
+      this.#atEnd = [];
+      for (const run of last) run();
+      this.#gathering = false;
+      stream?.uncork();
+    });
   }
 
   /** A restarted Redis has no scripts, and a new primary has its own clock. */

@@ -44,13 +44,18 @@ export class KeyNames {
   ofTag(tag: string, id: string): TaskKeys {
     const own = this.#own(tag);
     const task = [`${own}:t:${id}`, `${own}:j:${id}`, `${own}:h:${id}`, `${own}:p:${id}`, `${own}:s:${id}`];
-    return { id, tag, all: [...task, ...this.indexes(tag), `${this.#prefix}:{${subjectIn(tag)}}:kept`] };
+    return { id, tag, all: [...task, ...this.indexes(tag), this.keptOf(tag)] };
   }
 
   /** The indexes of one owner: tasks by time, idle tasks, and the columns of filters. */
   indexes(tag: string): readonly string[] {
     const own = this.#own(tag);
     return [`${own}:tasks`, `${own}:idle`, `${own}:rows`];
+  }
+
+  /** The index of a subject: what it keeps in all its tenants. */
+  keptOf(tag: string): string {
+    return `${this.#prefix}:{${subjectIn(tag)}}:kept`;
   }
 
   /** A task in the index of its subject: the digest of its owner, and its id. `tag`: of any owner of the subject. */

@@ -21,18 +21,19 @@ import { contentRecords } from "../sealed-records.js";
 import type { StoredContent } from "../stored-content.js";
 import { CallerMessages } from "./caller-messages.js";
 import type { RedisConnection } from "./connection.js";
-import { type KeyNames, subjectIn } from "./keys.js";
+import { EarlyTasks } from "./early-tasks.js";
+import type { KeyNames } from "./keys.js";
 import { savedFrom, TaskLeases } from "./leases.js";
 import { RedisRecords } from "./records.js";
 import { RedisReplayGuard } from "./replays.js";
-import { listOf, numberOf, textOf, textsOf } from "./replies.js";
+import { listOf, numberOf, textOf } from "./replies.js";
 import { turnMessageFrom } from "./task-fold.js";
 import { TaskReads } from "./task-reads.js";
 import { TaskScripts } from "./task-scripts.js";
+import { TaskWrites } from "./task-writes.js";
 import type { WakeChannels } from "./wake-channels.js";
 import { RedisWebhooks } from "./webhooks.js";
-import { Withdrawals } from "./withdrawals.js";
-import { appendedFrom, batchValues, newTaskValues, refusedResume, stateFrom } from "./writing.js";
+import { refusedResume, stateFrom } from "./writing.js";
 
 /** Dependencies of the store. */
 export interface RedisStoreParts {
@@ -47,10 +48,9 @@ export interface RedisStoreParts {
   readonly origin: string;
 }
 
-const _FIRST_KEPT = 1;
 /** Eviction attempts for one new task: other processes may take the freed room. */
-const EVICTION_ROUNDS = 64;
-const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
+const _EVICTION_ROUNDS = 64;
+const _CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
 const STATUS_BYTES = eventSize({ kind: "status", taskId: "", contextId: "", status: { state: "working", at: 0 } });
 const ENQUEUE_RESULTS = new Set<unknown>(["queued", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
 
@@ -63,7 +63,6 @@ export class RedisStore implements Store {
   readonly #redis: RedisConnection;
   readonly #wakeChannels: WakeChannels;
   readonly #names: KeyNames;
-  readonly #slackMs: number;
   readonly #origin: string;
   readonly #scripts: TaskScripts;
   readonly #content: StoredContent;
@@ -71,8 +70,8 @@ export class RedisStore implements Store {
   readonly #messages: CallerMessages;
   readonly #leases: TaskLeases;
   readonly #webhooks: RedisWebhooks;
-  readonly #withdrawals: Withdrawals;
-  readonly #makingRoom = new Map<string, Promise<unknown>>();
+  readonly #writes: TaskWrites;
+  readonly #early: EarlyTasks;
 
   constructor({ redis, wakeChannels, names, limits, content, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
@@ -82,7 +81,6 @@ export class RedisStore implements Store {
     this.#redis = redis;
     this.#wakeChannels = wakeChannels;
     this.#names = names;
-    this.#slackMs = slackMs;
     this.#origin = origin;
     this.#scripts = new TaskScripts(redis, origin);
     this.#content = content;
@@ -90,7 +88,10 @@ export class RedisStore implements Store {
     this.#messages = new CallerMessages(redis, this.#scripts, content);
     this.#leases = new TaskLeases(redis, names, this.#scripts, content);
     this.#webhooks = new RedisWebhooks(redis, names, this.#scripts, content);
-    this.#withdrawals = new Withdrawals(this.#scripts);
+    const leases = this.#leases;
+    const webhooks = this.#webhooks;
+    this.#writes = new TaskWrites({ redis, names, scripts: this.#scripts, content, leases, webhooks, wakeChannels, slackMs });
+    this.#early = new EarlyTasks(this.#writes, limits);
   }
 
   get sealed(): boolean {
@@ -106,53 +107,16 @@ export class RedisStore implements Store {
   }
 
   async create(start: NewTask): Promise<Created> {
-    const { owner, agent, key, task, lease, push } = start;
-    const keys = this.#names.ofTask(owner, task.id);
-    const ofKey = key === undefined ? undefined : this.#names.ofKey(keys.tag, agent, key);
-    if (ofKey !== undefined) await this.#withdrawals.of(ofKey);
-    const values = newTaskValues(this.#content, keys, start, this.#slackMs);
-    const hint = this.#leases.announce(keys, lease);
-    const announced = push === undefined ? undefined : this.#webhooks.announce(keys);
-    let answer: unknown;
-    try {
-      [answer] = await Promise.all([this.#scripts.run("create", keys, values, ofKey), hint.done, announced]);
-      for (let tries = 0; tries < EVICTION_ROUNDS && listOf(answer)[0] === "room"; tries++) {
-        await this.#makeRoom(keys.tag, textsOf(answer).slice(1));
-        answer = await this.#scripts.run("create", keys, values, ofKey);
-      }
-    } catch (thrown) {
-      // The caller is told of a failure, so nothing may remain of the task: it could be made without its hint, or later.
-      this.#withdrawals.add(keys, ofKey, lease.holder);
-      throw thrown;
-    }
-    const [outcome, taskId = ""] = textsOf(answer);
-    if (outcome === "made") {
-      this.#leases.remember(hint);
-      if (push !== undefined) this.#webhooks.note(keys);
-      return { made: true, epoch: 1 };
-    }
-    if (outcome === "there") this.#leases.checkSoon(keys);
-    else this.#leases.release(hint);
-    // In case the task has neither a holder nor a hint.
-    if (outcome === "repeated") this.#leases.checkSoon(this.#names.ofTag(keys.tag, taskId));
-    if (outcome === "repeated") return { made: false, because: "repeated", taskId };
-    if (outcome === "conflict" || outcome === "there") return { made: false, because: "conflict" };
-    return { made: false, because: outcome === "expired" ? "expired" : "full" };
+    const { early, key, push } = start;
+    return early === true && key === undefined && push === undefined ? this.#early.add(start) : this.#writes.create(start);
   }
 
-  async append(taskId: string, batch: Batch): Promise<Appended> {
-    const task = await this.#leases.find(taskId);
-    if (task === undefined) return CLOSED;
-    const { values, releases } = batchValues(this.#content, task.keys, batch);
-    const appended = appendedFrom(await this.#scripts.run("append", task.keys, values));
-    if (!appended.ok) return appended;
-    if (releases) this.#leases.release(task);
-    if (appended.pushDue) this.#webhooks.note(task.keys);
-    this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
-    return appended;
+  append(taskId: string, batch: Batch): Promise<Appended> {
+    return this.#early.append(taskId, batch) ?? this.#writes.append(taskId, batch);
   }
 
   async enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult> {
+    await this.#early.settled(taskId);
     const answer = await this.#messages.enqueue(this.#names.ofTask(owner, taskId), message);
     return ENQUEUE_RESULTS.has(answer) ? (answer as EnqueueResult) : "missing";
   }
@@ -174,6 +138,7 @@ export class RedisStore implements Store {
   }
 
   async nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ message: Envelope; turnState: TurnState }>> {
+    await this.#early.settled(taskId);
     const keys = (await this.#leases.find(taskId))?.keys;
     const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch, turn]);
     if (keys === undefined || answer === null) return undefined;
@@ -183,26 +148,32 @@ export class RedisStore implements Store {
     return { message: turnMessageFrom(this.#content, keys, message), turnState };
   }
 
-  facts(taskId: string, owner: string) {
+  async facts(taskId: string, owner: string) {
+    await this.#early.settled(taskId);
     return this.#reads.facts(this.#names.ofTask(owner, taskId));
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {
+    const storing = this.#early.settled(taskId);
+    if (storing !== undefined) await storing;
     // A listener reads only once its subscription is confirmed, so that it misses nothing.
     const subscribing = this.#wakeChannels.subscribing(this.#names.wakeChannel(taskId));
     if (subscribing !== undefined) await subscribing;
     return this.#reads.read(this.#names.ofTask(owner, taskId), after, limit);
   }
 
-  snapshot(taskId: string, owner: string, at?: number) {
+  async snapshot(taskId: string, owner: string, at?: number) {
+    await this.#early.settled(taskId);
     return this.#reads.snapshot(this.#names.ofTask(owner, taskId), at);
   }
 
   list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">> {
+    this.#early.flush();
     return this.#reads.list(owner, query);
   }
 
   async requestCancel(taskId: string, owner: string): Promise<Maybe<CancelRequested>> {
+    await this.#early.settled(taskId);
     const keys = this.#names.ofTask(owner, taskId);
     const answer = await this.#scripts.run("requestCancel", keys, [STATUS_BYTES]);
     if (answer === null) return undefined;
@@ -218,7 +189,11 @@ export class RedisStore implements Store {
   }
 
   async renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]> {
-    return Promise.all(holds.map((hold) => this.#leases.renew(hold, leaseMs)));
+    const renew = async (hold: Hold): Promise<Appended> => {
+      await this.#early.settled(hold.taskId);
+      return this.#leases.renew(hold, leaseMs);
+    };
+    return Promise.all(holds.map(renew));
   }
 
   async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
@@ -226,10 +201,12 @@ export class RedisStore implements Store {
   }
 
   async setPush(owner: string, config: PushConfig) {
+    await this.#early.settled(config.taskId);
     return this.#webhooks.set(this.#names.ofTask(owner, config.taskId), config);
   }
 
   async pushes(taskId: string, owner: string) {
+    await this.#early.settled(taskId);
     return this.#webhooks.all(this.#names.ofTask(owner, taskId));
   }
 
@@ -259,17 +236,10 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#withdrawals.close();
+    this.#early.flush();
+    this.#writes.close();
     this.#wakeChannels.close();
     this.#content.close();
     await this.#redis.close();
-  }
-
-  async #makeRoom(tag: string, going: readonly string[]): Promise<void> {
-    const evict = () => Promise.all(going.map((kept) => this.#scripts.run("evict", this.#names.ofKept(tag, kept), [])));
-    const subject = subjectIn(tag);
-    const making = this.#makingRoom.get(subject) ?? evict().finally(() => this.#makingRoom.delete(subject));
-    this.#makingRoom.set(subject, making);
-    await making;
   }
 }

@@ -8,6 +8,8 @@ interface Withdrawn {
   /** The keys of its idempotency key. */
   readonly ofKey: Maybe<readonly string[]>;
   readonly holder: string;
+  /** How many entries its creator wrote with it. */
+  readonly entries: number;
   /** How often it was not found. */
   misses: number;
 }
@@ -31,9 +33,9 @@ export class Withdrawals {
     this.#scripts = scripts;
   }
 
-  add(keys: TaskKeys, ofKey: Maybe<readonly string[]>, holder: string): void {
+  add(keys: TaskKeys, ofKey: Maybe<readonly string[]>, holder: string, entries = 1): void {
     if (this.#tasks.size >= MOST_WITHDRAWN) return;
-    this.#tasks.set(ofKey?.[0] ?? keys.id, { keys, ofKey, holder, misses: 0 });
+    this.#tasks.set(ofKey?.[0] ?? keys.id, { keys, ofKey, holder, entries, misses: 0 });
     this.#later(0);
   }
 
@@ -64,8 +66,8 @@ export class Withdrawals {
   }
 
   async #withdraw(name: string, task: Withdrawn): Promise<void> {
-    const { keys, ofKey, holder } = task;
-    const found = await this.#scripts.run("withdraw", keys, [holder], ofKey);
+    const { keys, ofKey, holder, entries } = task;
+    const found = await this.#scripts.run("withdraw", keys, [holder, entries], ofKey);
     if ((found === 1 || ++task.misses >= MISSES) && this.#tasks.get(name) === task) this.#tasks.delete(name);
   }
 }

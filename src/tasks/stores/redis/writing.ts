@@ -2,6 +2,7 @@ import { type Envelope, isInterrupted, isTerminal, type Maybe, type State, type 
 import { eventSize, messageSize } from "../../content-size.js";
 import type { Appended, Batch, NewTask, Refusal, Resumed } from "../../store.js";
 import type { MessagePlace, StoredContent } from "../stored-content.js";
+import type { EndedTask } from "./early-tasks.js";
 import { contentOf, type TaskKeys } from "./keys.js";
 import { numberOf, textOf } from "./replies.js";
 import { APPENDED } from "./scripts/append.js";
@@ -36,8 +37,7 @@ export function batchValues(
 ): { readonly values: readonly Value[]; readonly releases: boolean } {
   const of = contentOf(keys);
   const { epoch, after, events, state: saved, unlessQueued } = batch;
-  let bytes = 0;
-  for (const event of events) bytes += eventSize(event);
+  const bytes = eventsSize(events);
   const status = lastStatus(events);
   const phase = status === undefined ? "run" : phaseOf(status.state);
   const closing = events.length === 1 && events[0]?.kind === "status" && phase === "end";
@@ -48,7 +48,15 @@ export function batchValues(
   return { values, releases: phase !== "run" };
 }
 
-function lastStatus(events: readonly TaskEvent[]) {
+/** About how long these entries are together. */
+export function eventsSize(events: readonly TaskEvent[]): number {
+  let bytes = 0;
+  for (const event of events) bytes += eventSize(event);
+  return bytes;
+}
+
+/** The status after these entries; undefined if they leave it. */
+export function lastStatus(events: readonly TaskEvent[]) {
   const last = events.findLast(({ kind }) => kind !== "artifact");
   if (last === undefined || last.kind === "artifact") return undefined;
   return last.kind === "status" ? last.status : last.task.status;
@@ -70,6 +78,21 @@ export function newTaskValues(
     ...(key === undefined ? ["", "", 0, 0] : [key.key, content.digest(key.digest), key.keepMs, key.keepMs + slackMs]),
     ...(push === undefined ? ["", ""] : [push.id, content.webhook(of, push)]),
   ];
+}
+
+/** A task that ended before it was stored, as the arguments of one of several in a script. */
+export function endedTaskValues(
+  content: StoredContent,
+  keys: TaskKeys,
+  { start: { task, agent, lease }, ending: { events, state: saved }, bytes }: Omit<EndedTask, "values">,
+): readonly Value[] {
+  const of = contentOf(keys);
+  const { state, at } = lastStatus(events) ?? task.status;
+  const savedText = saved === undefined ? "" : content.saved(of, saved);
+  const values: Value[] = [task.id, agent, task.contextId, state, at, bytes, lease.holder, savedText, events.length + 1];
+  values.push(content.event(of, 1, { kind: "task", task }));
+  for (const [index, event] of events.entries()) values.push(content.event(of, index + 2, event));
+  return values;
 }
 
 /** The result of a write. */

@@ -1,4 +1,4 @@
-import { IDLE, TASK } from "./fragments.js";
+import { CLOCK, IDLE, INDEXES, OWNER_DIGEST, TASK } from "./fragments.js";
 
 /**
  * Creates a task, its key and its first webhook. `room`: these tasks of the subject have to be evicted first, and their keys are not
@@ -32,19 +32,8 @@ if key_kept then
   if redis.call('ZCOUNT', keys, '(' .. int(now), '+inf') >= KEYS_PER_OWNER then return { 'full' } end
 end
 
--- What is over has lost its own keys already; a few names go with every new task.
-local over = redis.call('ZRANGEBYSCORE', idle, '-inf', int(now * PLACES), 'LIMIT', '0', '32')
-local function forget()
-  if #over == 0 then return end
-  redis.call('ZREM', idle, unpack(over))
-  redis.call('ZREM', tasks, unpack(over))
-  redis.call('HDEL', rows, unpack(over))
-end
--- In all tenants. The indexes of another tenant are not known here: they are cleared when it is used again, or expire.
-local ended = int(now * PLACES)
-local gone_names = redis.call('ZRANGEBYSCORE', kept, '-inf', ended, 'LIMIT', '0', '32')
-if redis.call('ZCARD', kept) - redis.call('ZCOUNT', kept, '-inf', ended) >= KEPT_TASKS then
-  local oldest = redis.call('ZRANGEBYSCORE', kept, '(' .. ended, '(8e15', 'LIMIT', '0', EVICTED_AT_ONCE)
+if kept_count() >= KEPT_TASKS then
+  local oldest = redis.call('ZRANGEBYSCORE', kept, '(' .. int(now * PLACES), '(8e15', 'LIMIT', '0', EVICTED_AT_ONCE)
   if #oldest == 0 then return { 'full' } end
   return { 'room', unpack(oldest) }
 end
@@ -53,8 +42,7 @@ end
 local row = #context .. ':' .. context .. (key_kept and '=' .. key or '')
 redis.call('HSET', columns, 'owner', owner, 'agent', agent, 'context', context, 'row', row, 'state', state, 'phase', 'run',
   'seq', '1', 'epoch', '1', 'holder', holder, 'until', int(now + lease), 'turn', '1', 'bytes', bytes)
-forget()
-if #gone_names > 0 then redis.call('ZREM', kept, unpack(gone_names)) end
+clear_over('32')
 redis.call('ZADD', kept, int(RUNNING), kept_name())
 if key_kept then redis.call('ZREMRANGEBYSCORE', keys, '-inf', int(now)) end
 redis.call('RPUSH', journal, first)
@@ -74,15 +62,69 @@ return { 'made' }
 `;
 
 /**
- * Removes a task and its key if its creator never learned that it was made: nobody runs it. Argument: the creator. Frees memory only,
- * so that it runs where memory is exhausted.
+ * Tasks of one owner that ended before they were stored: without a lease, and without a wake-up, because nobody knows of them. 0: nothing
+ * was stored, because there is no room for all of them or an id is taken. Keys: the indexes, then columns and journal of each task.
+ * Arguments: the time, the owner; then of each task its id, agent, context, state, time of the state, bytes, holder, saved value or "",
+ * number of entries, and the entries.
+ */
+export const STORE_ENDED = `${CLOCK}
+local tasks, idle, rows, kept = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner = ARGV[2]
+${OWNER_DIGEST}${INDEXES}
+local FIRST_TASK = 5
+local count = (#KEYS - FIRST_TASK + 1) / 2
+if kept_count() + count > KEPT_TASKS then return 0 end
+for i = FIRST_TASK, #KEYS, 2 do if redis.call('EXISTS', KEYS[i]) == 1 then return 0 end end
+
+local digest = owner_digest()
+local place = redis.call('ZCOUNT', kept, '-inf', '(8e15')
+local gone = now + KEPT_TASKS_MS
+local listed, scores, names, states = {}, {}, {}, {}
+local from = 3
+for i = FIRST_TASK, #KEYS, 2 do
+  local columns, journal = KEYS[i], KEYS[i + 1]
+  local id, agent, context, state, at, bytes, holder, saved, entries = unpack(ARGV, from, from + 8)
+  local row = #context .. ':' .. context
+  -- Redis refuses a script for want of memory at its first write only, and never after one that frees memory: so this one is first.
+  redis.call('HSET', columns, 'owner', owner, 'agent', agent, 'context', context, 'row', row, 'state', state, 'phase', 'end',
+    'seq', entries, 'epoch', '1', 'holder', holder, 'turn', '1', 'bytes', bytes, 'gone', int(gone))
+  if saved ~= '' then redis.call('HSET', columns, 'saved', saved) end
+  local next_task = from + 9 + entries
+  -- Lua hands over a limited number of values at once.
+  for entry = from + 9, next_task - 1, 1000 do
+    redis.call('RPUSH', journal, unpack(ARGV, entry, math.min(entry + 999, next_task - 1)))
+  end
+  redis.call('PEXPIRE', columns, EXPIRE_MS)
+  redis.call('PEXPIRE', journal, EXPIRE_MS)
+  local score = int(gone * PLACES + place % PLACES)
+  place = place + 1
+  local last = #listed
+  listed[last + 1], listed[last + 2] = int(-at), id
+  scores[last + 1], scores[last + 2] = score, id
+  names[last + 1], names[last + 2] = score, digest .. id
+  states[last + 1], states[last + 2] = id, state .. ' ' .. row
+  from = next_task
+end
+redis.call('ZADD', tasks, unpack(listed))
+redis.call('ZADD', idle, unpack(scores))
+redis.call('ZADD', kept, unpack(names))
+redis.call('HSET', rows, unpack(states))
+clear_over(int(32 + count))
+let_expire()
+return 1
+`;
+
+/**
+ * Removes a task and its key if its creator never learned that it was made: nobody runs it. Arguments: the creator, and how many entries
+ * it wrote. Frees memory only, so that it runs where memory is exhausted.
  */
 export const WITHDRAW = `${TASK}
 local key_kept, keys = KEYS[10], KEYS[11]
 local c = redis.call('HMGET', columns, 'epoch', 'holder', 'seq')
-if c[1] ~= '1' or c[2] ~= ARGV[4] or c[3] ~= '1' then return 0 end
+if c[1] ~= '1' or c[2] ~= ARGV[4] or c[3] ~= ARGV[5] then return 0 end
 redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
 redis.call('ZREM', tasks, id)
+redis.call('ZREM', idle, id)
 redis.call('ZREM', kept, kept_name())
 redis.call('HDEL', rows, id)
 if key_kept and string.match(redis.call('GET', key_kept) or '', '^%d+ %S* (.*)$') == id then

@@ -9,6 +9,11 @@ end
 local function int(number) return string.format('%d', number) end
 `;
 
+/** A name in the index of the subject has the digest of the owner in front, which is in the names of the owner's keys. */
+export const OWNER_DIGEST = `
+local function owner_digest() return string.match(tasks, '([%w_-]+):tasks$') end
+`;
+
 /**
  * Fragments that several scripts share. A task script gets all keys of the task, of its owner's indexes and of its subject's, always
  * in this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the calling
@@ -19,8 +24,7 @@ export const TASK = `${CLOCK}
 local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local tasks, idle, rows, kept = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local origin, id = ARGV[2], ARGV[3]
--- A name in the index of the subject has the digest of the owner in front, which is in the names of the owner's keys.
-local function kept_name() return string.match(tasks, '([%w_-]+):tasks$') .. id end
+${OWNER_DIGEST}local function kept_name() return owner_digest() .. id end
 -- A finished task is over at its own time, whether Redis has removed its keys by then or not.
 local function is_over(gone) return gone and tonumber(gone) <= now end
 local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end
@@ -56,12 +60,39 @@ end
 `;
 
 /**
- * Ends a turn. The index of the subject is the order of eviction over all its tenants: finished tasks by their expiry; then, after
- * RESTING, interrupted ones; then, at RUNNING, those that stay. The idle index has the same scores for one owner. Scores are integers,
- * several per millisecond, so that tasks of one millisecond keep their order.
+ * The indexes of an owner and of its subject. That of the subject is the order of eviction over all its tenants: finished tasks by their
+ * expiry; then, after RESTING, interrupted ones; then, at RUNNING, those that stay. The idle index has the same scores for one owner.
+ * Scores are integers, several per millisecond, so that tasks of one millisecond keep their order.
  */
-export const IDLE = `
+export const INDEXES = `
 local PLACES, RESTING, RUNNING = 64, 4e15, 8e15
+-- In all tenants. Those that are over count no longer, though their names may still be there.
+local function kept_count() return redis.call('ZCARD', kept) - redis.call('ZCOUNT', kept, '-inf', int(now * PLACES)) end
+-- What is over has lost its own keys already; a few names go with every new task. The indexes of another tenant are not known here:
+-- they are cleared when it is used again, or expire.
+local function clear_over(most)
+  local ended = int(now * PLACES)
+  local over = redis.call('ZRANGEBYSCORE', idle, '-inf', ended, 'LIMIT', '0', most)
+  if #over > 0 then
+    redis.call('ZREM', idle, unpack(over))
+    redis.call('ZREM', tasks, unpack(over))
+    redis.call('HDEL', rows, unpack(over))
+  end
+  local names = redis.call('ZRANGEBYSCORE', kept, '-inf', ended, 'LIMIT', '0', most)
+  if #names > 0 then redis.call('ZREM', kept, unpack(names)) end
+end
+-- An owner all of whose tasks have ended leaves nothing behind.
+local function let_expire()
+  local count = redis.call('ZCARD', tasks)
+  if count == redis.call('ZCARD', idle) and count == redis.call('ZCOUNT', idle, '-inf', '(4e15') then
+    for _, index in ipairs({ tasks, idle, rows }) do redis.call('PEXPIRE', index, EXPIRE_MS) end
+  end
+  if redis.call('ZCARD', kept) == redis.call('ZCOUNT', kept, '-inf', '(4e15') then redis.call('PEXPIRE', kept, EXPIRE_MS) end
+end
+`;
+
+/** Ends a turn. */
+export const IDLE = `${INDEXES}
 local function to_idle(time, band)
   local score = int(band + time * PLACES + redis.call('ZCOUNT', kept, '-inf', '(8e15') % PLACES)
   redis.call('ZADD', idle, score, id)
@@ -79,12 +110,7 @@ local function close(was_heard, has_pushes)
   redis.call('PEXPIRE', snapshot, EXPIRE_MS)
   if was_heard then redis.call('PEXPIRE', heard, EXPIRE_MS) end
   if has_pushes then redis.call('PEXPIRE', pushes, EXPIRE_MS) end
-  -- An owner all of whose tasks have ended leaves nothing behind.
-  local count = redis.call('ZCARD', tasks)
-  if count == redis.call('ZCARD', idle) and count == redis.call('ZCOUNT', idle, '-inf', '(4e15') then
-    for i = 6, 8 do redis.call('PEXPIRE', KEYS[i], EXPIRE_MS) end
-  end
-  if redis.call('ZCARD', kept) == redis.call('ZCOUNT', kept, '-inf', '(4e15') then redis.call('PEXPIRE', kept, EXPIRE_MS) end
+  let_expire()
 end
 -- Newest first is lowest first here, so that tasks of one millisecond are ordered by id as the page tokens want it.
 local function show_state(state, at, row)

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TaskLimits } from "../../../limits.js";
 import { APPEND, RENEW } from "./append.js";
-import { CREATE, WITHDRAW } from "./create.js";
+import { CREATE, STORE_ENDED, WITHDRAW } from "./create.js";
 import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./leases.js";
 import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./read.js";
 import { ADD_RECORD, COUNT_RECORD, DELETE_RECORD, GET_RECORD, LIST_RECORDS, PUT_RECORD } from "./records.js";
@@ -50,6 +50,7 @@ const SOURCES = {
   setPush: SET_PUSH,
   settleHints: SETTLE_HINTS,
   snapshot: SNAPSHOT,
+  storeEnded: STORE_ENDED,
   takeOver: TAKE_OVER,
   recordPush: RECORD_PUSH,
   withdraw: WITHDRAW,

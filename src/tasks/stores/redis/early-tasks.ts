@@ -1,0 +1,157 @@
+import { isTerminal, type Maybe } from "../../../envelope/index.js";
+import type { TaskLimits } from "../../limits.js";
+import type { Appended, Batch, Created, NewTask } from "../../store.js";
+import { eventsSize, lastStatus } from "./writing.js";
+
+/** Tasks that one script stores: others wait while it runs. */
+const TASKS_AT_ONCE = 64;
+const BYTES_AT_ONCE = 256 * 1024;
+
+const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
+const APPENDED: Appended = Object.freeze({ ok: true, cancelRequested: false, pushDue: false });
+
+/** A task that ended before it was stored. */
+export interface EndedTask {
+  readonly start: NewTask;
+  /** Its entries after the first. */
+  readonly ending: Batch;
+  /** The size of all its entries. */
+  readonly bytes: number;
+  /** As the script takes it. */
+  readonly values: readonly (string | number)[];
+}
+
+/** How tasks are stored. */
+export interface EarlyStoring {
+  create(start: NewTask): Promise<Created>;
+  append(taskId: string, batch: Batch): Promise<Appended>;
+  /** Throws for content that cannot be stored. */
+  encodeEnded(ended: Omit<EndedTask, "values">): EndedTask["values"];
+  /** Tasks of this owner, all in one step. False: none was stored, and each has to be stored by itself. */
+  storeEnded(owner: string, tasks: readonly EndedTask[]): Promise<boolean>;
+  atEndOfTurn(run: () => void): void;
+}
+
+interface EarlyTask {
+  readonly start: NewTask;
+  readonly stored: Promise<Maybe<"full">>;
+  settle(stored: Promise<Maybe<"full">>): void;
+  ended: Maybe<EndedTask>;
+  /** Set when it is being stored. */
+  isSent: boolean;
+}
+
+/**
+ * Tasks that are answered before they are stored, at the end of this turn of the event loop. Those that end until then are stored together
+ * and never leased; the others are created as any task, and their entries follow.
+ */
+export class EarlyTasks {
+  readonly #storing: EarlyStoring;
+  readonly #limits: TaskLimits;
+  readonly #tasks = new Map<string, EarlyTask>();
+  #waiting: EarlyTask[] = [];
+
+  constructor(storing: EarlyStoring, limits: TaskLimits) {
+    this.#storing = storing;
+    this.#limits = limits;
+  }
+
+  add(start: NewTask): Created {
+    let settle: EarlyTask["settle"] = () => undefined;
+    const stored = new Promise<Maybe<"full">>((resolve) => {
+      settle = resolve;
+    });
+    const { id } = start.task;
+    const task: EarlyTask = { start, stored, settle, ended: undefined, isSent: false };
+    this.#tasks.set(id, task);
+    const forget = (): void => {
+      if (this.#tasks.get(id) === task) this.#tasks.delete(id);
+    };
+    stored.then(forget, forget);
+    if (this.#waiting.push(task) === 1) this.#storing.atEndOfTurn(this.flush);
+    return { made: true, epoch: 1, stored };
+  }
+
+  /** Undefined for a task that is stored, or is none of these. */
+  append(taskId: string, batch: Batch): Maybe<Promise<Appended>> {
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) return undefined;
+    const ended = task.isSent || task.ended !== undefined ? undefined : this.#endedBy(task.start, batch);
+    task.ended ??= ended;
+    const follow = (refused: Maybe<"full">): Appended | Promise<Appended> => {
+      if (refused !== undefined) return CLOSED;
+      return ended !== undefined && task.ended === ended ? APPENDED : this.#storing.append(taskId, batch);
+    };
+    return task.stored.then(follow, () => CLOSED);
+  }
+
+  /** Resolves when the task is stored or refused; undefined if nothing is to be waited for. */
+  settled(taskId: string): Maybe<Promise<unknown>> {
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) return undefined;
+    this.flush();
+    return task.stored.catch(() => undefined);
+  }
+
+  /** Sends all that wait. */
+  readonly flush = (): void => {
+    const tasks = this.#waiting;
+    this.#waiting = [];
+    const ended = new Map<string, EarlyTask[]>();
+    for (const task of tasks) {
+      task.isSent = true;
+      if (task.ended === undefined) task.settle(this.#create(task));
+      else if (ended.get(task.start.owner)?.push(task) === undefined) ended.set(task.start.owner, [task]);
+    }
+    for (const [owner, ofOwner] of ended) this.#storeAll(owner, ofOwner);
+  };
+
+  /** Only what leaves nothing to decide: another batch, or one that may be refused, is for the script that appends. */
+  #endedBy(start: NewTask, batch: Batch): Maybe<EndedTask> {
+    const { epoch, after, events } = batch;
+    const status = lastStatus(events);
+    if (epoch !== 1 || after !== 1 || status === undefined || !isTerminal(status.state)) return undefined;
+    try {
+      const bytes = eventsSize([{ kind: "task", task: start.task }]) + eventsSize(events);
+      const { journalEntries, journalBytes } = this.#limits;
+      if (events.length + 1 > journalEntries || bytes > journalBytes) return undefined;
+      const ended = { start, ending: batch, bytes };
+      return { ...ended, values: this.#storing.encodeEnded(ended) };
+    } catch {
+      // What cannot be stored fails by itself, and not the others of the turn with it.
+      return undefined;
+    }
+  }
+
+  #storeAll(owner: string, tasks: readonly EarlyTask[]): void {
+    let some: EarlyTask[] = [];
+    let bytes = 0;
+    for (const task of tasks) {
+      if (some.length === TASKS_AT_ONCE || bytes > BYTES_AT_ONCE) {
+        this.#store(owner, some);
+        some = [];
+        bytes = 0;
+      }
+      some.push(task);
+      bytes += task.ended?.bytes ?? 0;
+    }
+    this.#store(owner, some);
+  }
+
+  #store(owner: string, tasks: readonly EarlyTask[]): void {
+    const storing = this.#storing.storeEnded(
+      owner,
+      tasks.flatMap(({ ended }) => ended ?? []),
+    );
+    for (const task of tasks) task.settle(storing.then((done) => (done ? undefined : this.#alone(task))));
+  }
+
+  #alone(task: EarlyTask): Promise<Maybe<"full">> {
+    task.ended = undefined;
+    return this.#create(task);
+  }
+
+  async #create({ start }: EarlyTask): Promise<Maybe<"full">> {
+    return (await this.#storing.create(start)).made ? undefined : "full";
+  }
+}
