@@ -28,7 +28,9 @@ it("says so where the router has no plan, and probes everything else", async () 
   expect(poor.targets.map(({ id }) => id)).toEqual(["open", "hardened", "a2a minimal", "a2a recommended"]);
   const table = safetyRouterTable({ plan: poor, targets: [] } as never);
   expect(table?.rows).toEqual([["plan", "none", "–", "–", "–"]]);
-  expect(table?.note).toMatch(/^The router has no feasible plan for .* among the protocols that are measured\. registration desk: /);
+  expect(table?.note).toMatch(
+    /^The router has no feasible plan for .* among the protocols that are measured\. registration desk: /,
+  );
 });
 
 /** Variants by target: whether each was blocked. */
