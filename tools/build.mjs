@@ -49,9 +49,12 @@ const PROGRAMS = [
   "bench/micro/*/workers/*.ts",
 ];
 const PAGE = "apps/dashboard/page";
-/** Packages that only reports need: bundled into the chunk that draws, so that an installation has none of them. */
+/**
+ * Packages in the bundle: those that only reports need, so that an installation has none of them, and zod, of whose hundred files a start
+ * needs a few (120 ms of CPU time otherwise). It stays a dependency for the declarations.
+ */
 const BUNDLED =
-  /^(@observablehq\/plot|d3(-[a-z-]+)?|internmap|delaunator|robust-predicates|interval-tree-1d|binary-search-bounds|isoformat)$/;
+  /^(zod|@observablehq\/plot|d3(-[a-z-]+)?|internmap|delaunator|robust-predicates|interval-tree-1d|binary-search-bounds|isoformat)$/;
 /** Data that the bundle leaves alone, read by `packageFile()`. */
 const DATA = [
   "apps/demo/scenario.yaml",

@@ -123,7 +123,8 @@ export function planOf(
     scenario,
   );
   const measured = singles.filter(({ control }) => control === undefined || options.controls !== false);
-  const arms = routing === undefined ? measured : [...measured, routerArm(scenario.name, routing)];
+  const arms =
+    routing === undefined || routing.infeasible !== undefined ? measured : [...measured, routerArm(scenario.name, routing)];
   const loads = planConditions({
     // As many requests as all workers take. More workers are measured with the same traffic.
     clients: options.clients ?? (scenario.dispatch === "queue" ? agents * (options.perWorker ?? 1) : 1),

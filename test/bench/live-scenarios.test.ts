@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type BenchResult, readEvents, readResult, verifyFolder } from "../../bench/protocols/index.js";
 import { openProtocols } from "../helpers/open-protocols.js";
 import { KOINE } from "../programs.js";
@@ -35,8 +36,8 @@ async function bench(folder: string, model: ScriptedModelServer, args: readonly 
 }
 
 const manifestIn = (folder: string) => JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-const messagesOf = ({ body }: Asked): readonly { readonly role: string; readonly content: string }[] =>
-  body["messages"] as unknown as readonly { readonly role: string; readonly content: string }[];
+const MESSAGES = z.array(z.object({ role: z.string(), content: z.string() }));
+const messagesOf = ({ body }: Asked) => MESSAGES.parse(body["messages"]);
 
 describe("a live model", { timeout: LONG }, () => {
   it("answers the entries of a queue with the prompts of its worker and coordinator", () =>

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { Fragment, ShardData } from "../shards/item.js";
 import { Journal } from "../shards/journal.js";
@@ -24,10 +25,16 @@ export function shardData(data: unknown): ShardData {
 }
 
 /** One agent of a ring that holds a shard of the texts and answers questions together with the others. */
-export const shardRing: BehaviourFactory = (context) => new RingAgent(context, shardData(context.data));
+export const shardRing: BehaviourFactory = async (context) => {
+  const ring = new RingAgent(context, shardData(context.data));
+  // Peers are there only when it starts again.
+  if (context.restarts > 0) await ring.connectAhead();
+  return ring;
+};
 
 class RingAgent implements Behaviour {
   readonly #context: BehaviourContext;
+  readonly #data: ShardData;
   readonly #journal: Journal;
   readonly #health: PeerHealth;
   readonly #searcher: Searcher;
@@ -41,6 +48,7 @@ class RingAgent implements Behaviour {
     this.#context = context;
     this.#recovery = context.condition.recovery ?? "journal";
     this.#isNew = context.restarts === 0;
+    this.#data = data;
     this.#journal = new Journal(context.stateFolder);
     this.#health = new PeerHealth(context, data);
     this.#searcher = openSearcher(context);
@@ -48,6 +56,15 @@ class RingAgent implements Behaviour {
     if (restarts === 0) this.#journal.keep(readShards(data.source, agents.length).fragmentsOf(agents.indexOf(name)));
     else if (this.#recovery === "journal") this.#restoreFromJournal();
     else if (this.#recovery === "off") this.#restored("none", 0, context.now());
+  }
+
+  /**
+   * Connects to its neighbours before it listens, so that the first question finds an agent that can pass it on: what a client loads and
+   * learns about its peers with the first call is the larger part of the time to the first answer. A silent neighbour is not waited for.
+   */
+  async connectAhead(): Promise<void> {
+    const connected = this.#health.neighbours.map((peer) => this.#context.peers.connect(peer).catch(() => undefined));
+    await Promise.race([Promise.all(connected), pause(this.#data.deadAfterMs, undefined, { ref: false })]);
   }
 
   started(): void {

@@ -1,6 +1,21 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { isProblem, readJsonReply } from "./json-reply.js";
 import type { BenchModel } from "./settings.js";
+
+const name = z.string().max(200);
+const count = z.number().int().nonnegative();
+
+/** What every file of judgements says about the model and how it was asked. */
+export const JUDGED_BY = {
+  /** Of the file. */
+  version: z.literal(1),
+  model: name,
+  prompt: z.strictObject({ name, sha256: name }),
+  decoding: z.strictObject({ temperature: z.number(), topP: z.number(), maxTokens: count }),
+  times: count,
+  /** False: interrupted, and some judgements are missing. */
+  complete: z.boolean(),
+} as const;
 
 /** A model that judges: how often it is asked about each thing. */
 export interface Voter {

@@ -3,6 +3,9 @@ import { inventedEvents, inventedManifest, inventedResult } from "../../../test/
 import { summarise } from "../result/index.js";
 import { reportHtml, reportMarkdown } from "./index.js";
 
+/** Every interval of a result is thousands of resamples: what tests only read is made once. */
+const small = inventedResult({ runs: 2, requests: 12 });
+const quick = inventedResult({ mode: "quick", runs: 2, requests: 12 });
 const ATTACK = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'&|\`**x**`;
 
 describe("reportHtml()", () => {
@@ -32,7 +35,11 @@ describe("reportHtml()", () => {
       expect(html).toContain(`<th scope="row">${pair}</th>`);
   });
   it("draws loads with their knee, where there are several", () => {
-    const loads = reportHtml(inventedResult({ loads: [100, 300, 600], runs: 2, requests: 12 }));
+    const arms = [
+      { id: "alpha", addedUs: 300 },
+      { id: "beta", addedUs: 900 },
+    ];
+    const loads = reportHtml(inventedResult({ arms, loads: [100, 300, 600], runs: 2, requests: 12 }));
     expect(loads).toContain(`id="load-curve"`);
     expect(loads).toContain("<td>knee</td>");
     expect(html).not.toContain(`id="load-curve"`);
@@ -41,7 +48,7 @@ describe("reportHtml()", () => {
 
 describe("marks that cannot be overlooked", () => {
   it("a quick run", () => {
-    const html = reportHtml(inventedResult({ mode: "quick", runs: 2, requests: 12 }));
+    const html = reportHtml(quick);
     expect(html).toContain("Quick run: not a measurement");
     expect(html.indexOf(`role="alert"`)).toBeLessThan(html.indexOf("<nav"));
   });
@@ -52,13 +59,11 @@ describe("marks that cannot be overlooked", () => {
     expect(html).toContain("Partial result");
   });
   it("an invalid result", () => {
-    const result = inventedResult({ runs: 2, requests: 12 });
-    const html = reportHtml({ ...result, status: "invalid", marks: ["the arms were not configured alike"] });
+    const html = reportHtml({ ...small, status: "invalid", marks: ["the arms were not configured alike"] });
     expect(html).toContain("Do not use these numbers");
     expect(html).toContain("the arms were not configured alike");
   });
-  it("nothing at all where there is nothing to say", () =>
-    expect(reportHtml(inventedResult({ runs: 2, requests: 12 }))).not.toContain(`role="alert"`));
+  it("nothing at all where there is nothing to say", () => expect(reportHtml(small)).not.toContain(`role="alert"`));
   it("a result without any valid run", () => {
     const html = reportHtml(summarise(inventedEvents({ runs: 2, requests: 12 }).slice(0, 1)));
     expect(html).toContain("No run is valid");
@@ -98,8 +103,7 @@ describe("text from files", () => {
 
 describe("reportMarkdown()", () => {
   it("has the tables of the page", () => {
-    const result = inventedResult({ mode: "quick", runs: 2, requests: 12 });
-    const markdown = reportMarkdown(result, inventedManifest(result));
+    const markdown = reportMarkdown(quick, inventedManifest(quick));
     expect(markdown).toMatch(/^# echo: 4 protocols side by side\n\n> \*\*COMPLETE\*\*\n> - Quick run/);
     for (const heading of [
       "Can it be believed?",

@@ -61,5 +61,6 @@ export const MANIFEST = z.strictObject({
   /** Set when the last event is written. */
   events: z.strictObject({ lines: z.number(), bytes: z.number(), sha256: digest }).nullable(),
 });
+export type Origin = z.infer<typeof ORIGIN>;
 export type Manifest = z.infer<typeof MANIFEST>;
 export type ManifestInput = z.infer<typeof INPUT>;

@@ -155,6 +155,8 @@ export type Settings = z.infer<typeof SETTINGS>;
 export const ROUTING = z.strictObject({
   scenario: name,
   decisions: z.array(z.strictObject({ module: name, protocol: name, rationale: z.string() })),
+  /** Why there is no plan: a module for which no protocol that is measured is feasible. */
+  infeasible: z.string().optional(),
 });
 
 export const MODES = ["quick", "full", "custom"] as const;

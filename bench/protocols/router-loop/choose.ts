@@ -22,7 +22,7 @@ const CALLED: Readonly<Record<string, string>> = {
 };
 export const ROUTER_ARM = "router";
 
-/** Lets the router choose a protocol for each module of a scenario. Throws Error if it chooses none that is measured. */
+/** Lets the router choose a protocol for each module of a scenario, among those that are measured. */
 export async function chooseProtocols(
   scenario: string,
   measured: readonly string[],
@@ -38,14 +38,21 @@ export async function chooseProtocols(
   const rows = featureRows();
   const candidates = rows.filter(({ id }) => measured.includes(id));
   const { decisions } = await route(scenarios, { candidates, ...(ranking === undefined ? {} : { ranking }) });
+  const made = decisions.map(({ module_id: module, selected_protocol: chosen, rationale }) => ({
+    ...{ module, rationale },
+    protocol: chosen === null ? undefined : rowNamed(chosen, rows)?.id,
+  }));
+  const without = made.find(({ protocol }) => protocol === undefined);
   return {
     scenario: scenarios[0]?.id ?? name,
-    decisions: decisions.map(({ module_id: module, selected_protocol: chosen, rationale }) => {
-      const row = chosen === null ? undefined : rowNamed(chosen, rows);
-      if (row === undefined) throw new Error(`the router chooses no protocol for the module ${module}: ${rationale}`);
-      return { module, protocol: row.id, rationale };
-    }),
+    decisions: made.flatMap(({ protocol, ...decision }) => (protocol === undefined ? [] : { ...decision, protocol })),
+    ...(without && { infeasible: `${without.module}: ${without.rationale}` }),
   };
+}
+
+/** What is said where the router has no plan. */
+export function infeasibleText({ scenario, infeasible }: Routing): string {
+  return `The router has no feasible plan for ${scenario} among the protocols that are measured. ${infeasible}`;
 }
 
 /** The arm that executes the router's plan. */

@@ -2,10 +2,15 @@ import { short, type Table } from "../../harness/table.js";
 import type { BenchResult, Comparison, Metric } from "../result/index.js";
 import { mean } from "../result/means.js";
 import { conclusionOf } from "../statistics/index.js";
-import { ROUTER_ARM } from "./choose.js";
+import { infeasibleText, ROUTER_ARM, type Routing } from "./choose.js";
 
 const US_PER_MS = 1_000;
 const US_PER_S = 1_000_000;
+
+export const ROUTER_TABLE = {
+  title: "The router's plan and the best single protocol",
+  head: ["metric", "router", "best single", "paper: router", "paper: best single"],
+} as const;
 
 /** The paper's table 7, by scenario: router, best single protocol. Its own measurements, other questions and other machines. */
 const PAPER: Readonly<Record<string, Readonly<Record<string, readonly [router: string, best: string]>>>> = {
@@ -14,10 +19,16 @@ const PAPER: Readonly<Record<string, Readonly<Record<string, readonly [router: s
   "fail-storm": { pre: ["14.86", "14.91"], post: ["13.98", "14.57"], recoveryUs: ["6.55", "8.00"] },
 };
 
+/** In place of a comparison, where the router has nothing to execute. */
+export function infeasibleTable(routing: Routing): Table {
+  return { ...ROUTER_TABLE, rows: [["plan", "none", "–", "–", "–"]], note: infeasibleText(routing) };
+}
+
 /** The router's plan against the best single protocol under one condition; undefined if no arm executes a plan. */
 export function routerTable(result: BenchResult, condition: string): Table | undefined {
   const { plan, docqa } = result;
   if (plan.routing === undefined) return undefined;
+  if (plan.routing.infeasible !== undefined) return infeasibleTable(plan.routing);
   const paper = PAPER[plan.scenario] ?? {};
   const answers = (docqa?.arms ?? []).filter((each) => each.condition === condition && isSubject(result, each.arm));
   const rows = [
@@ -52,8 +63,7 @@ export function routerTable(result: BenchResult, condition: string): Table | und
     compared("median latency (ms)", metricOf(result, condition, "p50Us", US_PER_MS), "least"),
   ];
   return {
-    title: "The router's plan and the best single protocol",
-    head: ["metric", "router", "best single", "paper: router", "paper: best single"],
+    ...ROUTER_TABLE,
     rows,
     note: routerSentence(result, condition),
   };

@@ -41,6 +41,7 @@ export function planSafety({ mode, config, protocols: ids, deployments, routing 
   ];
   const plan = { schema: SCHEMA_VERSION, kind: KIND, scenario: "safety", mode, config } as const;
   if (routing === undefined) return { ...plan, targets };
+  if (routing.infeasible !== undefined) return { ...plan, targets, routing };
   const chosen = targets.filter(({ protocol }) => protocol === calledProtocol("safety", routing));
   const executed = chosen.find(({ deployment }) => deployment === "recommended") ?? chosen[0];
   if (executed === undefined) throw new Error("the router chose a protocol that is not probed");

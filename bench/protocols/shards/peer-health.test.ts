@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { PeerAnswer } from "../behaviours/behaviour.js";
 import { PeerHealth } from "./peer-health.js";
 
@@ -65,4 +65,20 @@ it("asks a peer that is dead again, though it is no neighbour, and sees that it 
   await next;
   health.stop();
   expect(notes).toEqual(["dead agent-3 connection", "alive agent-3 heartbeat"]);
+});
+
+it("asks a dead peer that is no neighbour rarely, and a dead neighbour each time", async () => {
+  vi.useFakeTimers();
+  try {
+    const gone: PeerAnswer = { ok: false, why: "unreachable", error: "" };
+    const { health, asked } = healthOf({ "agent-2": gone, "agent-3": gone });
+    for (const peer of ["agent-2", "agent-3"]) health.dead(peer, "connection");
+    health.start();
+    await vi.advanceTimersByTimeAsync(8);
+    health.stop();
+    const times = (peer: string): number => asked.filter((each) => each === peer).length;
+    expect([times("agent-2"), times("agent-3"), times("agent-4")]).toEqual([8, 2, 0]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -8,11 +8,14 @@ export interface HealthOptions {
 
 type Context = Pick<BehaviourContext, "name" | "agents" | "peers" | "note">;
 
+/** Of so many heartbeats one goes to the dead that are no neighbours. */
+const BEATS_TO_DEAD = 4;
 const HEARTBEAT = JSON.stringify({ kind: "heartbeat" } satisfies RingMessage);
 
 /**
  * Which peers are alive, as one agent sees it. A broken connection decides at once; a peer that is silent, because it is stopped or cut
- * off, is decided by the heartbeat. Neighbours are always watched, others while something waits for them or while they are dead.
+ * off, is decided by the heartbeat. Neighbours are always watched, others while something waits for them. A dead one that is no neighbour
+ * is asked rarely: it greets everybody when it is back, and questions to it pass through its neighbours anyway.
  */
 export class PeerHealth {
   readonly #context: Context;
@@ -22,6 +25,7 @@ export class PeerHealth {
   readonly #waiting = new Map<string, Set<AbortController>>();
   readonly #asking = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  #beats = 0;
 
   constructor(context: Context, options: HealthOptions) {
     this.#context = context;
@@ -79,7 +83,8 @@ export class PeerHealth {
   }
 
   #beat(): void {
-    for (const peer of new Set([...this.#neighbours, ...this.#waiting.keys(), ...this.#dead])) void this.#ask(peer);
+    const dead = this.#beats++ % BEATS_TO_DEAD === 0 ? this.#dead : [];
+    for (const peer of new Set([...this.#neighbours, ...this.#waiting.keys(), ...dead])) void this.#ask(peer);
   }
 
   async #ask(peer: string): Promise<void> {

@@ -2,6 +2,7 @@ import { escaped, pageHtml, tableHtml } from "../../harness/html.js";
 import { short, type Table } from "../../harness/table.js";
 import { FILES, writeText } from "../folder/folder.js";
 import { cell, tableMarkdown } from "../report/markdown.js";
+import { originTable } from "../report/origin.js";
 import { STYLE } from "../report/style.js";
 import { ROUTER_PART, readParts, type SuiteResults } from "./read-parts.js";
 import { type Suite, type SuitePart, statusOf } from "./suite.js";
@@ -35,7 +36,7 @@ export function suiteMarkdown(suite: Suite, results: SuiteResults): string {
     ...(links.length === 0 ? [] : ["## Results", links.join("\n")]),
     ...tables,
     "## Origin",
-    tableMarkdown(originTable(suite)),
+    tableMarkdown(suiteOrigin(suite)),
   ];
   return `${parts.join("\n\n")}\n`;
 }
@@ -64,7 +65,7 @@ ${scrolling(partTable(suite, results))}
     .map(({ name }) => `<li><a href="${name}/${FILES.report}">${escaped(name)}</a></li>`)
     .join("")}</ul></section>
 ${tables.map(tableSection).join("\n")}
-<section aria-labelledby="origin"><h2 id="origin">Origin</h2>${scrolling(originTable(suite))}</section>
+<section aria-labelledby="origin"><h2 id="origin">Origin</h2>${scrolling(suiteOrigin(suite))}</section>
 </main>
 <footer><p>Every number is computed from the results of the parts; <code>koine bench verify</code> computes them again from their events.</p></footer>`;
   return pageHtml({ title, style: STYLE, body });
@@ -149,24 +150,17 @@ function mark(value: boolean | string): string {
   return typeof value === "string" ? value : value ? "✓" : "✗";
 }
 
-function originTable({ koine, commit, dirty, node, machine, startedAt, endedAt, loadBefore, loadAfter, choice }: Suite): Table {
+function suiteOrigin(suite: Suite): Table {
+  const { loadBefore, loadAfter, choice } = suite;
   const { parameters, timeScale, scaled } = choice;
-  return {
-    title: "Origin",
-    head: ["what", "value"],
-    rows: [
-      ["Koine", `${koine}${commit === null ? "" : `, commit ${commit}${dirty === true ? " with changes" : ""}`}`],
-      ["Node", node],
-      ["machine", `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.kernel}`],
-      ["started, ended", `${startedAt}, ${endedAt ?? "–"}`],
-      ["load before, after", `${loadBefore.toFixed(2)}, ${loadAfter === null ? "–" : loadAfter.toFixed(2)}`],
-      ["protocols", choice.protocols?.join(", ") ?? "all"],
-      ["seed", String(choice.seed)],
-      ["time scale", String(timeScale)],
-      ...Object.entries(parameters).map(([name, value]) => [
-        name,
-        `${value}${timeScale !== 1 && scaled.includes(name) ? ` (scaled by ${timeScale})` : ""}`,
-      ]),
-    ],
-  };
+  return originTable(suite, [
+    ["load before, after", `${loadBefore.toFixed(2)}, ${loadAfter === null ? "–" : loadAfter.toFixed(2)}`],
+    ["protocols", choice.protocols?.join(", ") ?? "all"],
+    ["seed", String(choice.seed)],
+    ["time scale", String(timeScale)],
+    ...Object.entries(parameters).map(([name, value]) => [
+      name,
+      `${value}${timeScale !== 1 && scaled.includes(name) ? ` (scaled by ${timeScale})` : ""}`,
+    ]),
+  ]);
 }

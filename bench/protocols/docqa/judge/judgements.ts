@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { wilson } from "../../../harness/proportions.js";
+import { JUDGED_BY } from "../../models/votes.js";
 import { mean } from "../../result/means.js";
 import { agreementOf, majorityOf } from "../../statistics/agreement.js";
-
-/** Version of the file of judgements. */
-const JUDGEMENTS_VERSION = 1;
 
 const name = z.string().max(200);
 const count = z.number().int().nonnegative();
@@ -61,20 +59,14 @@ export type JudgementSummary = z.infer<typeof SUMMARY>;
 
 /** The judgements of a model about a result of docqa. Every number in `summary` follows from `judged`. */
 export const JUDGEMENTS = z.strictObject({
-  version: z.literal(JUDGEMENTS_VERSION),
-  model: name,
-  prompt: z.strictObject({ name, sha256: name }),
-  decoding: z.strictObject({ temperature: z.number(), topP: z.number(), maxTokens: count }),
-  times: count,
-  /** False: interrupted, and some answers are missing. */
-  complete: z.boolean(),
+  ...JUDGED_BY,
   judged: z.array(JUDGED_ANSWER),
   summary: SUMMARY,
 });
 export type Judgements = z.infer<typeof JUDGEMENTS>;
 
 export function judgementsOf(made: Omit<Judgements, "version" | "summary">): Judgements {
-  return { version: JUDGEMENTS_VERSION, ...made, summary: summariseVotes(made.judged) };
+  return { version: JUDGED_BY.version.value, ...made, summary: summariseVotes(made.judged) };
 }
 
 /** Pure: the numbers that the votes give. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolError } from "./tool.js";
@@ -94,10 +94,12 @@ let known: { readonly problem: string | undefined } | undefined;
 function findProblem(): string | undefined {
   if (process.platform !== "linux") return `running code needs the namespaces of Linux, and this is ${process.platform}`;
   const folder = mkdtempSync(join(tmpdir(), "koine-confine-"));
+  // An empty program. Nobody would end a pipe: the program would be waited for until the timeout.
+  const program = openSync("/dev/null", "r");
   try {
     const [command, ...args] = commandLine(folder, { runtime: process.execPath, args: ["--version"] }, CONFINE_LIMITS);
     const { status, stderr, error } = spawnSync(command ?? "", args, {
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", program],
       env: {},
       timeout: 20_000,
     });
@@ -105,6 +107,7 @@ function findProblem(): string | undefined {
     const detail = error?.message ?? String(stderr).trim().split("\n").at(-1) ?? "";
     return `running code needs namespaces (unshare, setpriv and prlimit of util-linux), which are not available here: ${detail.slice(0, 200)}`;
   } finally {
+    closeSync(program);
     rmSync(folder, { recursive: true, force: true });
   }
 }

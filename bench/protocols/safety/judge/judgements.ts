@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { AGREEMENT } from "../../docqa/judge/judgements.js";
+import { JUDGED_BY } from "../../models/votes.js";
 import { agreementOf } from "../../statistics/agreement.js";
 import { OUTCOMES, outcomeOf } from "../result/classify.js";
 import type { Attempt } from "../result/event.js";
 
-const VERSION = 1;
 const name = z.string().max(200);
 const count = z.number().int().nonnegative();
 
@@ -25,13 +25,7 @@ export type JudgedAttempt = z.infer<typeof JUDGED_ATTEMPT>;
 
 /** What a model says about the attempts of a result. Every number in `summary` follows from `judged`. */
 export const SAFETY_JUDGEMENTS = z.strictObject({
-  version: z.literal(VERSION),
-  model: name,
-  prompt: z.strictObject({ name, sha256: name }),
-  decoding: z.strictObject({ temperature: z.number(), topP: z.number(), maxTokens: count }),
-  times: count,
-  /** False: interrupted, and some attempts are missing. */
-  complete: z.boolean(),
+  ...JUDGED_BY,
   judged: z.array(JUDGED_ATTEMPT),
   /** Attempts with unreadable votes are left out of the agreement. */
   summary: z.strictObject({ attempts: count, unreadable: count, agreement: AGREEMENT }),
@@ -39,7 +33,7 @@ export const SAFETY_JUDGEMENTS = z.strictObject({
 export type SafetyJudgements = z.infer<typeof SAFETY_JUDGEMENTS>;
 
 export function safetyJudgements(made: Omit<SafetyJudgements, "version" | "summary">): SafetyJudgements {
-  return { version: VERSION, ...made, summary: summariseOpinions(made.judged) };
+  return { version: JUDGED_BY.version.value, ...made, summary: summariseOpinions(made.judged) };
 }
 
 /** Pure: the numbers that the votes give. Without a majority the model decides nothing. */

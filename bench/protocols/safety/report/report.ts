@@ -5,7 +5,7 @@ import { STYLE } from "../../report/style.js";
 import type { SafetyManifest } from "../folder.js";
 import type { SafetyResult } from "../result/result.js";
 import { safetyRouterTable } from "./router-table.js";
-import { matrixTable, originTable, rateTable, variantTable } from "./tables.js";
+import { matrixTable, rateTable, safetyOrigin, variantTable } from "./tables.js";
 
 const TITLE = "safety: what each protocol refuses";
 const CHECKS: { readonly [name in keyof SafetyResult["checks"]]: string } = {
@@ -40,7 +40,7 @@ export function reportMarkdown(result: SafetyResult, manifest: SafetyManifest): 
     ...(router === undefined ? [] : [router]),
     rateTable(result),
     ...targets.map(({ target }) => variantTable(result, target.id)),
-    originTable(manifest),
+    safetyOrigin(manifest),
   ];
   const parts = [
     `# ${TITLE}`,
@@ -67,7 +67,7 @@ ${marksHtml(result)}</header>
 <section aria-labelledby="rates"><h2 id="rates">Block and success rates</h2>${scrolling(rateTable(result))}</section>
 <section aria-labelledby="attempts"><h2 id="attempts">Attempts and evidence</h2>
 ${targets.map(({ target }) => attemptsHtml(result, target.id)).join("\n")}</section>
-<section aria-labelledby="origin"><h2 id="origin">Origin</h2>${scrolling(originTable(manifest))}</section>
+<section aria-labelledby="origin"><h2 id="origin">Origin</h2>${scrolling(safetyOrigin(manifest))}</section>
 </main>
 <footer><p>Every number is computed from the raw events beside this file; <code>koine bench verify</code> computes them again.</p></footer>`;
   return pageHtml({ title: TITLE, style: STYLE, body });

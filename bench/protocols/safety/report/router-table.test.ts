@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { chooseProtocols } from "../../router-loop/choose.js";
 import { planSafety } from "../plan.js";
 import { PAPER } from "../probe-config.js";
 import { safetyRouterTable } from "./router-table.js";
@@ -17,13 +18,26 @@ it("probes the protocol that the router chose once more, as recommended", () => 
   expect(plan.routing).toEqual(routing);
   const without = planSafety({ mode: "paper", config: PAPER, protocols: PROTOCOLS, deployments: DEPLOYMENTS });
   expect(without.targets.map(({ id }) => id)).not.toContain("router");
-  expect(safetyRouterTable({ targets: [] } as never)).toBeUndefined();
+  expect(safetyRouterTable({ plan: without, targets: [] } as never)).toBeUndefined();
+});
+
+it("says so where the router has no plan, and probes everything else", async () => {
+  const none = await chooseProtocols("safety", ["a2a"]);
+  expect(none.infeasible).toMatch(/^registration desk: .*No candidate/);
+  const poor = planSafety({ mode: "paper", config: PAPER, protocols: ["a2a"], deployments: DEPLOYMENTS, routing: none });
+  expect(poor.targets.map(({ id }) => id)).toEqual(["open", "hardened", "a2a minimal", "a2a recommended"]);
+  const table = safetyRouterTable({ plan: poor, targets: [] } as never);
+  expect(table?.rows).toEqual([["plan", "none", "–", "–", "–"]]);
+  expect(table?.note).toMatch(
+    /^The router has no feasible plan for .* among the protocols that are measured\. registration desk: /,
+  );
 });
 
 /** Variants by target: whether each was blocked. */
 function resultOf(blocked: Readonly<Record<string, readonly boolean[]>>) {
   const columns = { tls: "held", hijack: "held", e2e: "broken", sniffing: null, metadata: "open", messages: "held" };
   return {
+    plan,
     targets: plan.targets.map((target) => ({ target, columns, score: target.id === "a2a recommended" ? 90 : 80 })),
     probes: Object.entries(blocked).map(([target, each]) => ({
       ...{ target, probe: "replay" },

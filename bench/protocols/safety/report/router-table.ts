@@ -1,6 +1,7 @@
 import { mcnemar } from "../../../harness/proportions.js";
 import type { Table } from "../../../harness/table.js";
 import { ROUTER_ARM } from "../../router-loop/choose.js";
+import { infeasibleTable, ROUTER_TABLE } from "../../router-loop/router-tables.js";
 import type { Column, SafetyResult, TargetSummary } from "../result/result.js";
 
 /** The rows of the paper's table 7 for this scenario: what it calls them, our column, and what it says of the router and of the best protocol. */
@@ -16,6 +17,8 @@ const MARKS = { held: "✓", broken: "✗", open: "?" } as const;
 
 /** The protocol that the router chose for the doctors against the best single one in the same deployment; undefined without a plan. */
 export function safetyRouterTable(result: SafetyResult): Table | undefined {
+  const { routing } = result.plan;
+  if (routing?.infeasible !== undefined) return infeasibleTable(routing);
   const router = result.targets.find(({ target }) => target.id === ROUTER_ARM);
   if (router === undefined) return undefined;
   const best = bestSingle(result, router);
@@ -25,8 +28,7 @@ export function safetyRouterTable(result: SafetyResult): Table | undefined {
   };
   const named = (text: string) => (best === undefined ? "–" : `${text} (${best.target.id})`);
   return {
-    title: "The router's plan and the best single protocol",
-    head: ["metric", "router", "best single", "paper: router", "paper: best single"],
+    ...ROUTER_TABLE,
     rows: [
       ...ROWS.map(([title, column, ...paper]) => [title, mark(router, column), named(mark(best, column)), ...paper]),
       ["score", score(router), best === undefined ? "–" : named(score(best)), "–", "–"],

@@ -1,4 +1,5 @@
 import type { Table } from "../../../harness/table.js";
+import { originTable } from "../../report/origin.js";
 import type { SafetyManifest } from "../folder.js";
 import { COLUMNS, type Column, type ProbeSummary, type SafetyResult, type TargetSummary } from "../result/result.js";
 import { paperSays } from "./paper.js";
@@ -83,20 +84,12 @@ export function variantTable({ probes }: SafetyResult, target: string): Table {
   };
 }
 
-export function originTable(manifest: SafetyManifest): Table {
-  const { koine, commit, dirty, node, machine, startedAt, endedAt, loadBefore, config, events, evidence } = manifest;
-  return {
-    title: "Origin",
-    head: ["what", "value"],
-    rows: [
-      ["Koine", `${koine}${commit === null ? "" : `, commit ${commit}${dirty === true ? " with changes" : ""}`}`],
-      ["Node", node],
-      ["machine", `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.kernel}`],
-      ["started, ended", `${startedAt}, ${endedAt ?? "–"}`],
-      ["load before", loadBefore.toFixed(2)],
-      ["probe configuration", JSON.stringify(config)],
-      ["events", events === null ? "–" : `${events.lines}, SHA-256 ${events.sha256}`],
-      ["evidence", evidence === null ? "–" : `${evidence.files} files, SHA-256 ${evidence.sha256}`],
-    ],
-  };
+export function safetyOrigin(manifest: SafetyManifest): Table {
+  const { loadBefore, config, events, evidence } = manifest;
+  return originTable(manifest, [
+    ["load before", loadBefore.toFixed(2)],
+    ["probe configuration", JSON.stringify(config)],
+    ["events", events === null ? "–" : `${events.lines}, SHA-256 ${events.sha256}`],
+    ["evidence", evidence === null ? "–" : `${evidence.files} files, SHA-256 ${evidence.sha256}`],
+  ]);
 }
