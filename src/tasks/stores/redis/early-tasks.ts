@@ -1,7 +1,7 @@
 import { isTerminal, type Maybe } from "../../../envelope/index.js";
 import type { TaskLimits } from "../../limits.js";
 import type { Appended, Batch, Created, NewTask } from "../../store.js";
-import { eventsSize, lastStatus } from "./writing.js";
+import { type EndedTask, eventsSize, lastStatus } from "./writing.js";
 
 /** Tasks that one script stores: others wait while it runs. */
 const TASKS_AT_ONCE = 64;
@@ -9,17 +9,6 @@ const BYTES_AT_ONCE = 256 * 1024;
 
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
 const APPENDED: Appended = Object.freeze({ ok: true, cancelRequested: false, pushDue: false });
-
-/** A task that ended before it was stored. */
-export interface EndedTask {
-  readonly start: NewTask;
-  /** Its entries after the first. */
-  readonly ending: Batch;
-  /** The size of all its entries. */
-  readonly bytes: number;
-  /** As the script takes it. */
-  readonly values: readonly (string | number)[];
-}
 
 /** How tasks are stored. */
 export interface EarlyStoring {

@@ -1,7 +1,7 @@
 import type { Appended, Batch, Created, NewTask } from "../../store.js";
 import type { StoredContent } from "../stored-content.js";
 import type { RedisConnection } from "./connection.js";
-import type { EarlyStoring, EndedTask } from "./early-tasks.js";
+import type { EarlyStoring } from "./early-tasks.js";
 import { type KeyNames, subjectIn } from "./keys.js";
 import type { TaskLeases } from "./leases.js";
 import { listOf, textsOf } from "./replies.js";
@@ -9,7 +9,7 @@ import type { TaskScripts } from "./task-scripts.js";
 import type { WakeChannels } from "./wake-channels.js";
 import type { RedisWebhooks } from "./webhooks.js";
 import { Withdrawals } from "./withdrawals.js";
-import { appendedFrom, batchValues, endedTaskValues, newTaskValues } from "./writing.js";
+import { appendedFrom, batchValues, type EndedTask, endedTaskValues, newTaskValues } from "./writing.js";
 
 interface TaskWritesParts {
   readonly redis: RedisConnection;

@@ -2,7 +2,6 @@ import { type Envelope, isInterrupted, isTerminal, type Maybe, type State, type 
 import { eventSize, messageSize } from "../../content-size.js";
 import type { Appended, Batch, NewTask, Refusal, Resumed } from "../../store.js";
 import type { MessagePlace, StoredContent } from "../stored-content.js";
-import type { EndedTask } from "./early-tasks.js";
 import { contentOf, type TaskKeys } from "./keys.js";
 import { numberOf, textOf } from "./replies.js";
 import { APPENDED } from "./scripts/append.js";
@@ -78,6 +77,17 @@ export function newTaskValues(
     ...(key === undefined ? ["", "", 0, 0] : [key.key, content.digest(key.digest), key.keepMs, key.keepMs + slackMs]),
     ...(push === undefined ? ["", ""] : [push.id, content.webhook(of, push)]),
   ];
+}
+
+/** A task that ended before it was stored. */
+export interface EndedTask {
+  readonly start: NewTask;
+  /** Its entries after the first. */
+  readonly ending: Batch;
+  /** The size of all its entries. */
+  readonly bytes: number;
+  /** As the script takes it. */
+  readonly values: readonly (string | number)[];
 }
 
 /** A task that ended before it was stored, as the arguments of one of several in a script. */
