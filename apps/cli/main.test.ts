@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server as NetServer } from "node:net";
@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, type Server, serve } from "../../src/index.js";
 import { bearerTokens } from "../../src/public/auth.js";
+import { outcomeOf, koine as run, startKoine as start } from "../../test/cli/koine.js";
+import type { Environment, Outcome } from "../../test/cli/warm-koine.js";
 import { KOINE } from "../../test/programs.js";
 
 /** The real command line, as a process of its own, against servers of this one. */
@@ -77,31 +79,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 }, 30_000);
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  return spawn(process.execPath, [...KOINE, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
-}
-
-async function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (chunk) => (stdout += chunk));
-  child.stderr?.on("data", (chunk) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null]; // the arguments of `close`
-  return { code, stdout, stderr };
-}
-
-async function koine(
-  args: readonly string[],
-  { env, stdin }: { env?: NodeJS.ProcessEnv; stdin?: string } = {},
-): Promise<Outcome> {
+async function koine(args: readonly string[], { env = {}, stdin }: { env?: Environment; stdin?: string } = {}): Promise<Outcome> {
+  if (stdin === undefined) return run(args, env);
   const child = start(args, env);
-  child.stdin?.end(stdin ?? "");
+  child.stdin?.end(stdin);
   return outcomeOf(child);
 }
 
