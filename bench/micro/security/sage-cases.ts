@@ -54,7 +54,7 @@ export const WORK_CASES = [
  * Batches of signed messages, verified in one thread and with threads beside it: of the size from which threads are used, and of a larger
  * one. The process may use every core: wall time is what counts.
  */
-export const BATCH_CASES = [16, 256].map((size) => ({
+export const BATCH_CASES = [256, 1_024].map((size) => ({
   key: `sage_batch_${size}`,
   title: `Verifying a batch of ${size} signed messages of 300 bytes`,
   size,
