@@ -13,7 +13,7 @@ import {
   X509CertificateGenerator,
   X509CrlGenerator,
 } from "@peculiar/x509";
-import { type CertificateRequest, type Pair, validity } from "../bench/protocols/safety/certificates/request.js";
+import { type CertificateRequest, type Pair, validity } from "../bench/protocols/safety/certificates/authority.js";
 
 export type { Pair };
 

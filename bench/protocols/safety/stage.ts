@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { startWorker, type Worker } from "../../harness/processes.js";
 import { createIdentities, type RunIdentities } from "../harness/identities.js";
+import type { Pair } from "./certificates/authority.js";
 import type { TrustMaterial } from "./certificates/matrix.js";
-import type { Pair } from "./certificates/request.js";
 import {
   CALLERS,
   type CallerName,

@@ -2,9 +2,24 @@ import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign, X
 import { isIP } from "node:net";
 import { promisify } from "node:util";
 import { bits, bytes, type Der, integer, list, oid, pem, set, tagged, text, time, yes } from "./der.js";
-import { type CertificateRequest, type Pair, validity } from "./request.js";
 
 const newKeyPair = promisify(generateKeyPair);
+
+/** A certificate, or a chain of them, and its private key, as PEM text. */
+export interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a certificate says. */
+export interface CertificateRequest {
+  /** DNS names and addresses; the first is also the common name. */
+  readonly hosts: readonly string[];
+  /** For client authentication instead of server authentication. */
+  readonly client?: boolean;
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
 
 export interface Issue extends CertificateRequest {
   readonly keys: Keys;
@@ -143,4 +158,11 @@ export async function makeKeys(modulusLength = RSA_BITS): Promise<Keys> {
     privateKeyEncoding: { type: "pkcs8", format: "der" },
   });
   return { publicKey, privateKey: createPrivateKey({ key: privateKey, type: "pkcs8", format: "der" }) };
+}
+
+const DAY_MS = 86_400_000;
+
+/** From a day ago until tomorrow, where nothing else is requested. */
+export function validity({ notBefore, notAfter }: Pick<CertificateRequest, "notBefore" | "notAfter"> = {}) {
+  return { notBefore: notBefore ?? new Date(Date.now() - DAY_MS), notAfter: notAfter ?? new Date(Date.now() + DAY_MS) };
 }

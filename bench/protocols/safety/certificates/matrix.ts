@@ -1,5 +1,4 @@
-import { Authority, type Issue, makeKeys, selfSigned } from "./authority.js";
-import type { Pair } from "./request.js";
+import { Authority, type Issue, makeKeys, type Pair, selfSigned } from "./authority.js";
 
 /** What can be wrong with a certificate. */
 export const DEFECTS = [

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../../../src/public/protocols.js";
 import type { KnownRecord } from "../../processes/tasks.js";
-import type { Pair } from "../certificates/request.js";
+import type { Pair } from "../certificates/authority.js";
 
 /** What the processes of a target are told, and what they answer. Both sides are of this benchmark. */
 

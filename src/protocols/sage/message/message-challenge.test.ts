@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { agentNamed, knownAgents } from "../../../../test/sage/known-agents.js";
 import { AgentError, type Envelope, type Proof } from "../../../envelope/index.js";
-import { createIdentity, createResolver, type DidMethod, type LocalIdentity } from "../../../security/identity/index.js";
+import { createResolver, type LocalIdentity } from "../../../security/identity/index.js";
 import { createReplayGuard } from "../../../security/replay/index.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { NEVER } from "../../../transport/request.js";
@@ -9,26 +10,9 @@ import { proofIn, signMessage, type Verification, verifyMessage } from "./messag
 import { readProof } from "./task-request.js";
 
 const NOW = 1_800_000_000_000;
-const agents = new Map<string, LocalIdentity>();
-const registry: DidMethod = {
-  method: "sage",
-  cacheMs: 0,
-  async resolve(did) {
-    const keys = agents.get(did)?.keys() ?? [];
-    return { id: did, keys, services: [], deactivated: false, successor: undefined, bytes: new Uint8Array(0) };
-  },
-};
-
-function agentNamed(name: string): LocalIdentity {
-  const account = Buffer.from(name).toString("hex").padStart(40, "0");
-  const identity = createIdentity({ name, did: `did:sage:local:0x${account}`, kinds: ["Ed25519"] });
-  agents.set(identity.did, identity);
-  return identity;
-}
-
 const [ann, bob, eve] = [agentNamed("ann"), agentNamed("bob"), agentNamed("eve")];
 const author = (identity: LocalIdentity, now = NOW) => ({ identity, now: () => now, newId: () => crypto.randomUUID() });
-const resolver = createResolver({ methods: [registry] });
+const resolver = createResolver({ methods: [knownAgents] });
 const MESSAGE: Envelope = {
   ...{ id: "m-1", ts: NOW / 1_000, src: "ann", dst: "bob", intent: "", role: "user", context: {}, meta: {} },
   content: [{ kind: "text", text: "hello" }],

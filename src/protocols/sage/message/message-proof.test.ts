@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { agentNamed, knownAgents } from "../../../../test/sage/known-agents.js";
 import type { Envelope, Proof } from "../../../envelope/index.js";
-import { createIdentity, createResolver, type DidMethod, type LocalIdentity } from "../../../security/identity/index.js";
+import { createIdentity, createResolver, type LocalIdentity } from "../../../security/identity/index.js";
 import { createReplayGuard } from "../../../security/replay/index.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { NEVER } from "../../../transport/request.js";
@@ -10,28 +11,11 @@ import { proofIn, signMessage, type Verification, verifyMessage } from "./messag
 import { readSigned } from "./signed-message.js";
 
 const NOW = 1_800_000_000_000;
-const agents = new Map<string, LocalIdentity>();
-const registry: DidMethod = {
-  method: "sage",
-  cacheMs: 0,
-  async resolve(did) {
-    const keys = agents.get(did)?.keys() ?? [];
-    return { id: did, keys, services: [], deactivated: false, successor: undefined, bytes: new Uint8Array(0) };
-  },
-};
-
-function agentNamed(name: string): LocalIdentity {
-  const account = Buffer.from(name).toString("hex").padStart(40, "0");
-  const identity = createIdentity({ name, did: `did:sage:local:0x${account}`, kinds: ["Ed25519", "secp256k1"] });
-  agents.set(identity.did, identity);
-  return identity;
-}
-
 const [ann, bob, eve] = [agentNamed("ann"), agentNamed("bob"), agentNamed("eve")];
 let nonce = 0;
 const author = (identity: LocalIdentity, now = NOW) => ({ identity, now: () => now, newId: () => `n-${nonce++}` });
 const verification = (more: Partial<Verification> = {}): Verification => ({
-  resolver: createResolver({ methods: [registry] }),
+  resolver: createResolver({ methods: [knownAgents] }),
   now: () => NOW,
   cancel: NEVER,
   recipient: bob.did,
