@@ -97,8 +97,8 @@ function scenarioPart(
   { common, smoke, quick, full }: Sizes,
 ): PlannedPart {
   const sized = { smoke: { runs: 1, controls: false, ...smoke }, quick, full }[choice.mode];
-  const isQuick = choice.mode === "full" ? {} : { quick: true };
-  return { name, scenario: scenario.name, options: { ...isQuick, ...common, ...sized, ...defaultOptions(scenario, choice) } };
+  const mode = choice.mode === "full" ? {} : { quick: true };
+  return { name, scenario: scenario.name, options: { ...mode, ...common, ...sized, ...defaultOptions(scenario, choice) } };
 }
 
 function safetyPart({ mode, protocols }: SuiteChoice): PlannedPart {

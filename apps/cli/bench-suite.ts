@@ -167,7 +167,7 @@ async function measurePart(part: PlannedPart, known: SuitePart, context: PartCon
 
 async function statusIn(part: PlannedPart, { folder: root, koine, signal, progress, place }: PartContext): Promise<SuiteStatus> {
   const folder = join(root, part.name);
-  // A folder of a part that was begun is gone on with; anything else in it is of an earlier suite that `--force` gave up.
+  // A part with a manifest was begun by this suite; anything else in its folder is of one that `--force` gave up.
   const how =
     existsSync(join(folder, FILES.manifest)) && existsSync(join(folder, FILES.events)) ? { resume: true } : { force: true };
   const show = (state: string, text: string) => progress.show(`${part.name}: ${state}`, `${place}, ${text}`);

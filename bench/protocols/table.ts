@@ -93,7 +93,6 @@ function intervalOf({ low, high }: Estimate): string {
   return low === null || high === null ? "–" : `${ms(low)}–${ms(high)}`;
 }
 
-/** Two results beside each other. */
 /** Tables for the terminal, one below the other. */
 export function renderTables(tables: readonly Table[]): string {
   return tables
@@ -101,6 +100,7 @@ export function renderTables(tables: readonly Table[]): string {
     .join("\n");
 }
 
+/** Two results beside each other. */
 export function renderChanges(changes: readonly ArmChange[]): string {
   const rows = changes.map(({ arm, condition, metric, before, after, shift, interval, adjustedP, runs }) => [
     `${arm}, ${condition}`,

@@ -44,12 +44,26 @@ describe("several scenarios in one folder", { timeout: LONG }, () => {
       expect(await koine(["bench", "verify", folder])).toMatchObject({ code: 1, stdout: expect.stringContaining("report.md") });
     }));
 
-  it("refuses a folder that is not empty, and a part that there is not", () =>
+  it("refuses a folder that is not empty, measures it anew with --force, and refuses a part that there is not", () =>
     withFolder(async (root) => {
       const folder = join(root, "all");
       const args = ["bench", "all", ...SMALL, "--only", "echo,routerbench", "--out", folder];
       expect(await koine(args)).toMatchObject({ code: 0 });
       expect(await koine(args)).toMatchObject({ code: 2, stderr: expect.stringContaining("is not empty") });
+      const forced = [
+        "bench",
+        "all",
+        "--smoke",
+        "--protocols",
+        "agora",
+        "--only",
+        "echo,routerbench",
+        "--out",
+        folder,
+        "--force",
+      ];
+      expect(await koine(forced)).toMatchObject({ code: 0 });
+      expect(readResult(join(folder, "echo")).plan.arms.map(({ protocol }) => protocol)).toEqual(["agora"]);
       expect(await koine([...args.slice(0, 2), "--only", "nothing"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining("there is no part nothing"),

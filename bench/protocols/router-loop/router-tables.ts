@@ -190,6 +190,7 @@ export function patternTable({ plan }: BenchResult): Table | undefined {
   }
   const share = (count: number, of: number) => ((100 * count) / of).toFixed(1);
   const ours = [...counts].sort((a, b) => b[1].count - a[1].count);
+  const planners = [...new Set(questions.map(({ team }) => team.planner))].join(" and ");
   return {
     title: "Assignment patterns",
     head: ["Assignment (ordered by agent)", "Rank", "#Mods", "Count", "Share (%)"],
@@ -203,7 +204,7 @@ export function patternTable({ plan }: BenchResult): Table | undefined {
     ],
     note:
       `Ours: ${questions.length} questions, ${ours.length} patterns. The paper: ${PAPER_QUESTIONS} questions, 17 patterns, of which those that it counted once are left out; ` +
-      "its lists and numbers of modules disagree in one row. Its teams are made by a model, ours by rule, so that only the kind of mixture can be compared.",
+      `its lists and numbers of modules disagree in one row. Its teams are made by a model, ours by ${planners}, so that only the kind of mixture can be compared.`,
   };
 }
 

@@ -98,7 +98,9 @@ const MODE_MARKS: Readonly<Record<Suite["choice"]["mode"], readonly string[]>> =
 function marksOf({ choice, parts }: Suite): readonly string[] {
   return [
     ...MODE_MARKS[choice.mode],
-    ...(choice.timeScale === 1 ? [] : [`Times are divided by ${choice.timeScale}: ${choice.scaled.join(", ")}.`]),
+    ...(choice.timeScale === 1
+      ? []
+      : [`Times are divided by ${choice.timeScale}, and rates multiplied: ${choice.scaled.join(", ")}.`]),
     ...parts.flatMap(({ name, status, problem }) =>
       status === "complete" ? [] : [`${name}: ${status ?? "not measured"}${problem === null ? "" : `: ${problem}`}`],
     ),

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -75,6 +75,8 @@ export interface SuiteBegin {
 
 export function beginSuite(folder: string, { koine, choice, parts, force }: SuiteBegin): Suite {
   prepareFolder(folder, force);
+  // A part finds nothing of a suite that was given up to go on with.
+  for (const { name } of parts) rmSync(join(folder, name, FILES.manifest), { force: true });
   const suite: Suite = {
     schema: SCHEMA_VERSION,
     kind: KIND,
