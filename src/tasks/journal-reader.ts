@@ -98,8 +98,12 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   /** The next event if it is there; undefined if it must be waited for, by `next`. */
   [TAKE_READY](): AgentEvent | undefined {
     if (!this.#isDirect || this.#pendingReads > 0 || this.#over) return undefined;
-    const ready = this.#takeNow();
-    return ready?.done === false ? ready.value : undefined;
+    try {
+      const ready = this.#takeNow();
+      return ready?.done === false ? ready.value : undefined;
+    } catch (thrown) {
+      throw this.#failed(thrown);
+    }
   }
 
   async return(): Promise<IteratorResult<AgentEvent>> {
