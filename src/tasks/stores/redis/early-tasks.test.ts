@@ -76,6 +76,32 @@ describe.skipIf(!available)("tasks that are answered before Redis has them", () 
     expect((await store.list(OWNER, { kind: "task.list" })).tasks.map(({ id }) => id).sort()).toEqual(ids);
   });
 
+  test("a full store evicts as many as are needed in one step, in each tenant of the subject, and stores all in another", async () => {
+    const { store } = await open({ limits: { keptTasks: 40 } });
+    const owners = ["bearer@1:a:ann", "bearer@1:b:ann"] as const;
+    const endAll = (name: string, count: number, owner: string) =>
+      Promise.all(Array.from({ length: count }, (_, index) => endAtOnce(store, `${name}-${index}`, owner)));
+    await endAll("old", 20, owners[0]);
+    await endAll("old", 20, owners[1]);
+    const before = await callsOf("evalsha");
+    const done = await endAll("new", 30, owners[1]);
+    expect(done.map(({ appended: { ok }, stored }) => [ok, stored])).toEqual(done.map(() => [true, undefined]));
+    // No room; the eviction in two tenants; then there is room.
+    expect(await callsOf("evalsha")).toBe(before + 4);
+    const kept = await Promise.all(owners.map((owner) => store.list(owner, { kind: "task.list", pageSize: 50 })));
+    const names = kept.map(({ tasks }) => tasks.map(({ id }) => id.split("-")[0]));
+    expect(names.map((each) => each.filter((name) => name === "old").length)).toEqual([0, 10]);
+    expect(names.map((each) => each.filter((name) => name === "new").length)).toEqual([0, 30]);
+  });
+
+  test("more than a store may keep at all are stored one by one, and the oldest of them go", async () => {
+    const { store } = await open({ limits: { keptTasks: 5 } });
+    const ids = Array.from({ length: 8 }, (_, index) => `t${index}`);
+    const done = await Promise.all(ids.map((id) => endAtOnce(store, id)));
+    expect(done.filter(({ stored }) => stored === undefined).length).toBeGreaterThanOrEqual(5);
+    expect((await store.list(OWNER, { kind: "task.list" })).totalSize).toBe(5);
+  });
+
   test("an ending beyond the limit of the journal is refused, and the task can still be closed", async () => {
     const { store } = await open({ limits: { journalEntries: 3 } });
     const created = await store.create({ ...start("t"), early: true });

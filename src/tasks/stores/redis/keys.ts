@@ -10,6 +10,8 @@ export interface TaskKeys {
   readonly all: readonly string[];
 }
 
+/** So many of the keys of a task are its own. They are the first. */
+export const OWN_KEYS = 5;
 const DIGEST_LENGTH = 22;
 const KNOWN_OWNERS = 1_000;
 

@@ -2,7 +2,7 @@ import type { Appended, Batch, Created, NewTask } from "../../store.js";
 import type { StoredContent } from "../stored-content.js";
 import type { RedisConnection } from "./connection.js";
 import type { EarlyStoring } from "./early-tasks.js";
-import { type KeyNames, subjectIn } from "./keys.js";
+import { type KeyNames, subjectIn, type TaskKeys } from "./keys.js";
 import type { TaskLeases } from "./leases.js";
 import { listOf, textsOf } from "./replies.js";
 import type { TaskScripts } from "./task-scripts.js";
@@ -114,7 +114,12 @@ export class TaskWrites implements EarlyStoring {
       for (const value of task.values) values.push(value);
     }
     try {
-      return (await this.#redis.run("storeEnded", names, values)) === 1;
+      let answer = await this.#redis.run("storeEnded", names, values);
+      for (let tries = 0; tries < EVICTION_ROUNDS && Array.isArray(answer); tries++) {
+        await this.#makeRoom(tag, textsOf(answer));
+        answer = await this.#redis.run("storeEnded", names, values);
+      }
+      return answer === 1;
     } catch (thrown) {
       for (const { task, keys } of all) {
         const { start, ending } = task;
@@ -133,10 +138,19 @@ export class TaskWrites implements EarlyStoring {
   }
 
   async #makeRoom(tag: string, going: readonly string[]): Promise<void> {
-    const evict = () => Promise.all(going.map((kept) => this.#scripts.run("evict", this.#names.ofKept(tag, kept), [])));
     const subject = subjectIn(tag);
-    const making = this.#makingRoom.get(subject) ?? evict().finally(() => this.#makingRoom.delete(subject));
+    const making = this.#makingRoom.get(subject) ?? this.#evict(tag, going).finally(() => this.#makingRoom.delete(subject));
     this.#makingRoom.set(subject, making);
     await making;
+  }
+
+  /** In one step for each owner: a subject has one in each of its tenants. */
+  async #evict(tag: string, going: readonly string[]): Promise<void> {
+    const byOwner = new Map<string, TaskKeys[]>();
+    for (const kept of going) {
+      const keys = this.#names.ofKept(tag, kept);
+      if (byOwner.get(keys.tag)?.push(keys) === undefined) byOwner.set(keys.tag, [keys]);
+    }
+    await Promise.all(Array.from(byOwner.values(), (tasks) => this.#scripts.runForAll("evict", tasks)));
   }
 }

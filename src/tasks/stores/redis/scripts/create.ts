@@ -33,7 +33,7 @@ if key_kept then
 end
 
 if kept_count() >= KEPT_TASKS then
-  local oldest = redis.call('ZRANGEBYSCORE', kept, '(' .. int(now * PLACES), '(8e15', 'LIMIT', '0', EVICTED_AT_ONCE)
+  local oldest = oldest_kept(EVICTED_AT_ONCE)
   if #oldest == 0 then return { 'full' } end
   return { 'room', unpack(oldest) }
 end
@@ -63,9 +63,9 @@ return { 'made' }
 
 /**
  * Tasks of one owner that ended before they were stored: without a lease, and without a wake-up, because nobody knows of them. 0: nothing
- * was stored, because there is no room for all of them or an id is taken. Keys: the indexes, then columns and journal of each task.
- * Arguments: the time, the owner; then of each task its id, agent, context, state, time of the state, bytes, holder, saved value or "",
- * number of entries, and the entries.
+ * was stored, because there cannot be room for all of them or an id is taken. A list: nothing was stored, and these tasks of the subject
+ * have to be evicted first. Keys: the indexes, then columns and journal of each task. Arguments: the time, the owner; then of each task
+ * its id, agent, context, state, time of the state, bytes, holder, saved value or "", number of entries, and the entries.
  */
 export const STORE_ENDED = `${CLOCK}
 local tasks, idle, rows, kept = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -73,8 +73,12 @@ local owner = ARGV[2]
 ${OWNER_DIGEST}${INDEXES}
 local FIRST_TASK = 5
 local count = (#KEYS - FIRST_TASK + 1) / 2
-if kept_count() + count > KEPT_TASKS then return 0 end
 for i = FIRST_TASK, #KEYS, 2 do if redis.call('EXISTS', KEYS[i]) == 1 then return 0 end end
+local missing = kept_count() + count - KEPT_TASKS
+if missing > 0 then
+  local oldest = oldest_kept(math.max(missing, EVICTED_AT_ONCE))
+  return count <= KEPT_TASKS and #oldest >= missing and oldest or 0
+end
 
 local digest = owner_digest()
 local place = redis.call('ZCOUNT', kept, '-inf', '(8e15')

@@ -68,6 +68,10 @@ export const INDEXES = `
 local PLACES, RESTING, RUNNING = 64, 4e15, 8e15
 -- In all tenants. Those that are over count no longer, though their names may still be there.
 local function kept_count() return redis.call('ZCARD', kept) - redis.call('ZCOUNT', kept, '-inf', int(now * PLACES)) end
+-- Of those that may be evicted, in the order of eviction.
+local function oldest_kept(most)
+  return redis.call('ZRANGEBYSCORE', kept, '(' .. int(now * PLACES), '(8e15', 'LIMIT', '0', int(most))
+end
 -- What is over has lost its own keys already; a few names go with every new task. The indexes of another tenant are not known here:
 -- they are cleared when it is used again, or expire.
 local function clear_over(most)

@@ -1,4 +1,4 @@
-import { IDLE, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./fragments.js";
+import { IDLE, OWN_STATUS, OWNER_DIGEST, PENDING, TASK, TURN_MESSAGE } from "./fragments.js";
 
 /** Stores the request, then notifies the holder's channel. Argument: bytes of a status. */
 export const REQUEST_CANCEL = `${TASK}${IDLE}${PENDING}${OWN_STATUS}
@@ -35,18 +35,32 @@ return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10
   turn_message(c[11], c[12]) }
 `;
 
-/** Evicts a task, unless it is running again, and notifies its readers. */
-export const EVICT = `${TASK}
-if not redis.call('ZSCORE', idle, id) then
-  -- Its place is free if its owner's indexes have no such task.
-  if not redis.call('ZSCORE', tasks, id) then redis.call('ZREM', kept, kept_name()) end
-  return 0
+/**
+ * Evicts tasks of one owner, except those that run again, and notifies their readers. Keys: the indexes, then the keys of each task.
+ * Arguments: the time, the calling store, the ids.
+ */
+export const EVICT = `
+local tasks, idle, rows, kept = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+${OWNER_DIGEST}
+local digest = owner_digest()
+local ids, names = {}, {}
+for i = 3, #ARGV do
+  local id, own = ARGV[i], 5 + (i - 3) * 5
+  if redis.call('ZSCORE', idle, id) then
+    ids[#ids + 1] = id
+    names[#names + 1] = digest .. id
+    redis.call('UNLINK', unpack(KEYS, own, own + 4))
+  elseif not redis.call('ZSCORE', tasks, id) then
+    -- Its place is free if its owner's indexes have no such task.
+    names[#names + 1] = digest .. id
+  end
 end
-redis.call('ZREM', kept, kept_name())
-redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
-redis.call('ZREM', idle, id)
-redis.call('ZREM', tasks, id)
-redis.call('HDEL', rows, id)
-ring()
-return 1
+if #names > 0 then redis.call('ZREM', kept, unpack(names)) end
+if #ids > 0 then
+  redis.call('ZREM', idle, unpack(ids))
+  redis.call('ZREM', tasks, unpack(ids))
+  redis.call('HDEL', rows, unpack(ids))
+  for _, id in ipairs(ids) do redis.call('PUBLISH', PREFIX .. ':w:' .. id, ARGV[2]) end
+end
+return #ids
 `;
