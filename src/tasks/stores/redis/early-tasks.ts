@@ -3,8 +3,8 @@ import type { TaskLimits } from "../../limits.js";
 import type { Appended, Batch, Created, NewTask } from "../../store.js";
 import { type EndedTask, eventsSize, lastStatus } from "./writing.js";
 
-/** Tasks that one script stores: others wait while it runs. */
-const TASKS_AT_ONCE = 64;
+/** Tasks that one script stores. Few: this process answers the first ones of a turn while Redis stores the others. */
+const TASKS_AT_ONCE = 16;
 const BYTES_AT_ONCE = 256 * 1024;
 
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
