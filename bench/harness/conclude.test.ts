@@ -52,6 +52,40 @@ describe("conclude()", () => {
   });
 });
 
+describe("a target with a floor of its own", () => {
+  const own: RatioDefinition = {
+    key: "own",
+    section: "server",
+    of: "koine",
+    over: "floor",
+    metric: "perSecond",
+    floor: "own_floor",
+  };
+  const aa: RatioDefinition = { key: "own_floor", section: "server", of: "floor again", over: "floor", metric: "perSecond" };
+  const noisy: RatioDefinition = { ...aa, key: "other_floor", section: "noisy" };
+  const others = [floor, row("floor again", [10, 20, 5, 10, 10, 10])].map((each) => ({ ...each, section: "noisy" }));
+  const decided = (second: Row, koine: readonly number[], target: { readonly atLeast: number } | { readonly atMost: number }) =>
+    conclude([aa, noisy, { ...own, target }], [floor, second, row("koine", koine), ...others]).targets["own"];
+  const good = [90, 170, 45, 88, 86, 84];
+
+  test("is decided by that floor, however noisy another one is", () => {
+    expect(decided(again, good, { atLeast: 0.8 })).toEqual({ atLeast: 0.8, met: true, decided: true });
+    expect(decided(again, good, { atMost: 0.8 })).toEqual({ atMost: 0.8, met: false, decided: true });
+  });
+  test("is not decided if its floor differs from itself", () => {
+    const different = row("floor again", [90, 180, 45, 90, 90, 90]);
+    expect(decided(different, good, { atLeast: 0.8 })).toEqual({ atLeast: 0.8, met: true, decided: false });
+  });
+  test("is not decided within its interval, by too few rounds, or without its floor", () => {
+    expect(decided(again, good, { atLeast: 0.86 })).toMatchObject({ decided: false });
+    const few = (each: Row): Row => ({ ...each, series: each.series.slice(0, 5) });
+    const definition = { ...own, target: { atLeast: 0.8 } } as const;
+    const rows = [floor, again, row("koine", good)];
+    expect(conclude([aa, definition], rows.map(few)).targets["own"]).toMatchObject({ met: true, decided: false });
+    expect(conclude([definition], rows).targets["own"]).toMatchObject({ met: true, decided: false });
+  });
+});
+
 describe("isConclusive()", () => {
   test.each([
     [0.949, false],

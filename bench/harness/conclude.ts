@@ -9,6 +9,8 @@ export interface RatioDefinition {
   readonly over: string;
   readonly metric: Metric;
   readonly target?: Target;
+  /** The key of the ratio that says whether its own floor equalled itself: other floors may be noisy without making this one undecided. */
+  readonly floor?: string | undefined;
 }
 
 export type Target = { readonly atLeast: number } | { readonly atMost: number };
@@ -54,7 +56,7 @@ export function valuesOf(series: readonly Measurement[], metric: Metric): readon
   });
 }
 
-/** Medians, spreads and targets of everything that was measured. */
+/** Medians, spreads and targets of everything that was measured. A floor comes before the ratios that name it. */
 export function conclude(definitions: readonly RatioDefinition[], rows: readonly Row[]): Conclusion {
   const ratios: Record<string, number> = {};
   const spreads: Record<string, Range> = {};
@@ -63,13 +65,15 @@ export function conclude(definitions: readonly RatioDefinition[], rows: readonly
   for (const definition of definitions) {
     const perRound = ratiosOf(definition, rows);
     if (perRound === undefined) continue;
-    const { key, target } = definition;
+    const { key, target, floor } = definition;
     const ratio = median(perRound);
     ratios[key] = ratio;
     spreads[key] = spread(perRound);
     const between = medianInterval(perRound);
     if (between !== undefined) interval[key] = between;
-    if (target !== undefined) targets[key] = { ...target, met: isMet(target, ratio) };
+    if (target === undefined) continue;
+    const decided = floor === undefined ? {} : { decided: isConclusive(ratios[floor]) && isOutside(target, between) };
+    targets[key] = { ...target, met: isMet(target, ratio), ...decided };
   }
   return { ratios, spread: spreads, interval, targets };
 }
@@ -101,10 +105,15 @@ export function verdictOf(conclusion: Conclusion, wanted: readonly string[], pre
 /** Targets inside the 95 % interval of the ratio: another run may decide differently. */
 export function tooCloseToCall({ targets, interval }: Pick<Conclusion, "targets" | "interval">): readonly string[] {
   return Object.entries(targets).flatMap(([key, target]) => {
-    const wanted = target.atLeast ?? target.atMost;
     const between = interval[key];
-    return wanted !== undefined && between !== undefined && between[0] < wanted && wanted < between[1] ? [key] : [];
+    return between === undefined || isOutside(target, between) ? [] : [key];
   });
+}
+
+/** Whether the interval is known and on one side of the target. */
+function isOutside({ atLeast, atMost }: Pick<TargetReport, "atLeast" | "atMost">, between: Range | undefined): boolean {
+  const wanted = atLeast ?? atMost;
+  return between !== undefined && (wanted === undefined || wanted <= between[0] || between[1] <= wanted);
 }
 
 function isMet(target: Target, ratio: number): boolean {

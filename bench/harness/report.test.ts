@@ -30,6 +30,14 @@ describe("renderReport()", () => {
   });
 });
 
+test("renderReport() says which targets are not decided", () => {
+  const key = "unary_jsonrpc_server_vs_floor";
+  const shown = (decided: boolean) =>
+    renderReport({ ...result, targets: { [key]: { atLeast: 0.8, met: true, decided } } }, TITLES);
+  expect(shown(false)).toMatch(/≥ 0\.8 +met, not decided\n/);
+  expect(shown(true)).toMatch(/≥ 0\.8 +met\n/);
+});
+
 describe("renderLastLine()", () => {
   test("is one line of JSON with the numbers and without the rounds", () => {
     const got = renderLastLine(result);

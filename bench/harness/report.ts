@@ -77,7 +77,7 @@ function renderRatios({ ratios, spread: spreads, interval, targets }: BenchResul
       renderRange(spreads[key]),
       renderRange(interval[key]),
       wanted,
-      target === undefined ? "" : target.met ? "met" : "missed",
+      target === undefined ? "" : `${target.met ? "met" : "missed"}${target.decided === false ? ", not decided" : ""}`,
     ];
   });
   return renderTable(["ratio (median of rounds)", "", "[p10, p90]", "95 % of median", "target", ""], lines);

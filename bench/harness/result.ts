@@ -30,6 +30,8 @@ export interface TargetReport {
   readonly atLeast?: number;
   readonly atMost?: number;
   readonly met: boolean;
+  /** Whether its own floor equalled itself and the interval is on one side of the target. Absent where no floor is its own. */
+  readonly decided?: boolean;
 }
 
 /** One arm of one section; the series has one measurement per round. */

@@ -24,15 +24,16 @@ several, by wall time; in full mode its handshakes, and resolving a DID from the
 registry and a local chain, with and without the cache. Text messages of 300 bytes and 64 KB, one at a time and eight in flight. Servers are processes of their own,
 loaded by one process of bare ws, in interleaved rounds; ratios are of CPU time. Prints tables and, as last line, one JSON object.
 
-  --quick        only the arms with a target, in fewer and shorter rounds; a minute and a half
-  --rounds N     rounds (full: 20; quick: 12, or as many as fit); up to 20 times as many while a floor, measured twice, is not
-                 known to be within 0.97 to 1.03 of itself
+  --quick        only the arms with a target, in fewer and shorter rounds; a minute and a half, or longer if the machine is slow
+  --rounds N     rounds (full: 20; quick: 12); up to 20 times as many, in a quick run as many as fit, while a floor, measured twice, is
+                 not known to be within 0.97 to 1.03 of itself, or a target is within the interval of its ratio
   --json FILE    write the whole result, every round, to FILE
   --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
   --help
 
-Only ratios within one run mean anything. A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive.`;
+Only ratios within one run mean anything. A run with a second floor that is not within 0.95 to 1.05 of the first is inconclusive as a whole.
+Each target is judged by the floor of its own section: "not decided" if that one differs from itself, or the target is within the interval.`;
 
 const FULL = {
   rounds: 20,

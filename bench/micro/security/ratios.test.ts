@@ -66,6 +66,14 @@ describe("the ratios of bench:security", () => {
     expect(TARGETS).toEqual(Object.keys(got));
   });
 
+  test("each target is judged by the floor of its own section and metric", () => {
+    for (const { key, section, metric, floor, target } of RATIOS) {
+      if (target === undefined) continue;
+      const own = FLOORS.find((each) => each.key === floor);
+      expect([key, own?.section, own?.metric]).toEqual([key, section, metric]);
+    }
+  });
+
   test("no key is used twice, and each section has a title and a floor", () => {
     const keys = [...FLOORS, ...RATIOS].map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
@@ -109,7 +117,7 @@ describe("concludeSecurity()", () => {
     expect(verdictOf(concludeSecurity(runWith()), TARGETS)).toBe("met");
     const slow = concludeSecurity(runWith({ session_echo_64kb: { ...GOOD, session: 20.1 } }));
     expect(verdictOf(slow, TARGETS)).toBe("missed");
-    expect(slow.targets["session_echo_64kb_vs_ws"]).toEqual({ atLeast: 0.8, met: false });
+    expect(slow.targets["session_echo_64kb_vs_ws"]).toMatchObject({ atLeast: 0.8, met: false });
   });
 
   test.each([
@@ -143,4 +151,13 @@ describe("isSettled()", () => {
     [5, 0, false], // no interval of five rounds has 95 %
     [6, 0, true],
   ])("%i rounds off by %d: %s", (count, by, want) => expect(isSettled(floorRows(count, by))).toBe(want));
+
+  test.each([
+    [[11, 11], true], // 0.91
+    [[12.5, 12.5], true], // 0.8
+    [[11, 12.5], false], // the target of 0.85 is between them
+  ] as const)("records that cost %j of 10: %s", (costs, want) => {
+    const series = Array.from({ length: 20 }, (_, round) => ({ cpuUs: costs[round % 2] ?? Number.NaN }));
+    expect(isSettled([...floorRows(20, 0), { section: "record_aes_300b", arm: "record", series }])).toBe(want);
+  });
 });

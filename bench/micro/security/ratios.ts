@@ -1,4 +1,4 @@
-import { type Conclusion, conclude, isSame, type RatioDefinition, ratiosOf } from "../../harness/conclude.js";
+import { type Conclusion, conclude, isSame, type RatioDefinition, ratiosOf, tooCloseToCall } from "../../harness/conclude.js";
 import type { Titles } from "../../harness/report.js";
 import type { Row } from "../../harness/result.js";
 import { median } from "../../harness/statistics.js";
@@ -32,7 +32,10 @@ export const RATIOS: readonly RatioDefinition[] = [
   ...SEALED_RATIOS,
   ...SAGE_RATIOS,
   ...CRYPTO_RATIOS,
-];
+].map((ratio) => ({
+  ...ratio,
+  floor: FLOORS.find(({ section, metric }) => section === ratio.section && metric === ratio.metric)?.key,
+}));
 
 /** The keys that every run must decide: all with a target. */
 export const TARGETS: readonly string[] = RATIOS.flatMap(({ key, target }) => (target === undefined ? [] : [key]));
@@ -77,7 +80,7 @@ export function worstFloor(rows: readonly Row[], floors: readonly RatioDefinitio
   return worst;
 }
 
-/** Whether every floor that was measured twice is known well enough to be the same as itself. */
+/** Whether every floor that was measured twice is known well enough to be the same as itself, and no target is too close to call. */
 export function isSettled(rows: readonly Row[]): boolean {
-  return FLOORS.every((floor) => isSame(floor, rows) ?? true);
+  return FLOORS.every((floor) => isSame(floor, rows) ?? true) && tooCloseToCall(conclude(RATIOS, rows)).length === 0;
 }

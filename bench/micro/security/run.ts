@@ -18,7 +18,7 @@ export interface SecurityBench {
   readonly quick: boolean;
   readonly window: Window;
   readonly warmUpMs: number;
-  /** Milliseconds since the epoch: rounds that do not fit are skipped, except the first. */
+  /** Milliseconds since the epoch: further rounds that do not fit are skipped. The planned ones are run: fewer decide nothing. */
   readonly endAtMs: number;
 }
 
@@ -62,10 +62,10 @@ async function runGroups(bench: SecurityBench): Promise<readonly Row[]> {
   return rows;
 }
 
-/** So many times the planned rounds are run at most, while a floor is not known well enough to be the same as itself. */
+/** So many times the planned rounds are run at most, while a floor or a target is not known well enough. */
 const MOST_TIMES = 20;
 
-/** The planned rounds, and more until the floors are settled or the time is up. */
+/** The planned rounds, and more until floors and targets are settled or the time is up. */
 async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Promise<readonly Row[]> {
   const { progress, rounds, endAtMs } = bench;
   progress.show(`${name} warms up`);
@@ -74,12 +74,11 @@ async function runGroup(bench: SecurityBench, { name, arms: start }: Group): Pro
   const placed = (rows: readonly Row[]) => arms.map(({ section, arm }, at) => ({ section, arm, series: rows[at]?.series ?? [] }));
   const startedAtMs = Date.now();
   const fits = (done: number) => Date.now() + (Date.now() - startedAtMs) / done < endAtMs;
-  const wanted = (done: number, rows: readonly Row[]) =>
-    done < rounds || (done < MOST_TIMES * rounds && !isSettled(placed(rows)));
+  const wanted = (done: number, rows: readonly Row[]) => done < MOST_TIMES * rounds && fits(done) && !isSettled(placed(rows));
   const rows = await runSection({
     name,
     arms: arms.map(({ section, arm, measure }) => ({ name: `${section} ${arm}`, measure })),
-    again: (done, sofar) => done === 0 || (fits(done) && wanted(done, sofar)),
+    again: (done, sofar) => done < rounds || wanted(done, sofar),
     onStep: (round, arm) => progress.show(`${name} · round ${round + 1} of ${rounds} · ${arm}`),
   });
   return placed(rows);

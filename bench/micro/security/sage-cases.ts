@@ -121,7 +121,8 @@ export interface Protection {
 const SECRET = Buffer.alloc(32, 1);
 const ASSOCIATED = Buffer.from('{"id":"m-1"}');
 const CONTENT_TYPE = "application/octet-stream";
-const TARGET = { method: "POST", target: "http://127.0.0.1/", headers: { "content-type": CONTENT_TYPE } } as const;
+const ADDRESS = "http://127.0.0.1/";
+const TARGET = { method: "POST", target: ADDRESS, headers: { "content-type": CONTENT_TYPE } } as const;
 
 export function protectionOf(kind: SageKind, role: "initiator" | "responder"): Protection {
   if (kind === "plain") return { write: (body) => ({ headers: {}, body }), read: (_, body) => body };
@@ -192,11 +193,12 @@ function sessionProtection(role: "initiator" | "responder"): Protection {
     const body = session.encrypt(message, ASSOCIATED);
     const headers = signer.request(TARGET, body);
     if (headers instanceof Promise) throw new Error("the key signs at once");
-    return { headers: { ...(headers as Fields), "content-type": CONTENT_TYPE }, body }; // all of them have one value
+    const { "signature-input": input = "", signature = "", "content-digest": digest = "" } = headers;
+    return { headers: { "content-type": CONTENT_TYPE, "signature-input": input, signature, "content-digest": digest }, body };
   };
   const read: Protection["read"] = (headers, body) => {
     const { session } = next();
-    const request = { ...TARGET, headers };
+    const request = { method: "POST", target: ADDRESS, headers };
     const keys = (keyId: string) => (keyId === session.keyId ? session.verificationKey() : undefined);
     const verified = verifier.verify({ message: { request }, kind: "request", hasBody: true, nowMs: Date.now(), keys });
     if (verified instanceof Promise) throw new Error("the key was there at once");

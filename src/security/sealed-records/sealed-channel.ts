@@ -80,7 +80,12 @@ export class SealedChannel {
 
   /** Whether it is neither closed nor too old nor idle for too long. */
   get isOpen(): boolean {
-    return !this.#closed && this.#isInTime(this.#now());
+    return this.isOpenAt(this.#now());
+  }
+
+  /** The same for a caller that has the time already. */
+  isOpenAt(now: number): boolean {
+    return !this.#closed && this.#isInTime(now);
   }
 
   /** Seals a message. Its number is used up even if it is never sent; a repetition must be the same bytes. */

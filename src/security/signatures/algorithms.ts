@@ -1,6 +1,5 @@
 import {
   constants,
-  createHmac,
   type KeyObject,
   type SigningOptions,
   sign as signWith,
@@ -8,6 +7,7 @@ import {
   verify as verifyWith,
 } from "node:crypto";
 import { AgentError } from "../../envelope/index.js";
+import { hmacSha256 } from "./hmac.js";
 
 /**
  * How each algorithm signs, and the key that it takes. The names are those of the IANA registry; `es256k` is ECDSA with secp256k1 and
@@ -58,7 +58,7 @@ function kindOf(key: KeyObject): string {
 
 /** The key must have passed `checkKey`. */
 export function signBase(algorithm: SignatureAlgorithm, key: KeyObject, base: Uint8Array): Uint8Array {
-  if (algorithm === "hmac-sha256") return createHmac("sha256", key).update(base).digest();
+  if (algorithm === "hmac-sha256") return hmacSha256(key, base);
   const { digest, key: _, ...options } = ALGORITHMS[algorithm];
   const signature = signWith(digest, base, { key, ...options });
   return algorithm === "es256k" ? withLowS(signature) : signature;
@@ -67,7 +67,7 @@ export function signBase(algorithm: SignatureAlgorithm, key: KeyObject, base: Ui
 /** The key must have passed `checkKey`. False for a signature of the wrong length, too. */
 export function verifyBase(algorithm: SignatureAlgorithm, key: KeyObject, base: Uint8Array, signature: Uint8Array): boolean {
   if (algorithm === "hmac-sha256") {
-    const expected = createHmac("sha256", key).update(base).digest();
+    const expected = hmacSha256(key, base);
     return signature.length === expected.length && timingSafeEqual(signature, expected);
   }
   if (algorithm === "es256k" && !hasLowS(signature)) return false;

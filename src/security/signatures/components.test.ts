@@ -8,8 +8,13 @@ function request(target: string, fields: readonly (readonly [string, string])[] 
   return { method: "GET", target, headers, rawHeaders: fields.flat() };
 }
 
-const valueIn = (component: string, message: SignedRequest | SignedMessage) =>
-  parseComponent(component).valueIn("request" in message ? message : { request: message });
+/** The value in the line of a component. */
+function valueIn(component: string, message: SignedRequest | SignedMessage): string {
+  const { text, lineIn } = parseComponent(component);
+  const line = lineIn("request" in message ? message : { request: message });
+  expect([line.slice(0, text.length + 2), line.at(-1)]).toEqual([`${text}: `, "\n"]);
+  return line.slice(text.length + 2, -1);
+}
 
 /** Expected values are the examples of RFC 9421 §2.1 and §2.2. */
 describe("components of a request", () => {

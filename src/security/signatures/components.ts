@@ -39,7 +39,8 @@ export interface Component {
   readonly text: string;
   /** Equal for equal components, whatever the order of their parameters. */
   readonly key: string;
-  valueIn(message: SignedMessage): string;
+  /** RFC 9421 §2.5: the identifier, the value in this message, and the end of the line. */
+  lineIn(message: SignedMessage): string;
 }
 
 /** Types of fields that `;sf` may be used with. */
@@ -111,7 +112,7 @@ export function componentOf(item: FieldItem): Component {
   const parts = Array.from(parameters, ([parameter, { text: value }]) => `;${parameter}=${value}`);
   const key = parts.length < 2 ? text : name + parts.toSorted().join("");
   const read = name.startsWith("@") ? derivedReader(item, name) : fieldReader(item, name);
-  return { name, text, key, valueIn: parameters.has("req") ? ofRequest(text, read) : ofTarget(text, read) };
+  return { name, text, key, lineIn: parameters.has("req") ? ofRequest(text, read) : ofTarget(text, read) };
 }
 
 /** A component identifier as it is written: `"@method"`, or `@method` without the quotes. */
@@ -122,15 +123,34 @@ export function parseComponent(identifier: string): Component {
 type Reader = (source: SignedRequest | SignedResponse) => string;
 
 /** `;req`: from the request that a response answers. */
-function ofRequest(text: string, read: Reader): Component["valueIn"] {
+function ofRequest(text: string, read: Reader): Component["lineIn"] {
+  const lineOf = lines(text);
   return ({ request, response }) => {
     if (response === undefined) throw unknown(text, "the parameter req is for responses");
-    return checked(text, read(request));
+    return lineOf(read(request));
   };
 }
 
-function ofTarget(text: string, read: Reader): Component["valueIn"] {
-  return ({ request, response }) => checked(text, read(response ?? request));
+function ofTarget(text: string, read: Reader): Component["lineIn"] {
+  const lineOf = lines(text);
+  return ({ request, response }) => lineOf(read(response ?? request));
+}
+
+/** Longer values are not remembered. */
+const KNOWN_VALUE_CHARS = 256;
+
+/** The line of a value. The last one is remembered: most components are the same in the next message. */
+function lines(text: string): (value: string) => string {
+  let known: Maybe<string>;
+  let line = "";
+  return (value) => {
+    if (value === known) return line;
+    const made = `${text}: ${checked(text, value)}\n`;
+    if (value.length > KNOWN_VALUE_CHARS) return made;
+    known = value;
+    line = made;
+    return made;
+  };
 }
 
 /** A value must not add lines to what is signed. */

@@ -8,13 +8,19 @@ interface Rule {
   readonly when: "always" | "body" | "present";
 }
 
+interface Covered {
+  /** Rules whose components it does not have: they must not apply. */
+  readonly missing: readonly Rule[];
+  readonly digest: boolean;
+}
+
 /** The coverage of a profile, parsed once. */
 export class CoverageRules {
   readonly #sign: readonly Rule[];
   readonly #require: readonly Rule[];
   readonly #allowed: Maybe<ReadonlySet<string>>;
   /** What lists of components cover that were checked before: equal lists are the same one (`readSignature`). */
-  readonly #covered = new WeakMap<readonly Component[], ReadonlySet<string>>();
+  readonly #covered = new WeakMap<readonly Component[], Covered>();
   /** Lists of components that were written before, by which of the optional ones they have. */
   readonly #written = new Map<number, { readonly components: readonly Component[]; readonly text: string }>();
 
@@ -41,17 +47,21 @@ export class CoverageRules {
     return made;
   }
 
-  /** Refuses a signature that covers less than the message demands. A digest that is there must be covered, whatever the rules say. */
-  check(components: readonly Component[], message: SignedMessage, hasDigest: boolean): void {
-    const covered = this.#covered.get(components) ?? this.#coveredBy(components);
-    for (const rule of this.#require)
-      if (!covered.has(rule.component.key) && applies(rule, message, hasDigest))
+  /**
+   * Refuses a signature that covers less than the message demands. A digest that is there must be covered, whatever the rules say. Returns
+   * whether it covers one.
+   */
+  check(components: readonly Component[], message: SignedMessage, hasDigest: boolean): boolean {
+    const { missing, digest } = this.#covered.get(components) ?? this.#coveredBy(components);
+    for (const rule of missing)
+      if (applies(rule, message, hasDigest))
         throw new SignatureError("coverage", `the signature does not cover ${rule.component.text}`);
-    if ((message.response ?? message.request).headers["content-digest"] !== undefined && !covered.has(DIGEST))
+    if (!digest && (message.response ?? message.request).headers["content-digest"] !== undefined)
       throw new SignatureError("coverage", "Content-Digest is present and the signature does not cover it");
+    return digest;
   }
 
-  #coveredBy(components: readonly Component[]): ReadonlySet<string> {
+  #coveredBy(components: readonly Component[]): Covered {
     const covered = new Set<string>();
     for (const { key, text } of components) {
       if (covered.has(key)) throw new SignatureError("duplicate_component", `the signature covers ${text} twice`);
@@ -59,8 +69,10 @@ export class CoverageRules {
         throw new SignatureError("coverage", `the signature covers ${text}, which is not allowed`);
       covered.add(key);
     }
-    this.#covered.set(components, covered);
-    return covered;
+    const missing = this.#require.filter(({ component }) => !covered.has(component.key));
+    const made = { missing, digest: covered.has(DIGEST) };
+    this.#covered.set(components, made);
+    return made;
   }
 }
 

@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SignatureProfile } from "./profile.js";
 import { readSignature } from "./read-signatures.js";
 import { SignatureError } from "./signature-error.js";
 
-/** Signatures in their usual form are read without the parser. Beside another signature the parser reads them: both must agree. */
+/** Signatures in their usual form are read without the parser, those with another label than the profile writes are not: both must agree. */
 
 const PROFILE: SignatureProfile = {
   label: "sig1",
@@ -21,18 +22,18 @@ const VALUE = "sig1=:AAECAwQFBgcICQoLDA0ODw==:";
 
 type Outcome = { readonly problem: string } | ReturnType<typeof readSignature>;
 
-function outcome(input: string, signature: string): Outcome {
+function outcome(input: string, signature: string, profile = PROFILE): Outcome {
   try {
-    return readSignature({ "signature-input": input, signature }, PROFILE);
+    return readSignature({ "signature-input": input, signature }, profile);
   } catch (thrown) {
     if (thrown instanceof SignatureError) return { problem: thrown.problem };
     throw thrown;
   }
 }
 
-/** The same by the parser: a signature of somebody else is ignored, and no usual form. */
-const parsed = (input: string, signature: string): Outcome =>
-  outcome(`${input}, other=("@method")`, `${signature}, other=:AA==:`);
+/** The same by the parser. */
+const PARSED: SignatureProfile = { ...PROFILE, label: "other" };
+const parsed = (input: string, signature: string): Outcome => outcome(input, signature, PARSED);
 
 describe("a signature in its usual form", () => {
   test("is what the parser reads, the first time and later", () => {
@@ -93,5 +94,55 @@ describe("a signature in its usual form", () => {
         const changed = INPUT.slice(0, at) + char + INPUT.slice(at + 1);
         expect([changed, outcome(changed, VALUE)]).toEqual([changed, parsed(changed, VALUE)]);
       }
+  });
+
+  test("after any other signature is what the parser reads, too", () => {
+    const char = fc.constantFrom("a", "Z", "0", "9", '"', "\\", ";", "=", ":", "(", ")", " ", ",", "-", "~", "\n", "é");
+    const word = fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom("a", "n-1", "n-22", "") },
+      fc.string({ unit: char, maxLength: 6 }),
+    );
+    const time = fc.constantFrom("0", "1800000000", "1800000001", "1800000002", "01", "999999999999999");
+    const tag = fc.constantFrom(';tag="t-1"', ';tag="t-1"', ';tag="t-2"', ';tag="t-1";tag="t-1"');
+    const label = fc.constantFrom("sig1", "sig1", "sig", "sig11");
+    const one = fc.record({ label, created: time, expires: time, nonce: word, keyid: word, tag }).map((parts) => {
+      const { created, expires, nonce, keyid } = parts;
+      const text = `;created=${created};expires=${expires};nonce="${nonce}";keyid="${keyid}";alg="hmac-sha256"${parts.tag}`;
+      return `${parts.label}=${LIST}${text}`;
+    });
+    const value = fc.oneof(
+      fc.constant(VALUE),
+      fc.base64String({ maxLength: 12 }).map((base64) => `sig1=:${base64}:`),
+      word,
+    );
+    /** A cut, a repetition or another character anywhere: what was kept of the last one may overlap. */
+    const change = fc.tuple(fc.nat(250), fc.nat(250), word).map(
+      ([from, length, put]) =>
+        (input: string) =>
+          input.slice(0, from) + put + input.slice(from + length),
+    );
+    let usual = 0;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(one, value, fc.option(change)), { minLength: 2, maxLength: 6 }), (all) => {
+        for (const [input, signature, changed] of all) {
+          for (const text of changed === null ? [input, input] : [input, changed(input), input]) {
+            const read = outcome(text, signature);
+            expect([text, signature, read]).toEqual([text, signature, parsed(text, signature)]);
+            if (!("problem" in read)) usual++;
+          }
+        }
+      }),
+      { numRuns: 500, seed: 20 },
+    );
+    expect(usual).toBeGreaterThan(300);
+  });
+
+  test("that is shorter than what is kept of the last one is not read as its begin and its end", () => {
+    expect(outcome(INPUT, VALUE)).toHaveProperty("nonce", "n-1");
+    const head = INPUT.slice(0, INPUT.indexOf("n-1"));
+    const tail = INPUT.slice(INPUT.indexOf("n-1") + 3);
+    const overlapping = head.slice(0, -1) + tail;
+    expect([head.endsWith('"'), tail.startsWith('"')]).toEqual([true, true]);
+    expect(outcome(overlapping, VALUE)).toEqual(parsed(overlapping, VALUE));
   });
 });

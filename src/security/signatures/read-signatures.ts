@@ -132,35 +132,60 @@ function componentsOf(items: readonly FieldItem[]): readonly Component[] {
 /** The parameters as this library writes them, in their canonical form. */
 const USUAL_PARAMETERS =
   /^;created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([ !#-[\]-~]{0,256})";keyid="([ !#-[\]-~]{0,512})"(?:;alg="([ !#-[\]-~]*)")?(?:;tag="([ !#-[\]-~]*)")?$/;
-const USUAL_VALUE = /^:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?):$/;
+const USUAL_NONCE = /^[ !#-[\]-~]{0,256}$/;
+const USUAL_VALUE = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The last signature in its usual form, with its text before and after the nonce. */
+let last: Maybe<{
+  readonly profile: SignatureProfile;
+  readonly head: string;
+  readonly tail: string;
+  readonly received: ReceivedSignature;
+}>;
+
+/** A signature that differs from the last one in its nonce and its value only, as the next one of its sender does within a second. */
+function readAgain(input: string, values: string, profile: SignatureProfile): Maybe<ReceivedSignature> {
+  if (last?.profile !== profile) return undefined;
+  const { head, tail, received } = last;
+  if (input.length < head.length + tail.length || !input.startsWith(head) || !input.endsWith(tail)) return undefined;
+  const nonce = input.slice(head.length, input.length - tail.length);
+  const signature = usualValue(values, profile.label);
+  if (signature === undefined || !USUAL_NONCE.test(nonce)) return undefined;
+  const { label, components, created, expires, alg, keyid, tag } = received;
+  // One literal: it is made for every message.
+  return { label, components, text: input.slice(label.length + 1), signature, created, expires, nonce, alg, keyid, tag };
+}
+
+/** The bytes of a signature that is alone in its field. */
+function usualValue(values: string, label: string): Maybe<Uint8Array> {
+  const start = label.length;
+  if (!values.startsWith(label) || !values.startsWith("=:", start) || !values.endsWith(":")) return undefined;
+  const value = values.slice(start + 2, -1);
+  return USUAL_VALUE.test(value) ? Buffer.from(value, "base64") : undefined;
+}
 
 /** One signature in its usual form, over components that were read before: the same result without the parser. Undefined: parse it. */
-function readUsual(input: string, values: string, { label, tag: wanted }: SignatureProfile): Maybe<ReceivedSignature> {
+function readUsual(input: string, values: string, profile: SignatureProfile): Maybe<ReceivedSignature> {
   if (input.length > LIMITS.fieldChars || values.length > LIMITS.fieldChars) return undefined;
+  const again = readAgain(input, values, profile);
+  if (again !== undefined) return again;
+  const { label, tag: wanted } = profile;
   const start = label.length + 1;
-  if (!input.startsWith(label) || !values.startsWith(label) || input[start - 1] !== "=" || values[start - 1] !== "=")
-    return undefined;
+  if (!input.startsWith(label) || input[start - 1] !== "=") return undefined;
   const end = input.indexOf(")", start) + 1;
   const components = knownLists.get(input.slice(start, end));
   if (components === undefined) return undefined;
   const parameters = USUAL_PARAMETERS.exec(input.slice(end));
-  const value = USUAL_VALUE.exec(values.slice(start));
-  if (parameters === null || value === null) return undefined;
-  const tag = parameters[6];
+  const signature = usualValue(values, label);
+  if (parameters === null || signature === undefined) return undefined;
+  const [, created, expires, nonce = "", keyid, alg, tag] = parameters;
   if (wanted !== undefined && tag !== wanted) return undefined;
-  // One literal: it is made for every message.
-  return {
-    label,
-    components,
-    text: input.slice(start),
-    signature: Buffer.from(value[1] ?? "", "base64"),
-    created: Number(parameters[1]),
-    expires: Number(parameters[2]),
-    nonce: parameters[3],
-    alg: parameters[5],
-    keyid: parameters[4],
-    tag,
-  };
+  const text = input.slice(start);
+  const times = { created: Number(created), expires: Number(expires) };
+  const received = { label, components, text, signature, ...times, nonce, alg, keyid, tag };
+  const head = input.slice(0, input.indexOf(';nonce="', end) + ';nonce="'.length);
+  last = { profile, head, tail: input.slice(head.length + nonce.length), received };
+  return received;
 }
 
 /** Components that were read before: senders repeat theirs. Once full, others are read each time. */

@@ -40,6 +40,10 @@ export class MessageSigner {
   readonly #parameterNames: readonly SignatureParameter[];
   /** The parameters that are the same in every signature. */
   readonly #fixed: Partial<Record<SignatureParameter, string>>;
+  /** The parameters of the signatures of one second: only the nonce differs. */
+  #second: Maybe<number>;
+  #beforeNonce = "";
+  #afterNonce: Maybe<string>;
 
   constructor({ profile, key, now, nonce }: SigningParts) {
     this.#profile = profile;
@@ -85,27 +89,29 @@ export class MessageSigner {
   }
 
   #parameters(): string {
-    const { lifetimeMs } = this.#profile;
     const created = Math.floor(this.#now() / 1_000);
-    let text = "";
-    for (const name of this.#parameterNames) {
-      const value =
-        name === "created"
-          ? String(created)
-          : name === "expires"
-            ? String(created + Math.floor(lifetimeMs / 1_000))
-            : name === "nonce"
-              ? `"${this.#nonce()}"`
-              : this.#fixed[name];
-      if (value !== undefined) text += `;${name}=${value}`;
-    }
-    return text;
+    if (created !== this.#second) this.#beginSecond(created);
+    const after = this.#afterNonce;
+    return after === undefined ? this.#beforeNonce : this.#beforeNonce + this.#nonce() + after;
+  }
+
+  #beginSecond(created: number): void {
+    const expires = created + Math.floor(this.#profile.lifetimeMs / 1_000);
+    const values = { ...this.#fixed, created: String(created), expires: String(expires) };
+    const textOf = (names: readonly SignatureParameter[]): string =>
+      names.flatMap((name) => (values[name] === undefined ? [] : [`;${name}=${values[name]}`])).join("");
+    const names = this.#parameterNames;
+    const nonceAt = names.indexOf("nonce");
+    this.#second = created;
+    this.#beforeNonce = nonceAt < 0 ? textOf(names) : `${textOf(names.slice(0, nonceAt))};nonce="`;
+    this.#afterNonce = nonceAt < 0 ? undefined : `"${textOf(names.slice(nonceAt + 1))}`;
   }
 
   #fields(parameters: string, signature: Uint8Array, digest: Maybe<string>): HttpHeaders {
     const { label } = this.#profile;
     const input = `${label}=${parameters}`;
-    const text = `${label}=:${Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString("base64")}:`;
+    const bytes = Buffer.isBuffer(signature) ? signature : Buffer.from(signature.buffer, signature.byteOffset, signature.length);
+    const text = `${label}=:${bytes.toString("base64")}:`;
     return digest === undefined
       ? { "signature-input": input, signature: text }
       : { "signature-input": input, signature: text, "content-digest": digest };
@@ -135,8 +141,7 @@ export function signatureBase(
 ): Uint8Array {
   let base = "";
   for (const component of components) {
-    const value = digest !== undefined && component.key === DIGEST ? digest : component.valueIn(message);
-    base += `${component.text}: ${value}\n`;
+    base += digest !== undefined && component.key === DIGEST ? `${DIGEST}: ${digest}\n` : component.lineIn(message);
   }
   return Buffer.from(`${base}"@signature-params": ${parameters}`, "latin1");
 }

@@ -3,7 +3,7 @@ import type { Awaitable, Maybe } from "../../envelope/index.js";
 import { type SignatureAlgorithm, verifyBase, withLowS } from "./algorithms.js";
 import type { SignedMessage } from "./components.js";
 import { checkContentDigest } from "./content-digest.js";
-import { CoverageRules, DIGEST } from "./coverage.js";
+import { CoverageRules } from "./coverage.js";
 import type { SignatureProfile } from "./profile.js";
 import { type ReceivedSignature, readSignature } from "./read-signatures.js";
 import { signatureBase } from "./sign.js";
@@ -72,7 +72,7 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
     const received = readSignature((message.response ?? message.request).headers, this.#profile);
     const keyId = this.#checkParameters(received);
     const needsDigest = kind !== "stream" && (hasBody || this.#profile.digestOfEmptyBody === true);
-    rules.check(received.components, message, needsDigest);
+    const hasDigest = rules.check(received.components, message, needsDigest);
     const times = this.#checkTimes(received, nowMs);
     if (this.#profile.comparesDate === true) checkDate(received, message, this.#profile.skewMs);
     const key = keys(keyId);
@@ -80,7 +80,8 @@ export class SignatureVerifier<K extends VerificationKey = VerificationKey> {
       const { label, nonce } = received;
       const verified = this.#checkSignature(received, message, found);
       const { fromMs, untilMs } = times;
-      return { key: verified, keyId, label, nonce, fromMs, untilMs, digest: coveredDigest(received, message) };
+      const digest = hasDigest ? (message.response ?? message.request).headers["content-digest"] : undefined;
+      return { key: verified, keyId, label, nonce, fromMs, untilMs, digest };
     };
     return key instanceof Promise ? key.then(finish) : finish(key);
   }
@@ -140,8 +141,4 @@ function checkDate({ components, created = 0 }: ReceivedSignature, { request, re
       "bad_time",
       `the field Date and the time of the signature differ by more than ${skewMs / 1_000} seconds`,
     );
-}
-
-function coveredDigest({ components }: ReceivedSignature, { request, response }: SignedMessage): Maybe<string> {
-  return components.some(({ key }) => key === DIGEST) ? (response ?? request).headers["content-digest"] : undefined;
 }

@@ -12,38 +12,27 @@ export interface Account {
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
-/** `node:crypto` has no Keccak-256 and recovers no keys. Loaded with the first use. */
-function noble() {
-  loading ??= Promise.all([import("@noble/curves/secp256k1.js"), import("@noble/hashes/sha3.js")]).then(
-    ([{ secp256k1 }, { keccak_256 }]) => ({ secp256k1, keccak_256 }),
-  );
-  return loading;
-}
-
-let loading: Maybe<
-  Promise<
-    Pick<typeof import("@noble/curves/secp256k1.js"), "secp256k1"> & Pick<typeof import("@noble/hashes/sha3.js"), "keccak_256">
-  >
->;
+/** `node:crypto` has no Keccak-256 and recovers no keys. Each is loaded with its first use: a start that recovers none does not pay for it. */
+const keccakOfNoble = () => import("@noble/hashes/sha3.js");
+const curveOfNoble = () => import("@noble/curves/secp256k1.js");
 
 export async function keccak(bytes: Uint8Array): Promise<Uint8Array> {
-  return (await noble()).keccak_256(bytes);
+  return (await keccakOfNoble()).keccak_256(bytes);
 }
 
 /** The last 20 bytes of the Keccak-256 of the point. */
 export async function addressOf(point: Uint8Array): Promise<string> {
-  const { keccak_256 } = await noble();
-  return `0x${Buffer.from(keccak_256(point.subarray(1)).subarray(12)).toString("hex")}`;
+  return `0x${Buffer.from((await keccak(point.subarray(1))).subarray(12)).toString("hex")}`;
 }
 
 /** The account that signed these bytes, as the chain computes it; undefined if the signature is none, or has the larger s. */
 export async function recoverAddress(bytes: Uint8Array, signature: Uint8Array, yParity: number): Promise<Maybe<string>> {
-  const { secp256k1, keccak_256 } = await noble();
+  const { secp256k1 } = await curveOfNoble();
   if (signature.length !== 64 || (yParity !== 0 && yParity !== 1)) return undefined;
   try {
     const parsed = secp256k1.Signature.fromBytes(signature, "compact").addRecoveryBit(yParity);
     if (parsed.hasHighS()) return undefined;
-    return await addressOf(parsed.recoverPublicKey(keccak_256(bytes)).toBytes(false));
+    return await addressOf(parsed.recoverPublicKey(await keccak(bytes)).toBytes(false));
   } catch {
     return undefined;
   }

@@ -57,6 +57,8 @@ export class EmbeddedRegistry implements Registry {
   readonly #commitments = new Map<string, number>();
   /** Of each record. */
   readonly #accounts: string[] = [];
+  /** The key of an account that has signed a record. It needs no other proof of its possession, and recovering it takes longest. */
+  readonly #signers = new Map<string, Uint8Array>();
   /** What was read of an account and not applied yet. */
   readonly #unapplied = new Map<string, SignedOperation[]>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -77,7 +79,8 @@ export class EmbeddedRegistry implements Registry {
     });
   }
 
-  isProven(account: string, key: RegisteredKey): Promise<boolean> {
+  async isProven(account: string, key: RegisteredKey): Promise<boolean> {
+    if (this.#isSigner(account, key.bytes)) return true;
     return isProvenKey({ registry: this.id, agent: account, name: key.name }, key);
   }
 
@@ -174,12 +177,18 @@ export class EmbeddedRegistry implements Registry {
       const signed = this.#signed(number, account, operation, time);
       // A second signature of the same record would be another record to those who compare logs.
       if (!hasLowS(signature)) throw new Error("its signature is the twin with the larger s");
-      if ((await addressOf(publicKey)) !== account || !verifySignature(key, "assertion", signed, signature))
-        throw new Error("it is not signed by its account");
-      return { operation, at: this.#moment(account, number, time) };
+      const isOwn = this.#isSigner(account, publicKey) || (await addressOf(publicKey)) === account;
+      if (!isOwn || !verifySignature(key, "assertion", signed, signature)) throw new Error("it is not signed by its account");
+      this.#signers.set(account, publicKey);
+      return { operation, at: { ...this.#moment(account, number, time), signer: publicKey } };
     } catch (thrown) {
       throw damaged(number, problemOf(thrown), thrown);
     }
+  }
+
+  #isSigner(account: string, bytes: Uint8Array): boolean {
+    const signer = this.#signers.get(account);
+    return signer !== undefined && Buffer.compare(signer, bytes) === 0;
   }
 
   #moment(account: string, block: number, now: number): Moment {

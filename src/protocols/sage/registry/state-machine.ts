@@ -15,6 +15,8 @@ export interface Moment {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly registry: string;
+  /** The key that signed the operation, if it was recorded: it needs no other proof of its possession. */
+  readonly signer?: Maybe<Uint8Array>;
 }
 
 const NAME = /^[A-Za-z0-9._-]+$/;
@@ -106,10 +108,14 @@ async function withKey(keys: readonly RegisteredKey[], key: NewKey, at: Moment):
   // As on the chain, which cannot verify the other kinds: their proofs are for readers.
   const isProven =
     kind === "secp256k1"
-      ? await isProvenKey({ registry: at.registry, agent: at.account, name }, key)
+      ? isSame(at.signer, bytes) || (await isProvenKey({ registry: at.registry, agent: at.account, name }, key))
       : proof.length === PROOF_BYTES;
   if (!isProven) throw new RegistryRefusal("InvalidProof");
   return [...keys, { name, kind, bytes, proof, addedAt: at.now, revoked: false }];
+}
+
+function isSame(signer: Maybe<Uint8Array>, bytes: Uint8Array): boolean {
+  return signer !== undefined && Buffer.compare(signer, bytes) === 0;
 }
 
 function keyNamed(keys: readonly RegisteredKey[], name: string): RegisteredKey {

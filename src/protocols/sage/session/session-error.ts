@@ -1,5 +1,5 @@
 import { AgentError, type ErrorCode } from "../../../envelope/index.js";
-import { RecordError, type RecordProblem } from "../../../security/sealed-records/index.js";
+import { RecordError, type RecordProblem, type SealedChannel } from "../../../security/sealed-records/index.js";
 
 /** Why a session refuses, with the name that SAGE has for the error, its code, and what it means to a reader. */
 const REASONS = {
@@ -48,11 +48,24 @@ const OF_RECORD = {
   closed: "session.closed",
 } as const satisfies Record<RecordProblem, SessionReason>;
 
-/** Runs something of the record layer. Throws `SessionError`. */
-export function withReason<T>(run: () => T): T {
+/** `seal` of a channel. Throws `SessionError`. */
+export function sealRecord(channel: SealedChannel, plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
   try {
-    return run();
+    return channel.seal(plaintext, associated);
   } catch (thrown) {
-    throw thrown instanceof RecordError ? new SessionError(OF_RECORD[thrown.problem], thrown) : thrown;
+    throw withReason(thrown);
   }
+}
+
+/** `open` of a channel. Throws `SessionError`. */
+export function openRecord(channel: SealedChannel, record: Uint8Array, associated: Uint8Array): Uint8Array {
+  try {
+    return channel.open(record, associated);
+  } catch (thrown) {
+    throw withReason(thrown);
+  }
+}
+
+function withReason(thrown: unknown): unknown {
+  return thrown instanceof RecordError ? new SessionError(OF_RECORD[thrown.problem], thrown) : thrown;
 }

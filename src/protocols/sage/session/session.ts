@@ -4,7 +4,7 @@ import type { PublicKey } from "../../../security/identity/index.js";
 import { expand, SealedChannel } from "../../../security/sealed-records/index.js";
 import { type MessageSigningKey, SharedSecret, type VerificationKey } from "../../../security/signatures/index.js";
 import { LABELS, RECORDS, SESSION_LIMITS } from "./profile.js";
-import { SessionError, type SessionReason, withReason } from "./session-error.js";
+import { openRecord, SessionError, type SessionReason, sealRecord } from "./session-error.js";
 import { newStreamId, StreamReader, StreamWriter, streamChannel } from "./stream.js";
 
 /** What a handshake agreed on. */
@@ -113,13 +113,13 @@ export class SageSession {
   /** A record: its number, its nonce, ciphertext and tag. `associated` travels elsewhere, and must be the same on the other side. */
   encrypt(plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
     this.#checkSending();
-    return withReason(() => this.#channel.seal(plaintext, associated));
+    return sealRecord(this.#channel, plaintext, associated);
   }
 
   /** Accepts each record once, up to 1,024 numbers late. A refused one changes nothing. */
   decrypt(record: Uint8Array, associated: Uint8Array): Uint8Array {
     this.checkOpen();
-    const plaintext = withReason(() => this.#channel.open(record, associated));
+    const plaintext = openRecord(this.#channel, record, associated);
     this.#received++;
     this.#confirmed = true;
     return plaintext;
@@ -234,7 +234,7 @@ export class SageSession {
     if (this.#ended !== undefined) return this.#ended;
     const now = this.#now();
     const isLate = !this.#confirmed && now - this.createdAt >= this.#pendingMs;
-    return isLate || now >= this.#expiresAt || !this.#channel.isOpen ? "session.expired" : undefined;
+    return isLate || now >= this.#expiresAt || !this.#channel.isOpenAt(now) ? "session.expired" : undefined;
   }
 }
 

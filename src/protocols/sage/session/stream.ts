@@ -2,7 +2,7 @@ import { AgentError } from "../../../envelope/index.js";
 import { sha256 } from "../../../security/hashes.js";
 import { type ChannelStart, expand, SealedChannel } from "../../../security/sealed-records/index.js";
 import { LABELS, STREAM_RECORDS } from "./profile.js";
-import { SessionError, withReason } from "./session-error.js";
+import { openRecord, SessionError, sealRecord } from "./session-error.js";
 
 /**
  * Streams inside a session. A stream has an id, keys of its own and numbers from 0, in order. The first byte of a record says whether it
@@ -64,7 +64,7 @@ export class StreamWriter {
   }
 
   #seal(kind: number, event: Uint8Array, associated: Uint8Array): Uint8Array {
-    const record = withReason(() => this.#channel.seal(Buffer.concat([Uint8Array.of(kind), event]), associated));
+    const record = sealRecord(this.#channel, Buffer.concat([Uint8Array.of(kind), event]), associated);
     this.#records++;
     return record;
   }
@@ -100,7 +100,7 @@ export class StreamReader {
 
   /** The next record. One that is missing, repeated, altered, or of another stream is refused. */
   read(record: Uint8Array, associated: Uint8Array = EMPTY): StreamEvent {
-    const plain = withReason(() => this.#channel.open(record, associated));
+    const plain = openRecord(this.#channel, record, associated);
     const [kind] = plain;
     if (kind !== EVENT && kind !== LAST) throw new SessionError("session.aead");
     this.#records++;
