@@ -4,7 +4,7 @@ import { startWorker, type Worker } from "../../harness/processes.js";
 import type { Measurement } from "../../harness/result.js";
 import type { Slice } from "../../harness/tally.js";
 import type { PlacedArm } from "./placed-arm.js";
-import { BATCH_ARMS, BATCH_CASES, BOUND_ARMS, BOUND_CASE, ECHO_CASES, PLAIN_SERVER, SERVERS, WORK_CASES } from "./sage-cases.js";
+import { BATCH_ARMS, BATCH_CASES, BESIDE, BOUND_ARMS, BOUND_CASE, ECHO_CASES, SERVERS, WORK_CASES } from "./sage-cases.js";
 import type { EchoStage } from "./session-echo.js";
 import type { BareVerifyOrder } from "./workers/bare-verify.js";
 import type { BatchOrder } from "./workers/sage-batch.js";
@@ -23,7 +23,7 @@ export async function sageEchoArms({ dist, cores, window, quick }: EchoStage): P
   const load = startWorker("sage load", workerFile(dist, "sage-load"), { core: cores.load });
   const servers: Worker[] = [];
   const targets: SageTarget[] = [];
-  const wanted = quick ? SERVERS : [...SERVERS, PLAIN_SERVER];
+  const wanted = quick ? SERVERS : [...SERVERS, ...BESIDE];
   for (const [arm, kind] of wanted) {
     const server = startWorker(arm, workerFile(dist, "sage-echo"), { core: cores.server });
     servers.push(server);
