@@ -168,7 +168,10 @@ async function measurePart(part: PlannedPart, known: SuitePart, context: PartCon
   }
 }
 
-async function statusIn(part: PlannedPart, { folder: root, koine, signal, progress, place, say }: PartContext): Promise<SuiteStatus> {
+async function statusIn(
+  part: PlannedPart,
+  { folder: root, koine, signal, progress, place, say }: PartContext,
+): Promise<SuiteStatus> {
   const folder = join(root, part.name);
   // A part with a manifest was begun by this suite; anything else in its folder is of one that `--force` gave up.
   const how =
