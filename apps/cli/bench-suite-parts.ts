@@ -42,7 +42,7 @@ const PARTS: readonly PartMaker[] = [
     scenarioPart("fail-storm", scenarios.failStorm, fewer(choice), {
       common: { router: true },
       smoke: { warmUp: 200, measure: 3_000, downFor: 200, recovery: ["journal"] },
-      quick: { runs: 2, measure: 6_000, recovery: ["journal"] },
+      quick: { runs: 2 },
     }),
   (choice) => safetyPart(withIdentities(choice)),
   () => routerPart("echo"),
