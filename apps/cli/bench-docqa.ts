@@ -18,6 +18,7 @@ import {
   questionEntries,
   questionsOf,
   readEvents,
+  retrying,
   TEAM_PROMPTS,
 } from "../../bench/protocols/index.js";
 import type { QueueEntries } from "./bench-entries.js";
@@ -119,7 +120,7 @@ async function planWithModel(
   }
   try {
     const name = settings.kind === "live" ? settings.model : "recorded";
-    return [...(await planByModel(asked, seed, { model: await openModel(settings), name, signal }))];
+    return [...(await planByModel(asked, seed, { model: retrying(await openModel(settings)), name, signal }))];
   } catch (thrown) {
     if (thrown instanceof PlanError)
       throw new CliError(EXIT.failure, thrown.message, { code: "no_plan", hint: "Plan with --planner rule." });

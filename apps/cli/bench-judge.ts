@@ -9,6 +9,7 @@ import {
   readEvents,
   readMemories,
   renderTables,
+  retrying,
   safety,
   summariseByModel,
   writeJudgements,
@@ -113,7 +114,7 @@ async function readerOf({ modelUrl, model, modelKeyEnv, modelRate }: ReaderOptio
   if (modelUrl === undefined || model === undefined)
     throw usageError("a model needs its server and its name", "Give --model-url and --model.");
   const limits = { keyEnv: modelKeyEnv, requestsPerSecond: modelRate, timeoutMs: LIMITS.messageTimeoutMs };
-  return { name: model, model: await openModel({ kind: "live", baseUrl: modelUrl, model, ...limits }) };
+  return { name: model, model: retrying(await openModel({ kind: "live", baseUrl: modelUrl, model, ...limits })) };
 }
 
 function eventsIn(folder: string) {

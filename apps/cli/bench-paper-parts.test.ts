@@ -34,7 +34,8 @@ it("divides times by the scale and multiplies rates with it, and leaves numbers 
   const optionsOf = planned(20);
   expect(optionsOf("streaming-queue")).toMatchObject({
     ...{ requests: 1_000, batch: 50, perWorker: 5, retries: 3 },
-    ...{ connectTimeout: 500, messageTimeout: 1_500, answerLimit: 3_000 },
+    // Connections are not scaled below two seconds.
+    ...{ connectTimeout: 2_000, messageTimeout: 1_500, answerLimit: 3_000 },
   });
   expect(optionsOf("fail-storm")).toMatchObject({
     ...{ measure: 90_000, killEvery: 6_000, downFor: 100, cycleTimeout: 750, heartbeat: 500, deadAfter: 1_500 },

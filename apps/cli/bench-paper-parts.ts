@@ -7,12 +7,14 @@ const MS_PER_S = 1_000;
 /** A window must not end before its entries have: the limit of time is that of all of them one after the other. */
 const LONGEST_WINDOW_MS = 24 * 3_600 * MS_PER_S;
 const WARM_UP_MS = 500;
+/** A connection is proved with requests, which no scale makes quicker: below this, identities would be measured by whether they connect at all. */
+const LEAST_CONNECT_MS = 2_000;
 
 /** The parts of `koine bench paper`, with the parameters of the choice. */
 export function paperParts(choice: SuiteChoice): readonly PlannedPart[] {
   const { count, ms, perSecond } = readers(choice);
   const limits = {
-    connectTimeout: ms("connectTimeout"),
+    connectTimeout: Math.max(LEAST_CONNECT_MS, ms("connectTimeout")),
     messageTimeout: ms("messageTimeout"),
     retries: count("retries"),
     backoff: ms("backoff"),

@@ -1,5 +1,6 @@
-import { copyFileSync, existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { FILES } from "../../bench/protocols/index.js";
 import { AgentError } from "../../src/index.js";
 import { defaultCandidates, parseRanking } from "../../src/router/index.js";
@@ -9,6 +10,7 @@ import { CliError, EXIT } from "./exit.js";
 const load = () => import("../../bench/routerbench/index.js");
 /** The levels are in this file of the corpus. */
 const WITH_LEVELS = "scenarios.jsonl";
+const PRIORS = z.looseObject({ protocols: z.array(z.unknown()) });
 
 export interface AccuracyContext {
   /** Where the numbers are kept. */
@@ -25,7 +27,7 @@ export async function measureAccuracy({ folder, priorsOf, koine, signal, onProgr
   const benchmark = await load();
   const paths = (await benchmark.ownCorpus()).filter((path) => path.endsWith(WITH_LEVELS));
   const priors = join(priorsOf, FILES.priors);
-  const ranking = existsSync(priors) ? await benchmark.readInput(priors) : undefined;
+  const ranking = hasPriors(priors) ? await benchmark.readInput(priors) : undefined;
   const candidates = defaultCandidates().map(({ name }) => name);
   const inputs = { scenarios: await benchmark.readInputs(paths), ranking };
   const settings = {
@@ -53,6 +55,11 @@ export async function measureAccuracy({ folder, priorsOf, koine, signal, onProgr
   } finally {
     await close();
   }
+}
+
+/** Where no run of a result is complete, its priors name no protocol, and there is nothing to rank by. */
+function hasPriors(path: string): boolean {
+  return existsSync(path) && PRIORS.parse(JSON.parse(readFileSync(path, "utf8"))).protocols.length > 0;
 }
 
 /** What is not what the inputs give, in a folder that `measureAccuracy` wrote. */

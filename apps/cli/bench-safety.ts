@@ -86,12 +86,13 @@ function judge({ status, marks, checks }: safety.SafetyResult, interrupted: bool
 /** The configuration of the paper, or a quick one, with what the user changes. */
 function configOf({ quick, probes, rounds, capture, probeConfig }: SafetyCommandOptions) {
   const base = quick === true ? safety.QUICK : safety.PAPER;
-  const changed = {
+  const given: Readonly<Record<string, unknown>> = {
     ...(probes !== undefined && { probes }),
     ...(rounds !== undefined && { rounds, downgradeRounds: rounds, skewRounds: rounds, replayRounds: rounds }),
     ...(capture !== undefined && { captureSeconds: capture / 1_000 }),
     ...membersOf(probeConfig),
   };
+  const changed = safety.withSwitches(given, probes ?? base.probes);
   const read = safety.PROBE_CONFIG.safeParse({ ...base, ...changed });
   if (!read.success) {
     const [issue] = read.error.issues;

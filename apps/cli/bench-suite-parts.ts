@@ -16,7 +16,7 @@ const SMOKE_PROTOCOLS = 1;
 const MODEL_MS = [20, 5, 80];
 
 const PARTS: readonly PartMaker[] = [
-  (choice) => scenarioPart("echo", scenarios.echo, choice, { smoke: { requests: 20, warmUp: 100 } }),
+  (choice) => scenarioPart("echo", scenarios.echo, choice, { smoke: { requests: 20, warmUp: 100 }, quick: { runs: 2 } }),
   (choice) =>
     scenarioPart("streaming-queue", scenarios.streamingQueue, choice, {
       common: { router: true },
@@ -42,7 +42,7 @@ const PARTS: readonly PartMaker[] = [
     scenarioPart("fail-storm", scenarios.failStorm, fewer(choice), {
       common: { router: true },
       smoke: { warmUp: 200, measure: 3_000, downFor: 200, recovery: ["journal"] },
-      quick: { measure: 6_000, recovery: ["journal"] },
+      quick: { runs: 2 },
     }),
   (choice) => safetyPart(withIdentities(choice)),
   () => routerPart("echo"),

@@ -113,7 +113,8 @@ async function runSuite(wanted: SuiteChoice, { options, command, folder }: Suite
       const known = suite.parts.find(({ name }) => name === part.name);
       if (interrupt.signal.aborted || known === undefined || known.status === "complete") continue;
       const place = `part ${index + 1} of ${parts.length}`;
-      const measured = await measurePart(part, known, { folder, koine, signal: interrupt.signal, progress, place });
+      const say = (line: string): void => output.say(`${part.name}: ${line}`);
+      const measured = await measurePart(part, known, { folder, koine, signal: interrupt.signal, progress, place, say });
       suite = withPart(suite, measured);
       writeSuite(folder, suite);
       output.say(sentenceOf(measured));
@@ -150,6 +151,8 @@ interface PartContext {
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
   readonly place: string;
+  /** Takes a line about what will be measured. */
+  say(line: string): void;
 }
 
 /** Measures one part. What it cannot measure does not hide the others: it is the problem of this part. */
@@ -165,7 +168,10 @@ async function measurePart(part: PlannedPart, known: SuitePart, context: PartCon
   }
 }
 
-async function statusIn(part: PlannedPart, { folder: root, koine, signal, progress, place }: PartContext): Promise<SuiteStatus> {
+async function statusIn(
+  part: PlannedPart,
+  { folder: root, koine, signal, progress, place, say }: PartContext,
+): Promise<SuiteStatus> {
   const folder = join(root, part.name);
   // A part with a manifest was begun by this suite; anything else in its folder is of one that `--force` gave up.
   const how =
@@ -182,7 +188,7 @@ async function statusIn(part: PlannedPart, { folder: root, koine, signal, progre
       await measureSafety({ ...part.options, ...how }, { ...context, onProgress: (now) => show(now.target, targetText(now)) })
     ).status;
   const onProgress = (now: Parameters<typeof progressText>[0]) => show(now.current.arm, progressText(now));
-  return (await measureScenario(part.scenario, { ...part.options, ...how }, { ...context, onProgress })).status;
+  return (await measureScenario(part.scenario, { ...part.options, ...how }, { ...context, say, onProgress })).status;
 }
 
 type SafetyPart = Extract<PlannedPart, { options: SafetyCommandOptions }>;

@@ -19,6 +19,7 @@ export { PROGRAMS } from "./harness/programs.js";
 export { hostsProblem, LEAST_HOSTS, MOST_HOSTS } from "./hosts/hosts.js";
 export { openModel } from "./models/open-model.js";
 export { readRecording } from "./models/recording.js";
+export { retrying } from "./models/retrying.js";
 export type { ModelSettings } from "./models/settings.js";
 export { hasOfficial, officialPrograms, officialVersions } from "./official/official.js";
 export { type PromptName, promptInput } from "./prompts/prompts.js";

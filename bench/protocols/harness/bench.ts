@@ -76,6 +76,8 @@ const START_MS = 30_000;
 const REQUESTS_UNDER_FAULTS = 1_000_000;
 /** After so many failed runs in a row something is wrong that the next run will not mend. */
 const MAX_FAILURES = 3;
+/** The share of a benchmark in which results are computed that the next run changes again. */
+const MOST_OF_TIME = 0.02;
 /** Events are kept in memory until the result is written. */
 const MAX_EVENTS = 4_000_000;
 
@@ -137,8 +139,8 @@ class Recorder {
   readonly #file: EventsFile;
   readonly #broken = new AbortController();
   #error: Error | undefined;
-  /** The last result, and of how many events it is made: intervals take long to compute. */
-  #known: { readonly events: number; readonly result: BenchResult } | undefined;
+  /** The last result, of how many events it is made, when, and how long that took: intervals take long to compute. */
+  #known: { readonly events: number; readonly result: BenchResult; readonly at: number; readonly tookMs: number } | undefined;
 
   constructor(folder: string, file: EventsFile, events: BenchEvent[]) {
     this.#folder = folder;
@@ -151,7 +153,12 @@ class Recorder {
   }
 
   get result(): BenchResult {
-    if (this.#known?.events !== this.events.length) this.#known = { events: this.events.length, result: summarise(this.events) };
+    if (this.#known?.events !== this.events.length) {
+      const began = performance.now();
+      const result = summarise(this.events);
+      const at = performance.now();
+      this.#known = { events: this.events.length, result, at, tookMs: at - began };
+    }
     return this.#known.result;
   }
 
@@ -168,17 +175,21 @@ class Recorder {
     });
   }
 
-  /** Events and result are on the disk, so that a killed benchmark can be read and resumed. */
+  /**
+   * Events are on the disk, so that a killed benchmark can be resumed, and a result that can be read. It may lack the latest runs: in a
+   * long benchmark it is not computed after each of them.
+   */
   save(): void {
     this.#guard(() => {
       this.#file.flush();
-      writeResult(this.#folder, this.result);
+      const { at = 0, tookMs = 0 } = this.#known ?? {};
+      if (performance.now() - at >= tookMs / MOST_OF_TIME) writeResult(this.#folder, this.result);
     });
   }
 
   /** The page shows how far it is, until the report takes its place. */
   showRunning(running: Omit<Running, "ended">): void {
-    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: this.result.runs })));
+    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: this.#known?.result.runs ?? [] })));
   }
 
   finish(manifest: Manifest): void {

@@ -13,6 +13,7 @@ import { PROBE_CONFIG } from "./probe-config.js";
 import type { Evidence } from "./probes/probe.js";
 import { KIND, type Plan } from "./result/event.js";
 import { RESULT, resultJsonSchema, type SafetyResult } from "./result/result.js";
+import type { Secrets } from "./secrets.js";
 
 /** Requests, answers and excerpts, a file for each attempt. */
 const EVIDENCE = "evidence";
@@ -88,11 +89,11 @@ export function endManifest(
   return { ...manifest, loadAfter: loadavg()[0] ?? 0, endedAt: new Date().toISOString(), events, evidence };
 }
 
-/** Writes the evidence of an attempt, and returns its place in the folder. */
-export function writeEvidence(folder: string, names: readonly string[], evidence: Evidence): string {
+/** Writes the evidence of an attempt without the credentials in it, and returns its place in the folder. */
+export function writeEvidence(folder: string, names: readonly string[], evidence: Evidence, secrets: Secrets): string {
   const path = join(EVIDENCE, ...names.map((name) => name.replaceAll(/[^\w+.-]+/g, "-"))).concat(".json");
   mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), `${JSON.stringify(evidence, undefined, 2)}\n`);
+  writeFileSync(join(folder, path), `${secrets.hideIn(JSON.stringify(evidence, undefined, 2))}\n`);
   return path;
 }
 

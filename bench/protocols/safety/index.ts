@@ -2,7 +2,7 @@
 export { isSafetyFolder, readSafetyResult, writeSafetyJudgements } from "./folder.js";
 export { judgeAttempts } from "./judge/judge-attempts.js";
 export { planSafety } from "./plan.js";
-export { PAPER, PROBE_CONFIG, PROBES, type ProbeConfig, type ProbeName, QUICK } from "./probe-config.js";
+export { PAPER, PROBE_CONFIG, PROBES, type ProbeConfig, type ProbeName, QUICK, withSwitches } from "./probe-config.js";
 export { renderSafety } from "./report/report.js";
 export type { SafetyResult } from "./result/result.js";
 export { runSafety, type SafetyOptions, type SafetyProgress } from "./run.js";

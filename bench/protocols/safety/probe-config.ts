@@ -36,6 +36,22 @@ export const PROBE_CONFIG = z.strictObject({
 });
 export type ProbeConfig = z.infer<typeof PROBE_CONFIG>;
 
+/** Members of a configuration in which probes may also be switched by their names, as `{"tls_downgrade": false}`: the others stay. */
+export function withSwitches(
+  members: Readonly<Record<string, unknown>>,
+  probes: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const switches = new Map<string, boolean>(
+    PROBES.flatMap((name) => {
+      const value = members[name];
+      return typeof value === "boolean" ? [[name, value] as const] : [];
+    }),
+  );
+  if (switches.size === 0) return members;
+  const rest = Object.entries(members).filter(([name]) => !switches.has(name));
+  return { ...Object.fromEntries(rest), probes: PROBES.filter((name) => switches.get(name) ?? probes.includes(name)) };
+}
+
 /** The numbers of the paper. */
 export const PAPER: ProbeConfig = {
   probes: [...PROBES],

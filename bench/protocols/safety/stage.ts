@@ -20,6 +20,7 @@ import {
   type TargetKind,
 } from "./members/tasks.js";
 import type { Target } from "./result/event.js";
+import { Secrets } from "./secrets.js";
 import { Tap } from "./wire/tap.js";
 
 export const DOCTORS = ["doctor_a", "doctor_b"] as const;
@@ -46,12 +47,14 @@ interface StagedDoctor {
 export class Stage {
   readonly target: Target;
   readonly material: TrustMaterial;
+  /** What evidence must not show. */
+  readonly secrets = new Secrets();
   readonly #parts: StageParts;
   readonly #registry: Worker;
   readonly #coordinator: Worker;
   readonly #doctors: ReadonlyMap<DoctorName, StagedDoctor>;
   readonly #relays: Worker[] = [];
-  readonly #secrets: Readonly<Record<CallerName, { readonly token: string; readonly key: string }>>;
+  readonly #credentialsOf: Readonly<Record<CallerName, { readonly token: string; readonly key: string }>>;
   readonly #identities: RunIdentities | undefined;
   #legitimate: CallerName = "coordinator";
   #messages = 0;
@@ -65,7 +68,8 @@ export class Stage {
     this.#registry = startWorker("registry", parts.program);
     this.#coordinator = startWorker("coordinator", parts.program);
     const secret = () => ({ token: `token-${randomBytes(16).toString("hex")}`, key: randomBytes(32).toString("hex") });
-    this.#secrets = { coordinator: secret(), next: secret(), other: secret() };
+    this.#credentialsOf = { coordinator: secret(), next: secret(), other: secret() };
+    for (const { token, key } of Object.values(this.#credentialsOf)) for (const each of [token, key]) this.secrets.add(each);
   }
 
   static async open(parts: StageParts): Promise<Stage> {
@@ -109,9 +113,11 @@ export class Stage {
     return ["coordinator", ...(did === undefined ? [] : [did])];
   }
 
-  send(order: Partial<SendOrder> & { readonly text: string }): Promise<SendReport> {
+  async send(order: Partial<SendOrder> & { readonly text: string }): Promise<SendReport> {
     const whole: SendOrder = { doctor: "doctor_a", as: this.#legitimate, fresh: false, inject: {}, ...order };
-    return this.#coordinator.ask<SendReport>("send", whole);
+    const report = await this.#coordinator.ask<SendReport>("send", whole);
+    this.secrets.learn(report);
+    return report;
   }
 
   /** How often a doctor handled a message with this text. */
@@ -166,6 +172,7 @@ export class Stage {
   async #start(): Promise<void> {
     const { startMs, material } = this.#parts;
     const token = randomBytes(16).toString("hex");
+    this.secrets.add(token);
     const registryTask: RegistryTask = { token, tls: this.#serverPair() };
     const port = await this.#registry.ask<number>("registry", registryTask, startMs);
     const scheme = this.#isClear() ? "http" : "https";
@@ -207,10 +214,10 @@ export class Stage {
   #callersOf(name: DoctorName): Callers {
     const admitted: readonly CallerName[] = name === "doctor_b" ? [this.#legitimate, "other"] : [this.#legitimate];
     return {
-      tokens: Object.fromEntries(admitted.map((each) => [each, this.#secrets[each].token])),
+      tokens: Object.fromEntries(admitted.map((each) => [each, this.#credentialsOf[each].token])),
       dids: admitted.flatMap((each) => this.#identities?.dids.get(each) ?? []),
       // As many keys as doctors: a message for one says nothing to the other.
-      key: this.#secrets[this.#legitimate].key,
+      key: this.#credentialsOf[this.#legitimate].key,
     };
   }
 
@@ -218,9 +225,9 @@ export class Stage {
     const { row } = this.target;
     const { material } = this.#parts;
     const of = (name: CallerName): Credentials => ({
-      token: row.callers === "bearer" ? this.#secrets[name].token : undefined,
+      token: row.callers === "bearer" ? this.#credentialsOf[name].token : undefined,
       identity: this.#identities?.files.get(name),
-      key: this.#secrets[name].key,
+      key: this.#credentialsOf[name].key,
       certificate: row.transport === "mtls" ? material.client[name === "other" ? "wrong_host" : "valid"] : undefined,
     });
     return { coordinator: of("coordinator"), next: of("next"), other: of("other") };

@@ -76,14 +76,8 @@ async function executeAttempt(run: TargetRun, stage: Stage | undefined, probe: P
   const { observed, evidence, controls = [] } = await plan.run();
   const after = await stage.legitimateSucceeds();
   const target = stage.target.id;
-  const path = writeEvidence(run.folder, [target, probe, `${variant}-${round}`], {
-    target,
-    probe,
-    variant,
-    round,
-    observed,
-    ...evidence,
-  });
+  const names = [target, probe, `${variant}-${round}`];
+  const path = writeEvidence(run.folder, names, { target, probe, variant, round, observed, ...evidence }, stage.secrets);
   run.emit({
     type: "attempt",
     target,

@@ -125,18 +125,35 @@ export function noncentralTCdf(t: number, freedom: number, shift: number): numbe
   if (t < 0) return 1 - noncentralTCdf(-t, freedom, -shift);
   const x = (t * t) / (t * t + freedom);
   const rate = (shift * shift) / 2;
+  const halves = betaSteps(x, 0.5, freedom / 2);
+  const wholes = betaSteps(x, 1, freedom / 2);
   let even = Math.exp(-rate);
   let odd = (shift * Math.exp(-rate)) / (Math.SQRT2 * (Math.sqrt(Math.PI) / 2));
   let left = 1 - even;
   let sum = 0;
   for (let step = 0; step < MAX_STEPS; step++) {
-    sum += even * betaCdf(x, step + 0.5, freedom / 2) + odd * betaCdf(x, step + 1, freedom / 2);
+    sum += even * halves() + odd * wholes();
     if (step > rate && left < 1e-15) break;
     even *= rate / (step + 1);
     odd *= rate / (step + 1.5);
     left -= even;
   }
   return normalCdf(-shift) + sum / 2;
+}
+
+/** The incomplete beta function at a, a + 1, a + 2, …: each is the last one less a term that follows from the last term. */
+function betaSteps(x: number, first: number, b: number): () => number {
+  if (x <= 0 || x >= 1) return () => (x <= 0 ? 0 : 1);
+  let a = first;
+  let value = betaCdf(x, a, b);
+  let term = Math.exp(logGamma(a + b) - logGamma(a + 1) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
+  return () => {
+    const now = value;
+    value = Math.max(0, value - term);
+    a++;
+    term *= (x * (a + b - 1)) / a;
+    return now;
+  };
 }
 
 const MAX_ROOT_STEPS = 500;

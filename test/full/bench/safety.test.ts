@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { safety } from "../../../bench/protocols/index.js";
@@ -50,6 +50,20 @@ describe("the safety scenario", { timeout: LONG }, () => {
       const changed = (await safety.verifySafetyFolder(dir)).differences.map((each) => each.path);
       expect(changed).toContain("probes[0].succeeded.count");
       expect(changed).toContain("manifest.evidence.sha256");
+    }));
+
+  it("hides the credentials of its members in evidence, and shows the tokens that it tried", () =>
+    withFolder(async (folder) => {
+      const config = { ...safety.QUICK, probes: ["session_hijack" as const, "key_rotation" as const], cases: 1 };
+      const { status } = await run(folder, { config, protocols: ["a2a"], deployments: ["recommended"] });
+      expect(status).toBe("complete");
+      const root = join(folder, "result", "evidence");
+      const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"));
+      const all = files.map((name) => readFileSync(join(root, name), "utf8")).join("");
+      const tokens = [...all.matchAll(/"authorization": "bearer ([^"]+)"/gi)].map(([, token = ""]) => token);
+      expect(tokens.filter((token) => /^\*+$/.test(token)).length).toBeGreaterThan(0);
+      expect(tokens.filter((token) => !/^\*+$|^(expired|admin)_session_|not-a-token|^ey/.test(token))).toEqual([]);
+      expect(tokens.some((token) => token.startsWith("expired_session_"))).toBe(true);
     }));
 
   it("is partial and readable if a member never starts", () =>

@@ -101,7 +101,7 @@ async function observeTraffic(stage: Stage): Promise<Seen> {
     .map(({ toServer, toClient }) => `${toServer.toString("latin1")}\n${toClient.toString("latin1")}`)
     .join("\n");
   const sources = connections.map(({ toServer, toClient }) => ({
-    toServer: toServer.subarray(0, 256).toString("latin1"),
+    toServer: stage.secrets.hideInBytes(toServer).subarray(0, 256).toString("latin1"),
     sentBytes: toServer.length,
     receivedBytes: toClient.length,
   }));

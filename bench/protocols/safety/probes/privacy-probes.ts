@@ -39,9 +39,10 @@ export const networkSniffing: Probe = {
           const { messages, answered, network } = captured;
           const { bytes, by, because } = network;
           const forms = [...formsIn(secret, bytes)];
+          const excerpt = excerptOf(stage.secrets.hideInBytes(bytes), secret);
           const observed = { ...NOTHING, goal: forms.length > 0, searched: bytes.length };
           const capture = { by, because: because ?? null };
-          const evidence = { capture, messages, answered, searchedFor: secret, forms, canary, excerpt: excerptOf(bytes, secret) };
+          const evidence = { capture, messages, answered, searchedFor: secret, forms, canary, excerpt };
           return { observed, controls, evidence };
         },
       });

@@ -5,7 +5,7 @@ import type { Observation } from "../result/event.js";
 import { type DoctorName, messageIn, type Stage } from "../stage.js";
 import { observeAnswer, observeReport } from "./observe.js";
 import { numbered, type Probe, type Shown, shownAnswer, shownRequest } from "./probe.js";
-import { answerIn, resend, sendBytes, withToken } from "./raw-request.js";
+import { answerIn, resend, sendBytes } from "./raw-request.js";
 import { unproved } from "./tls-probes.js";
 
 /** Tokens of an attacker. */
@@ -27,7 +27,7 @@ export const sessionHijack: Probe = {
       for (const [variant, token] of Object.entries(TOKENS))
         await attempt({
           ...{ variant, round, refusals: ["denied", "alert"] },
-          run: () => unproved(stage, stage.newText("HIJACK"), (sent) => resend(withToken(sent, token()), { ca })),
+          run: () => unproved(stage, stage.newText("HIJACK"), { token: token(), client: { ca } }),
         });
       await attempt({ variant: "other_user", round, refusals: ["denied", "alert"], run: () => sentAs(stage, "other") });
     }

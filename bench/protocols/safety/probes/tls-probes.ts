@@ -1,12 +1,11 @@
 import type { ConnectionOptions } from "node:tls";
 import { DEFECTS } from "../certificates/matrix.js";
-import type { SentRequest } from "../members/tasks.js";
 import { NEEDS_TLS } from "../result/classify.js";
 import type { Stage } from "../stage.js";
 import { Impostor } from "./impostor.js";
 import { NOTHING, observeAnswer, observeErrors, observeReport } from "./observe.js";
 import { numbered, type Probe, type Shown, shownAnswer, shownRequest } from "./probe.js";
-import { answerIn, bytesOf, handshake, resend, sendBytes, withToken } from "./raw-request.js";
+import { answerIn, bytesOf, handshake, type RawOptions, resend, sendBytes, withToken } from "./raw-request.js";
 
 /** Old versions, and suites without encryption, without authentication and without forward secrecy. */
 const WEAK: Readonly<Record<string, ConnectionOptions>> = {
@@ -103,23 +102,23 @@ export const certificateMatrixServer: Probe = {
       for (const { variant, pair } of presented)
         await attempt({
           ...{ variant, round, refusals: ["alert", "denied"] },
-          run: () => unproved(stage, stage.newText("BY-CERTIFICATE"), (sent) => resend(withToken(sent, ""), { ca, ...pair })),
+          run: () => unproved(stage, stage.newText("BY-CERTIFICATE"), { token: "", client: { ca, ...pair } }),
         });
   },
 };
 
-/** A valid message, of which only the content is used. The attacker wants it to be handled. */
+/** A valid message with other credentials. The attacker wants it to be handled. */
 export async function unproved(
   stage: Stage,
   text: string,
-  send: (sent: SentRequest) => ReturnType<typeof resend>,
+  { token, client }: { readonly token: string; readonly client: RawOptions },
 ): Promise<Shown> {
-  const sent = await stage.withheld(text);
-  const answer = await send(sent);
+  const sent = withToken(await stage.withheld(text), token);
+  const answer = await resend(sent, client);
   const observed = observeAnswer(answer);
   const handled = await stage.handled("doctor_a", text);
   return {
     observed: { ...observed, goal: observed.goal || handled > 0 },
-    evidence: { captured: shownRequest(sent), answer: shownAnswer(answer), handled },
+    evidence: { request: shownRequest(sent), answer: shownAnswer(answer), handled },
   };
 }
