@@ -10,7 +10,14 @@ import {
 } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
-import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
+import {
+  encodeRpcError,
+  encodeRpcResult,
+  INVALID_REQUEST,
+  type RpcId,
+  readRpcRequest,
+  rpcResultStart,
+} from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
@@ -25,7 +32,7 @@ import { type Answering, answer, checkParams, type DecodedRequest } from "./answ
 import { requireJson } from "./content-type.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
-import { answerHeaders, writeAnswer } from "./write-answer.js";
+import { answerHeaders, streamText, writeAnswer } from "./write-answer.js";
 
 interface MethodEntry {
   readonly name: OperationName;
@@ -103,8 +110,9 @@ function writeStream(
   dialect: Dialect,
   { parameters, reply, reportLoss }: Answering,
 ): Promise<HttpResponse> {
+  const start = rpcResultStart(id);
   const form = {
-    event: (event: AgentEvent) => encodeRpcResult(id, dialect.encodeStreamItem(event, reportLoss)),
+    event: (event: AgentEvent) => `${start}${streamText(dialect, event, reportLoss)}}`,
     failure: (error: AgentError) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
   };
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));

@@ -26,7 +26,7 @@ import { type Answering, answer } from "./answering.js";
 import { requireJson, restMediaType } from "./content-type.js";
 import { checkVersion, filesFor } from "./negotiate.js";
 import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
-import { answerHeaders, writeAnswer } from "./write-answer.js";
+import { answerHeaders, streamText, writeAnswer } from "./write-answer.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
@@ -91,7 +91,7 @@ async function write(
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
     const form = {
-      event: (event: AgentEvent) => JSON.stringify(dialect.encodeStreamItem(event, reportLoss)),
+      event: (event: AgentEvent) => streamText(dialect, event, reportLoss),
       failure: (error: AgentError) =>
         encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),
     };
