@@ -21,6 +21,11 @@ export function encodeSse(data: string, id?: string, event?: string): string {
   return `${head}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 }
 
+/** The same for data that has no line ends. */
+export function encodeSseLine(data: string, id?: string): string {
+  return id === undefined ? `data: ${data}\n\n` : `id: ${oneLine(id)}\ndata: ${data}\n\n`;
+}
+
 /** A line end inside a field would start another field; NUL would make readers ignore the id. */
 function oneLine(value: string): string {
   if (!/[\r\n\0]/.test(value)) return value;

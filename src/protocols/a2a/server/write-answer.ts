@@ -17,9 +17,22 @@ export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, 
   return withSignatures(host, dialect.encodeCard({ ...event.card, interfaces }));
 }
 
+/** The same as JSON text. */
+export function answerText(host: Host, dialect: Dialect, answering: Answering, event: AgentEvent): string {
+  const { operation, reportLoss } = answering;
+  if (operation.kind === "send" && dialect.writeEventText !== undefined && isAnswer(event))
+    return dialect.writeEventText(event, reportLoss);
+  return JSON.stringify(writeAnswer(host, dialect, answering, event));
+}
+
+/** What a send that is not streamed is answered with. */
+function isAnswer({ kind }: AgentEvent): boolean {
+  return kind === "message" || kind === "task";
+}
+
 /** One event of a stream as JSON text. */
 export function streamText(dialect: Dialect, event: AgentEvent, reportLoss: LossSink): string {
-  return dialect.writeStreamText?.(event, reportLoss) ?? JSON.stringify(dialect.encodeStreamItem(event, reportLoss));
+  return dialect.writeEventText?.(event, reportLoss) ?? JSON.stringify(dialect.encodeStreamItem(event, reportLoss));
 }
 
 /** The response headers: active extensions, and no caching for responses specific to a caller. */

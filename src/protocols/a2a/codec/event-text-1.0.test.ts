@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { AgentEvent, Artifact, Loss, Part, Status } from "../../../envelope/index.js";
+import type { AgentEvent, Artifact, Envelope, Loss, Part, Status } from "../../../envelope/index.js";
+import { writeEventText } from "./event-text-1.0.js";
 import { writeStreamItem } from "./result-1.0.js";
-import { writeStreamText } from "./stream-text-1.0.js";
 
 const text = (value: string): Part => ({ kind: "text", text: value });
 const artifactEvent = (artifact: Partial<Artifact>, rest: object = {}): AgentEvent => ({
@@ -20,7 +20,7 @@ const statusEvent = (status: Status, rest: object = {}): AgentEvent => ({
   status,
   ...rest,
 });
-const message = {
+const message: Envelope = {
   id: "m",
   ts: 1,
   src: "",
@@ -30,7 +30,8 @@ const message = {
   content: [text("why")],
   context: {},
   meta: {},
-} as const;
+};
+const messageEvent = (members: Partial<Envelope>): AgentEvent => ({ kind: "message", message: { ...message, ...members } });
 
 const EVENTS: readonly (readonly [string, AgentEvent])[] = [
   ["a text", artifactEvent({})],
@@ -57,12 +58,27 @@ const EVENTS: readonly (readonly [string, AgentEvent])[] = [
   ["a state with a message", statusEvent({ state: "working", at: 0, message })],
   ["a failure", statusEvent({ state: "failed", at: 0, error: { code: "internal", message: "broke" } })],
   ["metadata of a state", statusEvent({ state: "completed", at: 0 }, { metadata: { a: 1 } })],
-  ["a message", { kind: "message", message }],
+  ["a message", messageEvent({})],
+  ["a message of the caller", messageEvent({ role: "user" })],
+  ["a message of a session", messageEvent({ context: { sessionId: "c-1" } })],
+  ["a message of a task", messageEvent({ context: { sessionId: "", taskId: 't"1' } })],
+  ["a message that answers another", messageEvent({ context: { parentId: "m-0", traceId: "0af7651916cd43dd8448eb211c80319c" } })],
+  ["a message with members of its own", messageEvent({ context: { priority: 1 } })],
+  ["a message with an intent", messageEvent({ intent: "translate" })],
+  ["a message with metadata", messageEvent({ metadata: { a: 1 } })],
+  ["a message with extensions", messageEvent({ extensions: ["urn:x"] })],
+  ["a message with no extensions", messageEvent({ extensions: [], references: [] })],
+  ["a message with references", messageEvent({ references: ["t-0"] })],
+  ["a message of data", messageEvent({ content: [{ kind: "data", data: null }] })],
+  [
+    "a task",
+    { kind: "task", task: { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [] } },
+  ],
 ];
 
 test.each(EVENTS)("%s: the text and the losses of the object form", (_name, event) => {
   const [textLosses, objectLosses]: [Loss[], Loss[]] = [[], []];
-  expect(writeStreamText(event, (loss) => textLosses.push(loss))).toBe(
+  expect(writeEventText(event, (loss) => textLosses.push(loss))).toBe(
     JSON.stringify(writeStreamItem(event, (loss) => objectLosses.push(loss))),
   );
   expect(textLosses).toEqual(objectLosses);
