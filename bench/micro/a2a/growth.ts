@@ -1,4 +1,5 @@
 import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
+import type { Worker } from "../../harness/processes.js";
 import type { Arm } from "../../harness/rounds.js";
 import type { SectionSettings } from "./sections.js";
 import { type Stage, templateOf } from "./stage.js";
@@ -30,6 +31,12 @@ export async function keptTaskArms(stage: Stage, settings: SectionSettings): Pro
       await load.ask("many", { template, requests: Math.min(FILL_STEP, requests - sent) });
     servers.push({ name, server, template });
   }
+  return warmedUp(load, servers, settings);
+}
+
+/** The first servers were idle while the last one was filled: all of them begin alike. */
+async function warmedUp(load: Worker, servers: readonly LoadedServer[], settings: SectionSettings): Promise<readonly Arm[]> {
+  for (const { template } of servers) await load.ask("run", { template, window: settings.warmUp });
   return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
 }
 
@@ -44,9 +51,7 @@ export async function openStreamArms(stage: Stage, settings: SectionSettings): P
   ] as const) {
     const server = await stage.startServer("koine", "reply or hold", { streams: MANY_STREAMS });
     await stage.startOther("load").ask("hold", { template: templateOf(server.address, "stream"), count: streams }, OPEN_MS);
-    const template = templateOf(server.address, "rpc");
-    await load.ask("run", { template, window: settings.warmUp });
-    servers.push({ name, server, template });
+    servers.push({ name, server, template: templateOf(server.address, "rpc") });
   }
-  return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+  return warmedUp(load, servers, settings);
 }
