@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { afterAll, expect, it } from "vitest";
-import { type RequestTemplate, runHttpTurns } from "./http-load.js";
+import { openSocket, type RequestTemplate, runHttpTurns } from "./http-load.js";
 
 const servers: Server[] = [];
 afterAll(() => {
@@ -35,4 +35,30 @@ it("calls all servers of a slice, counts what each answered, and keeps the conne
   const [again] = await runHttpTurns({ templates, connections: 2, sliceMs: 1 });
   expect(again?.completed).toBe(first.requests - before);
   expect([first.connections, second.connections]).toEqual([2, 2]);
+});
+
+it("opens connections again that were closed during the turns of others", async () => {
+  const counts = { requests: 0, connections: 0 };
+  const templates = [await startEcho(counts), await startEcho(counts)];
+  const sockets: { readonly port: number; readonly socket: Socket }[] = [];
+  const closed: boolean[] = [];
+  const slices = await runHttpTurns(
+    { templates, connections: 1, sliceMs: 1 },
+    {
+      async open(port) {
+        const socket = await openSocket(port);
+        sockets.push({ port, socket });
+        return socket;
+      },
+      async pump(socket, { port }, budget) {
+        closed.push(socket.destroyed);
+        budget.record(performance.now());
+        for (const other of sockets) if (other.port !== port) other.socket.destroy();
+      },
+    },
+  );
+  expect(slices.map(({ completed }) => completed)).toEqual([2, 2]);
+  expect(closed).toEqual([false, false, false, false]);
+  expect(sockets).toHaveLength(4);
+  for (const { socket } of sockets) socket.destroy();
 });

@@ -62,16 +62,13 @@ let turns = 0;
 
 /** The servers of a slice in turns, there and back, until its time is over. */
 export async function runHttpTurns({ templates, connections, sliceMs }: Turns, wire: Wire = HTTP1): Promise<readonly Slice[]> {
-  const arms = await Promise.all(
-    templates.map(async (template) => ({
-      template,
-      sockets: await keptSockets(template.port, connections, wire),
-      slices: [] as Slice[],
-    })),
-  );
+  const arms = templates.map((template) => ({ template, slices: [] as Slice[] }));
+  for (const { template } of arms) await keptSockets(template.port, connections, wire);
   const until = performance.now() + sliceMs;
   do {
-    for (const { template, sockets, slices } of [...orderOfRound(arms, turns), ...orderOfRound(arms, turns).toReversed()]) {
+    for (const { template, slices } of [...orderOfRound(arms, turns), ...orderOfRound(arms, turns).toReversed()]) {
+      // On a busy machine the turns of the others can take longer than a server keeps an idle connection.
+      const sockets = await keptSockets(template.port, connections, wire);
       const tally = startTally({ rampMs: 0, windowMs: TURN_MS }, () => performance.now());
       await Promise.all(sockets.map((socket) => wire.pump(socket, template, tally)));
       slices.push(tally.slice());
@@ -144,6 +141,7 @@ function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promis
     let pending: Buffer | undefined;
     let sentAt = performance.now();
     const fail = (reason: string) => reject(new Error(`${template.path}: ${reason}`));
+    if (socket.destroyed) fail("the server closed the connection");
     socket.on("error", reject);
     socket.on("close", () => fail("the server closed the connection"));
     socket.on("data", (chunk: Buffer) => {

@@ -38,6 +38,24 @@ export type AgentEvent =
   | On<"done", unknown>;
 export type EventKind = AgentEvent["kind"];
 
+/** The same event with a cursor. Member by member: a spread costs several times as much, and this runs for every event of a stream. */
+export function withCursor(event: AgentEvent, cursor: Cursor): AgentEvent {
+  switch (event.kind) {
+    case "task":
+      return { kind: "task", task: event.task, head: event.head, cursor };
+    case "status": {
+      const { taskId, contextId, status, metadata, head } = event;
+      return { kind: "status", taskId, contextId, status, metadata, head, cursor };
+    }
+    case "artifact": {
+      const { taskId, contextId, artifact, append, last, metadata, head } = event;
+      return { kind: "artifact", taskId, contextId, artifact, append, last, metadata, head, cursor };
+    }
+    default:
+      return { ...event, cursor };
+  }
+}
+
 /** The event kinds that may answer each operation. Any other kind is refused as a peer error. */
 export const ANSWERS = {
   send: ["message", "task", "status", "artifact"],

@@ -26,7 +26,7 @@ export { type ContentSeal, type ContentSubject, type OpenContentSeal, SEAL_KEY, 
 export { Counts } from "./counts.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";
-export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing } from "./event.js";
+export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing, withCursor } from "./event.js";
 export {
   ARRIVED_OVER_TLS,
   type Floor,

@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Cursor, type TaskEvent } from "../envelope/index.js";
+import { AgentError, type Cursor } from "../envelope/index.js";
 
 /** A position in a task's journal. */
 export interface JournalPosition {
@@ -23,24 +23,6 @@ export function journalPositionOf(cursor: string, maxBytes: number): JournalPosi
   const parsed = Number.parseInt(seq, 36);
   if (parsed < 1) throw malformed();
   return { taskId: cursor.slice(dot + 1), seq: parsed };
-}
-
-/** Adds the cursor. Member by member: a spread costs several times as much, and this runs for every event. */
-export function withCursor(event: TaskEvent, cursor: Cursor): AgentEvent {
-  switch (event.kind) {
-    case "task":
-      return { kind: "task", task: event.task, head: event.head, cursor };
-    case "status": {
-      const { taskId, contextId, status, metadata, head } = event;
-      return { kind: "status", taskId, contextId, status, metadata, head, cursor };
-    }
-    case "artifact": {
-      const { taskId, contextId, artifact, append, last, metadata, head } = event;
-      return { kind: "artifact", taskId, contextId, artifact, append, last, metadata, head, cursor };
-    }
-    default:
-      return event satisfies never;
-  }
 }
 
 function malformed(): AgentError {

@@ -1,5 +1,14 @@
-import { AgentError, type AgentEvent, type Call, isTerminal, type Maybe, type State, TAKE_READY } from "../envelope/index.js";
-import { cursorOf, withCursor } from "./cursor.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  isTerminal,
+  type Maybe,
+  type State,
+  TAKE_READY,
+  withCursor,
+} from "../envelope/index.js";
+import { cursorOf } from "./cursor.js";
 import { asAgentError } from "./refusals.js";
 import type { EndableReader, RuntimeContext } from "./runtime-context.js";
 import type { Entry, Store } from "./store.js";

@@ -55,6 +55,12 @@ describe("streamResponse()", () => {
     ]);
   });
 
+  test("writes compact JSON in the same form, and refuses a cursor that would become another field", async () => {
+    const compact: StreamForm = { ...form, compact: true, event: () => '{"a":1}' };
+    const source = new Source(status("working", "1"), { ...status("working", ""), cursor: undefined }, status("working", "2\n:"));
+    expect(await written(source, compact)).toEqual(['id: 1\ndata: {"a":1}\n\n', 'data: {"a":1}\n\n', "failed: encode\n\n"]);
+  });
+
   test("an event encoded as several has its cursor on the last, and one encoded as none is skipped", async () => {
     const data = [["a", "b"], [], ["c"]];
     const several: StreamForm = { ...form, event: () => data.shift() ?? [] };

@@ -11,7 +11,7 @@ import {
 } from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
-import { encodeSse, SSE_COMMENT } from "./sse.js";
+import { encodeSse, encodeSseLine, SSE_COMMENT } from "./sse.js";
 
 /** How one binding encodes a stream: its events, and the error when the stream fails. */
 export interface StreamForm {
@@ -21,6 +21,8 @@ export interface StreamForm {
    */
   event(event: AgentEvent): string | readonly string[];
   failure(error: AgentError): string;
+  /** The data of every event is JSON without white space, which has no line ends to look for. */
+  readonly compact?: true;
   /** The protocol ends its stream here, even if the handler has more events. */
   endsAfter?(event: AgentEvent): boolean;
 }
@@ -131,7 +133,8 @@ class SseBody implements AsyncIterableIterator<string> {
 
   #write(event: AgentEvent): string {
     const data = this.#form.event(event);
-    if (typeof data === "string") return encodeSse(data, event.cursor);
+    if (typeof data === "string")
+      return this.#form.compact === true ? encodeSseLine(data, event.cursor) : encodeSse(data, event.cursor);
     const last = data.length - 1;
     return data.map((each, index) => encodeSse(each, index === last ? event.cursor : undefined)).join("");
   }

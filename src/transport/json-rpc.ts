@@ -113,6 +113,11 @@ export function encodeRpcResult(id: RpcId, result: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result: result ?? null });
 }
 
+/** What precedes the results of one request: a stream has the same before each. A result and a closing brace complete it. */
+export function rpcResultStart(id: RpcId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+}
+
 export function encodeRpcError(
   id: RpcId,
   error: { readonly code: number; readonly message: string; readonly data?: unknown },

@@ -126,6 +126,12 @@ export function readJsonText(text: string, limits: JsonLimits): unknown {
 
 /** The index of the quote that ends a string, or past the end if there is none. */
 function closingQuote(text: string, open: number): number {
+  const scanned = Math.min(open + INLINE_SCAN, text.length);
+  for (let index = open + 1; index < scanned; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) return index;
+    if (code === BACKSLASH) break;
+  }
   for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote;
     while (text.charCodeAt(before - 1) === BACKSLASH) before--;

@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe, withCursor } from "../envelope/index.js";
 import type { Chunk } from "./exchange.js";
 import { type JsonLimits, readJsonText } from "./json.js";
 import type { Limits } from "./limits.js";
@@ -69,7 +69,8 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     if (this.#done && this.#ready.length === 0) return { done: true, value: undefined };
     try {
       this.#source ??= await this.#options.open();
-      const event = this.#stopped ? undefined : (this.#ready.shift() ?? (await this.#nextOf(this.#source)));
+      let event = this.#stopped ? undefined : (this.#ready.shift() ?? this.#received());
+      if (event === undefined && !this.#stopped) event = await this.#nextOf(this.#source);
       if (this.#stopped) await iteratorOf(this.#source)?.return?.();
       else if (event !== undefined) return { done: false, value: this.#checkTask(event) };
       else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
@@ -150,16 +151,21 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
 
   async #read(chunks: AsyncIterator<Chunk>): Promise<Maybe<AgentEvent>> {
     for (;;) {
-      const waiting = this.#waiting.shift();
-      if (waiting !== undefined) {
-        const event = this.#event(waiting);
-        if (event !== undefined) return event;
-        continue;
-      }
       const step = await chunks.next();
       if (step.done) return undefined;
       this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#enqueue);
+      const event = this.#received();
+      if (event !== undefined) return event;
     }
+  }
+
+  /** The next event of the chunks that were read. */
+  #received(): Maybe<AgentEvent> {
+    for (let waiting = this.#waiting.shift(); waiting !== undefined; waiting = this.#waiting.shift()) {
+      const event = this.#event(waiting);
+      if (event !== undefined) return event;
+    }
+    return undefined;
   }
 
   #event({ data, event: type, id }: SseEvent): Maybe<AgentEvent> {
@@ -172,19 +178,16 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
 
   /** The cursor points behind the whole item, so it is set on its last event. */
   #first(decoded: AgentEvent | readonly AgentEvent[], cursor: Maybe<Cursor>): Maybe<AgentEvent> {
-    if (isOne(decoded)) return withCursor(decoded, cursor);
+    if (isOne(decoded)) return cursor === undefined ? decoded : withCursor(decoded, cursor);
     const last = decoded.length - 1;
-    for (const [index, event] of decoded.entries()) this.#ready.push(index === last ? withCursor(event, cursor) : event);
+    for (const [index, event] of decoded.entries())
+      this.#ready.push(index === last && cursor !== undefined ? withCursor(event, cursor) : event);
     return this.#ready.shift();
   }
 }
 
 function isOne(decoded: AgentEvent | readonly AgentEvent[]): decoded is AgentEvent {
   return !Array.isArray(decoded);
-}
-
-function withCursor(event: AgentEvent, cursor: Maybe<Cursor>): AgentEvent {
-  return cursor === undefined ? event : { ...event, cursor };
 }
 
 /** The iterator to read from, unless there is a single result. */

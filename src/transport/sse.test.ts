@@ -74,7 +74,7 @@ describe("SseReader", () => {
     ["three line ends", "data: a\n\ndata: b\r\n\r\ndata: c\r\r", [event("a"), event("b"), event("c")]],
     ["data lines are joined", "data: a\ndata:b\ndata\n\n", [event("a\nb\n")]],
     ["one space is dropped, not two", "data:  a\n\n", [event(" a")]],
-    ["comments and unknown fields are ignored", `${SSE_COMMENT}:x\nfoo: bar\ndata: a\n\n`, [event("a")]],
+    ["comments and unknown fields are ignored", `${SSE_COMMENT}:x\nfoo: bar\ndataset: b\nidle\ndata: a\n\n`, [event("a")]],
     ["an event without data is none", "event: x\nid: 1\n\ndata: a\n\n", [event("a", { id: "1" })]],
     ["empty data is an event", "data:\n\n", [event("")]],
     [
@@ -130,7 +130,23 @@ describe("SseReader", () => {
 
   test("any split of any bytes gives the events of the reference parser", () => {
     const line = fc.oneof(
-      fc.constantFrom("data", "data:", "data: ", "id: 7", "id:\0", "event: x", "retry: 10", ":c", "", "", "\ufeff", "date: x"),
+      fc.constantFrom(
+        "data",
+        "data:",
+        "data: ",
+        "id: 7",
+        "id:\0",
+        "event: x",
+        "retry: 10",
+        ":c",
+        "",
+        "",
+        "\ufeff",
+        "date: x",
+        "dataset: x",
+        "retrys: 1",
+        " x",
+      ),
       fc.string({ unit: "binary", maxLength: 6 }).map((text) => `data: ${text}`),
     );
     const end = fc.constantFrom("\n", "\r", "\r\n", "\n\n");

@@ -21,6 +21,11 @@ export function encodeSse(data: string, id?: string, event?: string): string {
   return `${head}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 }
 
+/** The same for data that has no line ends. */
+export function encodeSseLine(data: string, id?: string): string {
+  return id === undefined ? `data: ${data}\n\n` : `id: ${oneLine(id)}\ndata: ${data}\n\n`;
+}
+
 /** A line end inside a field would start another field; NUL would make readers ignore the id. */
 function oneLine(value: string): string {
   if (!/[\r\n\0]/.test(value)) return value;
@@ -39,12 +44,17 @@ const encoder = new TextEncoder();
 /** Others are ignored. The most frequent first. */
 const FIELDS = ["data", "id", "event", "retry"] as const;
 type Field = (typeof FIELDS)[number];
+const LONGEST_NAME = 5;
 
-/** Compared as bytes: decoding a name costs as much as decoding the rest of its line. */
-function isNamed(line: Uint8Array, nameEnd: number, name: string): boolean {
-  if (nameEnd !== name.length) return false;
-  for (let index = 0; index < nameEnd; index++) if (line[index] !== name.charCodeAt(index)) return false;
-  return true;
+/** The field of a line. Compared as bytes: decoding a name costs as much as decoding the rest of its line. */
+function fieldAt(bytes: Uint8Array, start: number, nameEnd: number): Maybe<Field> {
+  for (const name of FIELDS) {
+    if (nameEnd - start !== name.length) continue;
+    let index = 0;
+    while (index < name.length && bytes[start + index] === name.charCodeAt(index)) index++;
+    if (index === name.length) return name;
+  }
+  return undefined;
 }
 
 /**
@@ -86,7 +96,8 @@ export class SseReader {
       const lf = chunk.indexOf(LF, start);
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
       if (end === -1) break;
-      this.#line(this.#joined(chunk, start, end), emit);
+      if (this.#restBytes === 0) this.#line(chunk, start, end, emit);
+      else this.#joinedLine(chunk, start, end, emit);
       start = end + 1;
       if (end !== cr) continue;
       if (start === chunk.length) this.#afterCr = true;
@@ -130,13 +141,13 @@ export class SseReader {
     this.#restBytes = length;
   }
 
-  #joined(chunk: Uint8Array, start: number, end: number): Uint8Array {
-    if (this.#restBytes === 0) return chunk.subarray(start, end);
+  /** A line that began in an earlier chunk. */
+  #joinedLine(chunk: Uint8Array, start: number, end: number, emit: (event: SseEvent) => void): void {
     if (end > start) this.#keepRest(chunk.subarray(0, end), start);
-    const line = this.#rest.subarray(0, this.#restBytes);
+    const [line, length] = [this.#rest, this.#restBytes];
     this.#rest = EMPTY;
     this.#restBytes = 0;
-    return line;
+    this.#line(line, 0, length, emit);
   }
 
   #bound(more: number): void {
@@ -144,19 +155,20 @@ export class SseReader {
     throw new AgentError("too_large", `one server-sent event is longer than ${this.#maxEventBytes} bytes`);
   }
 
-  #line(line: Uint8Array, emit: (event: SseEvent) => void): void {
-    if (line.length === 0) {
+  #line(bytes: Uint8Array, start: number, end: number, emit: (event: SseEvent) => void): void {
+    if (end === start) {
       this.#dispatch(emit);
       return;
     }
-    this.#bound(line.length);
-    const colon = line.indexOf(COLON);
-    if (colon === 0) return;
-    this.#eventBytes += line.length;
-    const nameEnd = colon === -1 ? line.length : colon;
-    const skip = line[colon + 1] === SPACE ? colon + 2 : colon + 1;
-    const field = FIELDS.find((name) => isNamed(line, nameEnd, name));
-    if (field !== undefined) this.#field(field, colon === -1 ? "" : decoder.decode(line.subarray(skip)));
+    this.#bound(end - start);
+    if (bytes[start] === COLON) return;
+    this.#eventBytes += end - start;
+    let nameEnd = start;
+    while (nameEnd < end && nameEnd - start <= LONGEST_NAME && bytes[nameEnd] !== COLON) nameEnd++;
+    const field = fieldAt(bytes, start, nameEnd);
+    if (field === undefined) return;
+    const value = bytes[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
+    this.#field(field, value < end ? decoder.decode(bytes.subarray(value, end)) : "");
   }
 
   #field(name: Field, value: string): void {

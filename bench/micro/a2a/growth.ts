@@ -1,4 +1,5 @@
 import { type LoadedServer, pairedServers } from "../../harness/paired-arms.js";
+import type { Worker } from "../../harness/processes.js";
 import type { Arm } from "../../harness/rounds.js";
 import type { SectionSettings } from "./sections.js";
 import { type Stage, templateOf } from "./stage.js";
@@ -9,8 +10,10 @@ import { CONNECTIONS } from "./workload.js";
 export const FEW_TASKS = 1_000;
 export const MANY_TASKS = 100_000;
 export const MANY_STREAMS = 5_000;
-/** Filling a server takes longer than other commands. */
-const FILL_MS = 240_000;
+/** A server is filled by commands of so many requests each: on a busy machine all of them would take longer than any command may. */
+const FILL_STEP = 5_000;
+/** Opening streams takes longer than other commands. */
+const OPEN_MS = 240_000;
 
 /** Each server is filled to its limit first, so that every task it creates evicts one. */
 export async function keptTaskArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
@@ -23,9 +26,17 @@ export async function keptTaskArms(stage: Stage, settings: SectionSettings): Pro
   ] as const) {
     const server = await stage.startServer("koine", "task", { keep });
     const template = templateOf(server.address, "rpc");
-    await load.ask("many", { template, requests: Math.max(keep, settings.warmUp.minAnswers ?? 0) }, FILL_MS);
+    const requests = Math.max(keep, settings.warmUp.minAnswers ?? 0);
+    for (let sent = 0; sent < requests; sent += FILL_STEP)
+      await load.ask("many", { template, requests: Math.min(FILL_STEP, requests - sent) });
     servers.push({ name, server, template });
   }
+  return warmedUp(load, servers, settings);
+}
+
+/** The first servers were idle while the last one was filled: all of them begin alike. */
+async function warmedUp(load: Worker, servers: readonly LoadedServer[], settings: SectionSettings): Promise<readonly Arm[]> {
+  for (const { template } of servers) await load.ask("run", { template, window: settings.warmUp });
   return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
 }
 
@@ -39,10 +50,8 @@ export async function openStreamArms(stage: Stage, settings: SectionSettings): P
     [`${MANY_STREAMS} streams`, MANY_STREAMS],
   ] as const) {
     const server = await stage.startServer("koine", "reply or hold", { streams: MANY_STREAMS });
-    await stage.startOther("load").ask("hold", { template: templateOf(server.address, "stream"), count: streams }, FILL_MS);
-    const template = templateOf(server.address, "rpc");
-    await load.ask("run", { template, window: settings.warmUp });
-    servers.push({ name, server, template });
+    await stage.startOther("load").ask("hold", { template: templateOf(server.address, "stream"), count: streams }, OPEN_MS);
+    servers.push({ name, server, template: templateOf(server.address, "rpc") });
   }
-  return pairedServers(load, servers, { connections: CONNECTIONS, sliceMs: settings.window.windowMs });
+  return warmedUp(load, servers, settings);
 }

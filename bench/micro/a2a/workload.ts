@@ -12,6 +12,8 @@ export const CONNECTIONS = 16;
 export const STREAM_EVENTS = 20;
 export const STREAM_CHUNKS = STREAM_EVENTS - 3;
 export const OPEN_STREAMS = 1000;
+/** No server closes a connection while the others have their turns, however busy the machine is. */
+export const IDLE_MS = 600_000;
 
 /**
  * The modes of the served agent: answer at once, create a task with one artifact, stream twenty events, stream as many in one burst, hold a

@@ -65,11 +65,11 @@ describe("Http1ResponseWriter", () => {
     expect(socket.bytesWritten).toBe(before);
     writer.write("two ");
     await turn();
-    expect(writes).toEqual(["4\r\none \r\n4\r\ntwo \r\n"]);
+    expect(writes).toEqual(["8\r\none two \r\n"]);
     expect(socket.writableCorked).toBe(0);
     writer.write("three");
     writer.end(undefined, 1_000);
-    expect(await received("0\r\n\r\n")).toBe(`${HEAD}4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n`);
+    expect(await received("0\r\n\r\n")).toBe(`${HEAD}8\r\none two \r\n5\r\nthree\r\n0\r\n\r\n`);
   });
 
   test("chunks are framed by their length in bytes (RFC 9112 §7.1): text, other text, bytes, nothing, trailers", async () => {
@@ -84,7 +84,7 @@ describe("Http1ResponseWriter", () => {
     writer.write("c");
     writer.end({ "x-sum": "7" }, 1_000);
     expect(await received("\r\n\r\n")).toBe(
-      `${HEAD}1\r\na\r\n5\r\né→\r\n10\r\nbytes of a chunk\r\n1\r\nb\r\n1\r\nc\r\n0\r\nx-sum: 7\r\n\r\n`,
+      `${HEAD}6\r\naé→\r\n10\r\nbytes of a chunk\r\n1\r\nb\r\n1\r\nc\r\n0\r\nx-sum: 7\r\n\r\n`,
     );
   });
 

@@ -3,7 +3,7 @@ import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 import { watchFlush } from "./watch-flush.js";
-import { flatHeaders, isAscii } from "./write-response.js";
+import { flatHeaders } from "./write-response.js";
 
 const WRITER = Symbol("response writer");
 type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
@@ -21,7 +21,6 @@ export class Http1ResponseWriter implements ResponseWriter {
   #framed = false;
   /** Written in this turn and not yet sent. */
   #text = "";
-  #isAscii = true;
   #isCorked = false;
   #isWaiting = false;
   #reportedFull = false;
@@ -48,7 +47,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   write(chunk: Chunk): boolean {
-    if (typeof chunk === "string") this.#add(chunk);
+    if (typeof chunk === "string") this.#text += chunk;
     else this.#writeBytes(chunk);
     this.#flushSoon();
     if (!this.full) return true;
@@ -111,34 +110,24 @@ export class Http1ResponseWriter implements ResponseWriter {
     if (this.#reportedFull && !this.full) this.drained();
   }
 
-  #add(text: string): void {
-    if (text === "") return;
-    if (this.#framed) {
-      const bytes = Buffer.byteLength(text);
-      this.#isAscii &&= bytes === text.length;
-      this.#text += `${bytes.toString(16)}\r\n${text}\r\n`;
-    } else {
-      this.#isAscii &&= isAscii(text);
-      this.#text += text;
-    }
-  }
-
   #writeBytes(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#cork();
-    if (this.#framed) this.#text += `${bytes.length.toString(16)}\r\n`;
     this.#send();
+    if (this.#framed) this.#res.write(`${bytes.length.toString(16)}\r\n`, "latin1");
     this.#res.write(bytes);
     if (this.#framed) this.#res.write("\r\n", "latin1");
   }
 
+  /** What was written in one turn is one chunk of HTTP (RFC 9112 §7.1). */
   #send(): void {
     const text = this.#text;
     if (text === "") return;
-    const encoding = this.#isAscii ? "latin1" : "utf8";
     this.#text = "";
-    this.#isAscii = true;
-    this.#res.write(text, encoding);
+    const bytes = Buffer.byteLength(text);
+    // The same bytes, in an encoding that is written several times as fast.
+    const encoding = bytes === text.length ? "latin1" : "utf8";
+    this.#res.write(this.#framed ? `${bytes.toString(16)}\r\n${text}\r\n` : text, encoding);
   }
 
   #cork(): void {

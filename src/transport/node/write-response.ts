@@ -46,11 +46,6 @@ function endWith(res: ServerResponse, text: string, encoding: "latin1" | "utf8")
   res.end();
 }
 
-/** Such a text has the same bytes in UTF-8 and in Latin-1, which is written several times as fast. */
-export function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
-}
-
 /** Flat name-value pairs, which Node writes without copying. */
 export function flatHeaders(headers: HttpResponse["headers"], closing: boolean): string[] {
   const fields: string[] = [];

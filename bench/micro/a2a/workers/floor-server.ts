@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerCommands } from "../../../harness/worker.js";
-import { nextTurn, type ServerAddress, type Shape, STREAM_EVENTS, type StartServer } from "../workload.js";
+import { IDLE_MS, nextTurn, type ServerAddress, type Shape, STREAM_EVENTS, type StartServer } from "../workload.js";
 
 /** The least that Node can do with the same bytes: read, parse, build an answer of the same length, stringify, write. */
 
@@ -37,6 +37,7 @@ function start({ shape = NO_SHAPE }: StartServer): Promise<ServerAddress> {
       else answerOnce(response, parsed, pads.get(path));
     });
   });
+  server.keepAliveTimeout = IDLE_MS;
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       // A listening TCP server has an address object.

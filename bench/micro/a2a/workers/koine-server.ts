@@ -1,6 +1,7 @@
 import { type AgentFunction, agent, type ServeOptions, serve } from "../../../../src/index.js";
 import { answerCommands } from "../../../harness/worker.js";
 import {
+  IDLE_MS,
   type Mode,
   nextTurn,
   OPEN_STREAMS,
@@ -10,7 +11,7 @@ import {
   type StartServer,
 } from "../workload.js";
 
-/** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that held streams and kept tasks need. */
+/** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that held streams, kept tasks and pauses need. */
 
 answerCommands({ start });
 
@@ -25,7 +26,7 @@ const GIGABYTE = 1024 ** 3;
 /** All streams belong to the one anonymous caller, those opened to warm up too. */
 function limitsFor({ keep, streams }: Room = {}): Pick<ServeOptions, "limits" | "taskLimits"> {
   return {
-    ...(streams !== undefined && { limits: { openStreamsPerOwner: 2 * streams } }),
+    limits: { idleMs: IDLE_MS, ...(streams !== undefined && { openStreamsPerOwner: 2 * streams }) },
     taskLimits: {
       ...(streams !== undefined && { runningTasks: 2 * streams, runningTasksPerOwner: 2 * streams }),
       ...(keep !== undefined && { keptTasks: keep, keptBytes: GIGABYTE }),

@@ -4,7 +4,7 @@ import { DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import express from "express";
 import { answerCommands } from "../../../harness/worker.js";
-import type { ServerAddress, StartServer } from "../workload.js";
+import { IDLE_MS, type ServerAddress, type StartServer } from "../workload.js";
 import { cardAt, executorOf } from "./sdk-agent.js";
 
 /** The official SDK, set up as its README says: express, default request handler, memory store. */
@@ -14,6 +14,7 @@ answerCommands({ start });
 async function start({ mode }: StartServer): Promise<ServerAddress> {
   const app = express();
   const server = createServer(app);
+  server.keepAliveTimeout = IDLE_MS;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // A listening TCP server has an address object.
   const { port } = server.address() as AddressInfo;

@@ -2,6 +2,7 @@ import { readCard } from "../card/card.js";
 import { writeCard } from "../card/card-1.0.js";
 import type { Dialect } from "../dialect.js";
 import { plain, readParams } from "../wire.js";
+import { writeEventText } from "./event-text-1.0.js";
 import { FORM_1_0 } from "./form-1.0.js";
 import { readRequest, writeRequest } from "./request-1.0.js";
 import { readResult, readWrapped, writeResult, writeStreamItem } from "./result-1.0.js";
@@ -13,6 +14,7 @@ export const v1: Dialect = {
   tenantOf: (params) => plain(readParams(params).tenant, "tenant"),
   encodeResult: writeResult,
   encodeStreamItem: writeStreamItem,
+  writeEventText,
   encodeRequest: writeRequest,
   decodeResult: readResult,
   decodeStreamItem: (item, facts) => readWrapped(FORM_1_0, item, facts),

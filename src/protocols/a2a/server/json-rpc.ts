@@ -1,6 +1,5 @@
 import {
   AgentError,
-  type AgentEvent,
   type Card,
   type ErrorCode,
   isPromise,
@@ -8,9 +7,9 @@ import {
   type Principal,
   type Via,
 } from "../../../envelope/index.js";
-import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
+import { type StreamForm, streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
-import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
+import { encodeRpcError, INVALID_REQUEST, type RpcId, readRpcRequest, rpcResultStart } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
@@ -25,7 +24,7 @@ import { type Answering, answer, checkParams, type DecodedRequest } from "./answ
 import { requireJson } from "./content-type.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
-import { answerHeaders, writeAnswer } from "./write-answer.js";
+import { answerHeaders, answerText, streamText } from "./write-answer.js";
 
 interface MethodEntry {
   readonly name: OperationName;
@@ -74,8 +73,8 @@ export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest
     if (streaming) return await writeStream(host, id, dialect, answering);
     const { reply } = answering;
     if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
-    const result = writeAnswer(host, dialect, answering, await reply);
-    return jsonResponse(200, encodeRpcResult(id, result), answerHeaders(answering, version));
+    const result = answerText(host, dialect, answering, await reply);
+    return jsonResponse(200, `${rpcResultStart(id)}${result}}`, answerHeaders(answering, version));
   } catch (thrown) {
     const error = callerError(host, thrown);
     if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
@@ -103,9 +102,11 @@ function writeStream(
   dialect: Dialect,
   { parameters, reply, reportLoss }: Answering,
 ): Promise<HttpResponse> {
-  const form = {
-    event: (event: AgentEvent) => encodeRpcResult(id, dialect.encodeStreamItem(event, reportLoss)),
-    failure: (error: AgentError) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
+  const start = rpcResultStart(id);
+  const form: StreamForm = {
+    compact: true,
+    event: (event) => `${start}${streamText(dialect, event, reportLoss)}}`,
+    failure: (error) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
   };
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));
 }

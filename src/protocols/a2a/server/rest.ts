@@ -1,15 +1,6 @@
-import {
-  AgentError,
-  type AgentEvent,
-  type Card,
-  isObject,
-  isPromise,
-  type JsonObject,
-  type Maybe,
-  type Via,
-} from "../../../envelope/index.js";
+import { AgentError, type Card, isObject, isPromise, type JsonObject, type Maybe, type Via } from "../../../envelope/index.js";
 import { decodeSegment } from "../../../transport/address-parts.js";
-import { streamResponse } from "../../../transport/event-stream.js";
+import { type StreamForm, streamResponse } from "../../../transport/event-stream.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
@@ -26,7 +17,7 @@ import { type Answering, answer } from "./answering.js";
 import { requireJson, restMediaType } from "./content-type.js";
 import { checkVersion, filesFor } from "./negotiate.js";
 import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
-import { answerHeaders, writeAnswer } from "./write-answer.js";
+import { answerHeaders, answerText, streamText } from "./write-answer.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
@@ -90,15 +81,16 @@ async function write(
   const { reply, reportLoss } = answering;
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
-    const form = {
-      event: (event: AgentEvent) => JSON.stringify(dialect.encodeStreamItem(event, reportLoss)),
-      failure: (error: AgentError) =>
+    const form: StreamForm = {
+      compact: true,
+      event: (event) => streamText(dialect, event, reportLoss),
+      failure: (error) =>
         encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),
     };
     return streamResponse(reply, form, host.limits, extra);
   }
   if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
-  const body = JSON.stringify(writeAnswer(host, dialect, answering, await reply));
+  const body = answerText(host, dialect, answering, await reply);
   // Responses are specific to the caller, and shared caches may not recognize the credentials.
   const headers =
     request.method === "GET"

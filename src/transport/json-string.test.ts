@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { jsonString } from "./json-string.js";
+
+test("every UTF-16 unit, alone and between others, is written as JSON.stringify writes it", () => {
+  for (let unit = 0; unit <= 0xffff; unit++) {
+    const text = String.fromCharCode(unit);
+    if (jsonString(text) !== JSON.stringify(text)) expect(jsonString(text)).toBe(JSON.stringify(text));
+    const within = `é ${text} →`;
+    if (jsonString(within) !== JSON.stringify(within)) expect(jsonString(within)).toBe(JSON.stringify(within));
+  }
+  expect(jsonString("")).toBe('""');
+  expect(jsonString("a😀b")).toBe('"a😀b"');
+});
