@@ -28,6 +28,7 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: S
   const isMeasured = (seq: number | undefined): boolean => seqs.has(seq);
   const isRight = ({ seq, outcome }: RequestEvent): boolean => outcome === "answered" && judged.get(seq)?.["right"] === true;
   const ended: readonly Ended[] = measured.map((request) => ({
+    askedNs: request.stamps.intended,
     ns: request.stamps.done,
     right: isRight(request),
     latencyUs: latencyUs(request, settings.messageTimeoutMs),
