@@ -1,5 +1,6 @@
-import { short, type Table } from "../../harness/table.js";
-import { mean } from "../result/means.js";
+import type { Table } from "../../harness/table.js";
+import type { Victim } from "../result/storm-schema.js";
+import { average } from "./storm-tables.js";
 import type { ArmView, ConditionView } from "./view.js";
 
 const US_PER_MS = 1_000;
@@ -42,20 +43,17 @@ function cells({ runs }: ArmView): readonly string[] {
   const storms = runs.flatMap(({ storm }) => storm ?? []);
   const cycles = storms.flatMap((storm) => storm.cycles);
   const victims = cycles.flatMap((cycle) => cycle.victims);
+  const ms = (of: (victim: Victim) => number | null | undefined) => average(victims.map(of), US_PER_MS);
   const ends = cycles.map(({ paper }) => paper.post).filter(({ ended }) => ended > 0);
   return [
-    average(victims.map(({ restored }) => restored && restored.us / US_PER_MS)),
-    average(victims.map(({ restored }) => restored && restored.bytes)),
-    average(victims.map(({ restored }) => restored && restored.fragments)),
-    average(victims.map(({ startUs }) => startUs && startUs / US_PER_MS)),
-    average(victims.map(({ usefulUs }) => usefulUs && usefulUs / US_PER_MS)),
+    ms(({ restored }) => restored?.us),
+    average(victims.map(({ restored }) => restored?.bytes)),
+    average(victims.map(({ restored }) => restored?.fragments)),
+    ms(({ startUs }) => startUs),
+    ms(({ usefulUs }) => usefulUs),
     average(victims.map(({ reconnect }) => reconnect && reconnect.sent + reconnect.received)),
     average(ends.map(({ right, ended }) => (100 * right) / ended)),
     average(cycles.map(({ retention }) => retention && 100 * retention)),
     String(storms.reduce((sum, { lost }) => sum + lost, 0)),
   ];
-}
-
-function average(values: readonly (number | null)[]): string {
-  return short(mean(values.filter((value) => value !== null)) ?? undefined);
 }

@@ -12,7 +12,7 @@ const cyclesOf = ({ runs }: ArmView): readonly Cycle[] => runs.flatMap(({ storm 
 const victimsOf = (view: ArmView): readonly Victim[] => cyclesOf(view).flatMap(({ victims }) => victims);
 
 /** The mean of what there is, in a unit. */
-function average(values: readonly (number | null | undefined)[], per = 1): string {
+export function average(values: readonly (number | null | undefined)[], per = 1): string {
   const found = mean(values.filter((value) => value !== null && value !== undefined));
   return short(found === null ? undefined : found / per);
 }
