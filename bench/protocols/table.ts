@@ -32,9 +32,10 @@ function stormText({ arms, runs }: BenchResult, condition: string): string {
     .filter((each) => each.condition === condition)
     .flatMap(({ arm, metrics }) => {
       const storms = runs.flatMap((run) => (run.arm === arm && run.condition === condition ? (run.storm ?? []) : []));
-      if (storms.length === 0) return [];
       const sum = (of: (storm: (typeof storms)[number]) => number) => String(storms.reduce((total, each) => total + of(each), 0));
       const cycles = storms.flatMap((storm) => storm.cycles);
+      // Controls end before the storm.
+      if (cycles.length === 0) return [];
       return [
         [
           arm,
@@ -45,11 +46,13 @@ function stormText({ arms, runs }: BenchResult, condition: string): string {
           sum(({ lost }) => lost),
           sum(({ doubled }) => doubled),
           sum(({ repeated }) => repeated),
+          sum(({ executedAgain = 0 }) => executedAgain),
         ],
       ];
     });
   if (rows.length === 0) return "";
-  const header = ["arm", "recovery s", "listening to work ms", "retention %", "recovered", "lost", "doubled", "repeated"];
+  const counts = ["lost", "doubled", "asked again", "answered again"];
+  const header = ["arm", "recovery s", "listening to work ms", "retention %", "recovered", ...counts];
   return `\n\n${renderTable(header, rows)}`;
 }
 

@@ -103,11 +103,12 @@ class RingAgent implements Behaviour {
   /** The same key gets the same answer, whether it was given already, is being looked for, or was given before a restart. */
   #once(ask: Ask, seq: number | undefined, signal: AbortSignal): Promise<string> {
     const given = this.#journal.answerOf(ask.key);
-    if (given !== undefined) {
+    const known = given === undefined ? this.#running.get(ask.key) : Promise.resolve(given);
+    if (known !== undefined) {
       this.#context.note("repeated", { seq, values: { key: ask.key } });
-      return Promise.resolve(given);
+      return known;
     }
-    const running = this.#running.get(ask.key) ?? this.#answer(ask, seq, signal).finally(() => this.#running.delete(ask.key));
+    const running = this.#answer(ask, seq, signal).finally(() => this.#running.delete(ask.key));
     this.#running.set(ask.key, running);
     return running;
   }

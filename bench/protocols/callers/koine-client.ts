@@ -17,6 +17,9 @@ interface Seen {
   bodies: boolean;
 }
 
+/** The time to connect is for each agent by itself: with hundreds at once it would be that of all of them. */
+const CONNECTED_AT_ONCE = 16;
+
 /** Connects to every agent by the arm's protocol alone. */
 export async function openKoineClient(task: ClientTask, now: RunClock): Promise<BenchClient> {
   const { arm, settings, targets } = task;
@@ -32,7 +35,15 @@ export async function openKoineClient(task: ClientTask, now: RunClock): Promise<
     resume: false,
     telemetry,
   };
-  const peers = new Map(await Promise.all(targets.map(async ({ agent, url }) => [agent, await connect(url, options)] as const)));
+  const peers = new Map<string, RemoteAgent>();
+  for (let from = 0; from < targets.length; from += CONNECTED_AT_ONCE) {
+    const next = targets.slice(from, from + CONNECTED_AT_ONCE);
+    const connected = await Promise.all(next.map(({ url }) => connect(url, options)));
+    for (const [index, { agent }] of next.entries()) {
+      const peer = connected[index];
+      if (peer !== undefined) peers.set(agent, peer);
+    }
+  }
   const [first] = peers.values();
   const others = new Map<string, Promise<RemoteAgent>>();
   let attempts = 0;

@@ -3,8 +3,8 @@ import type { RunClock } from "../clock.js";
 import type { NoteEvent } from "../result/index.js";
 import type { Attempt } from "./client.js";
 
-/** Between the end of a probe and the next: what recoveries are resolved to. */
-const EVERY_MS = 10;
+/** From one probe to the next, unless it takes longer: what recoveries are resolved to. Timers are late by up to two milliseconds. */
+const EVERY_MS = 8;
 /** An agent that did not come back by then is not asked any longer. */
 const LONGEST_MS = 30_000;
 /** Answers that are wrong: the agent is back, and does not know what it knew. */
@@ -27,11 +27,12 @@ export async function probeUntilRight({ now, signal, ask, note }: ProbeParts): P
   let wrong = 0;
   for (let probe = 0; wrong < MAX_WRONG && performance.now() < until && !signal.aborted; probe++) {
     const sent = now();
+    const next = performance.now() + EVERY_MS;
     const { attempt, isRight } = await ask(probe, AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]));
     const { error, done = now() } = attempt;
     note(done, { sent, answered: error === undefined, right: isRight });
     if (isRight) return;
     if (error === undefined) wrong++;
-    await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(Math.max(0, next - performance.now()), undefined, { signal }).catch(() => undefined);
   }
 }

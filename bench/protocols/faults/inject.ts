@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BenchEvent, PlannedFault } from "../result/index.js";
@@ -40,6 +41,8 @@ const LOOK_EVERY_MS = 1;
  */
 export async function injectFaults(stage: FaultStage, faults: readonly PlannedFault[], context: FaultContext): Promise<void> {
   const from = performance.now();
+  // Each fault listens while it lasts: a partition is one per edge, which Node would report as a leak.
+  setMaxListeners(0, context.signal);
   for (const atMs of [...new Set(faults.map((fault) => fault.atMs))].sort((a, b) => a - b)) {
     await pause(Math.max(0, atMs - (performance.now() - from)), undefined, { signal: context.signal });
     await Promise.all(faults.filter((fault) => fault.atMs === atMs).map((fault) => injectFault(stage, fault, context)));

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import type { EntrySource } from "../entries/entry.js";
 import { entriesInput } from "../entries/read-entries.js";
-import { dropCutLine, EventsFile, readEvents, WriteError } from "../folder/events-file.js";
+import { dropCutLine, EventsFile, readEvents } from "../folder/events-file.js";
 import {
-  digestEvents,
   FILES,
   FolderError,
   IDENTITIES,
@@ -12,28 +11,25 @@ import {
   removeIdentities,
   STATE,
   writeJson,
-  writeResult,
   writeSchema,
-  writeText,
 } from "../folder/folder.js";
-import { beginManifest, endManifest } from "../folder/manifest.js";
+import { beginManifest } from "../folder/manifest.js";
 import type { ModelSettings } from "../models/settings.js";
 import type { Program } from "../processes/tasks.js";
-import { type Running, reportHtml, reportMarkdown, runningHtml } from "../report/index.js";
-import {
-  type Arm,
-  type BenchEvent,
-  type BenchEventOf,
-  type BenchResult,
-  type Condition,
-  type Manifest,
-  type ManifestInput,
-  type Plan,
-  type PlannedRun,
-  summarise,
+import type {
+  Arm,
+  BenchEvent,
+  BenchEventOf,
+  BenchResult,
+  Condition,
+  Manifest,
+  ManifestInput,
+  Plan,
+  PlannedRun,
 } from "../result/index.js";
-import { priorsOf } from "../router-loop/priors.js";
+import { warmUpMsOf } from "./plan-runs.js";
 import type { ProgramFiles } from "./programs.js";
+import { Recorder } from "./recorder.js";
 import { executeRun } from "./run.js";
 
 /** How far a benchmark is. */
@@ -76,10 +72,6 @@ const START_MS = 30_000;
 const REQUESTS_UNDER_FAULTS = 1_000_000;
 /** After so many failed runs in a row something is wrong that the next run will not mend. */
 const MAX_FAILURES = 3;
-/** The share of a benchmark in which results are computed that the next run changes again. */
-const MOST_OF_TIME = 0.02;
-/** Events are kept in memory until the result is written. */
-const MAX_EVENTS = 4_000_000;
 
 /** Measures what the plan says, or what is left of it, and returns the result that it has written. */
 export async function runBench(options: BenchOptions): Promise<BenchResult> {
@@ -132,90 +124,6 @@ async function reopen({ folder, model, entries }: BenchOptions): Promise<Begun> 
   return { plan: first.plan, events: [...read.events], manifest };
 }
 
-/** Keeps events in memory and on the disk. An error of the disk ends the benchmark: what it says next would be lost. */
-class Recorder {
-  readonly events: BenchEvent[];
-  readonly #folder: string;
-  readonly #file: EventsFile;
-  readonly #broken = new AbortController();
-  #error: Error | undefined;
-  /** The last result, of how many events it is made, when, and how long that took: intervals take long to compute. */
-  #known: { readonly events: number; readonly result: BenchResult; readonly at: number; readonly tookMs: number } | undefined;
-
-  constructor(folder: string, file: EventsFile, events: BenchEvent[]) {
-    this.#folder = folder;
-    this.#file = file;
-    this.events = events;
-  }
-
-  get signal(): AbortSignal {
-    return this.#broken.signal;
-  }
-
-  get result(): BenchResult {
-    if (this.#known?.events !== this.events.length) {
-      const began = performance.now();
-      const result = summarise(this.events);
-      const at = performance.now();
-      this.#known = { events: this.events.length, result, at, tookMs: at - began };
-    }
-    return this.#known.result;
-  }
-
-  get error(): Error | undefined {
-    return this.#error;
-  }
-
-  /** Never throws: events arrive from processes, where nobody could catch it. */
-  emit(event: BenchEvent): void {
-    this.#guard(() => {
-      if (this.events.length >= MAX_EVENTS) throw new WriteError(`more than ${MAX_EVENTS} events: measure fewer requests`);
-      this.#file.add(event);
-      this.events.push(event);
-    });
-  }
-
-  /**
-   * Events are on the disk, so that a killed benchmark can be resumed, and a result that can be read. It may lack the latest runs: in a
-   * long benchmark it is not computed after each of them.
-   */
-  save(): void {
-    this.#guard(() => {
-      this.#file.flush();
-      const { at = 0, tookMs = 0 } = this.#known ?? {};
-      if (performance.now() - at >= tookMs / MOST_OF_TIME) writeResult(this.#folder, this.result);
-    });
-  }
-
-  /** The page shows how far it is, until the report takes its place. */
-  showRunning(running: Omit<Running, "ended">): void {
-    this.#guard(() => writeText(this.#folder, FILES.report, runningHtml({ ...running, ended: this.#known?.result.runs ?? [] })));
-  }
-
-  finish(manifest: Manifest): void {
-    this.#guard(() => {
-      this.#file.close();
-      const { result } = this;
-      const ended = endManifest(manifest, result, digestEvents(this.#folder, this.events.length));
-      writeResult(this.#folder, result);
-      writeJson(this.#folder, FILES.manifest, ended);
-      writeJson(this.#folder, FILES.priors, priorsOf(result));
-      writeText(this.#folder, FILES.report, reportHtml(result, ended));
-      writeText(this.#folder, FILES.tables, reportMarkdown(result, ended));
-    });
-  }
-
-  #guard(work: () => void): void {
-    if (this.#error !== undefined) return;
-    try {
-      work();
-    } catch (thrown) {
-      this.#error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      this.#broken.abort(this.#error);
-    }
-  }
-}
-
 async function executeRuns(plan: Plan, options: BenchOptions, recorder: Recorder): Promise<void> {
   const attempts = attemptsIn(recorder.events);
   const left = plan.runs.filter(({ run }) => attempts.get(run)?.complete !== true);
@@ -230,6 +138,7 @@ async function executeRuns(plan: Plan, options: BenchOptions, recorder: Recorder
     recorder.showRunning({ plan, done: done + index, current: planned, remainingMs });
     const attempt = (attempts.get(planned.run)?.count ?? 0) + 1;
     const ended = await executeOne(plan, planned, { options, recorder, attempt });
+    recorder.runEnded(plan);
     recorder.save();
     failures = ended.status === "failed" ? failures + 1 : 0;
     if (failures >= MAX_FAILURES) return;
@@ -251,7 +160,12 @@ function executeOne(
       planned,
       arm,
       condition,
-      settings: { ...plan.settings, requests, agents: condition.agents ?? plan.settings.agents },
+      settings: {
+        ...plan.settings,
+        requests,
+        agents: condition.agents ?? plan.settings.agents,
+        warmUpMs: warmUpMsOf(plan.settings, condition),
+      },
       model: seeded(options.model, planned.seed, condition),
       entries: options.entries,
       data: options.dataFor?.(plan, condition) ?? options.data,

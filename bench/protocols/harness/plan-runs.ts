@@ -30,6 +30,17 @@ export function planRuns(
   );
 }
 
+/** A longer warm-up than so many times that of the settings would take longer than what it prepares. */
+const MOST_WARM_UPS = 8;
+
+/** More agents share the same traffic: the warm-up is longer by as much, so that each of them gets as many messages before the window. */
+export function warmUpMsOf(
+  { warmUpMs, agents }: Pick<Settings, "warmUpMs" | "agents">,
+  { agents: more = agents }: Condition,
+): number {
+  return warmUpMs * Math.min(MOST_WARM_UPS, Math.max(1, more / agents));
+}
+
 /** The agents of each process: one each up to 32, then at most eight processes for all. */
 export function placeAgents(count: number): readonly (readonly string[])[] {
   const names = Array.from({ length: count }, (_, index) => `agent-${index + 1}`);

@@ -41,6 +41,13 @@ it("plans at most six minutes for a quick look at both scenarios, and at most 90
 it("adds up windows, warm-up and the start of processes", () => {
   // 24 runs of 200 entries: 20 ms for each of four workers, and six processes.
   expect(planned(streamingQueue, { runs: 3, warmUpMs: 300, measureMs: 60_000, requests: 200 }, [])).toBe(
-    24 * (1_000 + 6 * 200 + 300 + 1_000),
+    24 * (1_000 + 6 * 300 + 300 + 1_000),
   );
+});
+
+it("plans the whole storm for an arm, and what is before the first fault for a control", () => {
+  const start = 1_000 + 10 * 300 + 500;
+  // Killed at 2 s, down for 2 s, started again in 2 s, and a quarter of the window afterwards.
+  const sizes = { runs: 1, warmUpMs: 500, measureMs: 4_000, requests: 1_000_000 };
+  expect(planned(failStorm, sizes, ["journal"])).toBe(6 * (start + 7_000) + 2 * (start + 2_000));
 });

@@ -70,10 +70,22 @@ async function afterStorm(stage: Stage, { condition, settings, startMs }: StageP
   await pause(settings.measureMs * AFTER_SHARE, undefined, { signal });
 }
 
+/**
+ * The faults and the window of a run. A control of a storm only shows whether the times before the first fault can be believed: it ends
+ * there, and no other number is taken from it.
+ */
+export function plannedWindow({ arm, condition, settings }: Pick<StageParts, "arm" | "condition" | "settings">) {
+  const { faults, recovery } = condition;
+  const { measureMs } = settings;
+  if (recovery === undefined || arm.control === undefined) return { faults, isStorm: recovery !== undefined, measureMs };
+  return { faults: [], isStorm: false, measureMs: Math.min(measureMs, ...faults.map(({ atMs }) => atMs)) };
+}
+
 async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Promise<void> {
   const { planned, settings, condition, emit } = parts;
   const { run } = planned;
-  const { warmUpMs, measureMs, requests } = settings;
+  const { warmUpMs, requests } = settings;
+  const { faults: injected, isStorm, measureMs } = plannedWindow(parts);
   const phase = (name: BenchEventOf<"phase">["phase"], ns: number): void =>
     emit({ type: "phase", run, phase: name, ns } satisfies BenchEvent);
   if (warmUpMs > 0) {
@@ -81,10 +93,9 @@ async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Pr
     await stage.phase({ phase: "warm-up", forMs: warmUpMs, requests });
   }
   await stage.sample("measure");
-  const faults = injectFaults(stage, condition.faults, { run, emit, signal });
+  const faults = injectFaults(stage, injected, { run, emit, signal });
   // Awaited below; until then the window may fail first.
   faults.catch(() => undefined);
-  const isStorm = condition.recovery !== undefined;
   const task = { phase: "measure", forMs: measureMs, requests, untilTold: isStorm } as const;
   const withinMs = measureMs + settings.messageTimeoutMs;
   const window =
@@ -102,8 +113,8 @@ async function measure(stage: Stage, parts: StageParts, signal: AbortSignal): Pr
   phase("measure", done.fromNs);
   phase("end", done.toNs);
   await stage.sample("end");
-  // Not measured: shows that every agent answers again.
-  if (condition.faults.length > 0)
+  // Not measured: shows that every agent answers again. After a storm each victim has been waited for.
+  if (injected.length > 0 && !isStorm)
     await stage.phase({ phase: "warm-up", forMs: settings.messageTimeoutMs, requests: settings.agents });
   await stage.flush();
 }

@@ -36,6 +36,24 @@ it("puts the paper's figures beside ours, in its units, and none where it has no
   expect(row("Table 5", "anp")["1 4 agents"]).toMatch(/^0\.\d+$/);
 });
 
+it("says of a number of agents that share processes how many those are", () => {
+  const [view] = conditionViews(result);
+  if (view === undefined) throw new Error("no view");
+  const larger = [32, 256].map((agents) => ({ ...view, condition: { ...view.condition, agents } }));
+  const table = paperPanels([view, ...larger], 4).find(({ id }) => id === "paper-5")?.table;
+  expect(table?.head.filter((name) => name !== "paper")).toEqual([
+    "Protocol",
+    "4 agents",
+    "8 agents",
+    "16 agents",
+    "32 agents",
+    "256 agents in 8 processes",
+  ]);
+  const cells = table?.rows.find(([name]) => name === "agora") ?? [];
+  expect([cells[2], cells[8], cells[10]]).toEqual(["4", "33.6", "–"]);
+  expect(cells[9]).toMatch(/^0\.\d+$/);
+});
+
 it("has every pair, the paper's turned round where ours is", () => {
   const pairs = panels.get("Table 10")?.rows ?? [];
   expect(pairs).toHaveLength((PROTOCOLS.length * (PROTOCOLS.length - 1)) / 2);

@@ -1,4 +1,5 @@
 import { short, type Table } from "../../harness/table.js";
+import { placeAgents } from "../harness/plan-runs.js";
 import type { Metric } from "../result/index.js";
 import { ROUTER_ARM } from "../router-loop/choose.js";
 import { PAPER_PAIRS, PAPER_QUEUE, type PaperQueue } from "./paper-queue.js";
@@ -115,7 +116,7 @@ function table5(views: readonly ConditionView[], agents: number): Table {
   const [first] = views;
   return {
     title: "Streaming Queue scale-up: adapter time per message (ms)",
-    head: ["Protocol", ...sizes.flatMap((size) => [`${size} agents`, "paper"])],
+    head: ["Protocol", ...sizes.flatMap((size) => [agentsTitle(size), "paper"])],
     rows: (first?.arms ?? []).map((view) => [
       view.arm.id,
       ...sizes.flatMap((size) => {
@@ -126,34 +127,40 @@ function table5(views: readonly ConditionView[], agents: number): Table {
     ]),
     note:
       "Encoding and decoding on both sides, without network, queues and handler. The paper gives no program for its table; times that grow with the " +
-      "number of agents are what one event loop for all of them would give, and ACP's are those of a function call.",
+      "number of agents are what one event loop for all of them would give, and ACP's are those of a function call. Ours have a process per agent; where " +
+      "a column names processes, its agents share them. All columns have the same traffic.",
   };
 }
 
+/** Above a number that a machine can hold, agents share processes: then the column says so. */
+export function agentsTitle(agents: number): string {
+  const processes = placeAgents(agents).length;
+  return `${agents} agents${processes === agents ? "" : ` in ${processes} processes`}`;
+}
+
 function table10({ arms, comparisons }: ConditionView): Table {
+  const own = comparisons.filter(({ metric }) => metric === "meanUs");
   const byId = new Map(arms.map((view) => [view.arm.id, view]));
   return {
     title: "Streaming Queue: pairwise comparisons on mean latency (Welch's t-test with Holm–Bonferroni correction)",
     head: ["Comparison (row − col)", "Mean diff (s)", "paper", "Cohen's d", "paper", "Adjusted p-value", "paper"],
-    rows: comparisons
-      .filter(({ metric }) => metric === "meanUs")
-      .map(({ a, b, cohensD, adjustedP }) => {
-        const [one, two] = [byId.get(a), byId.get(b)];
-        const [first, second] = [one?.summary.metrics.meanUs.mean ?? null, two?.summary.metrics.meanUs.mean ?? null];
-        const paper = paperPair(one, two);
-        return [
-          `${a} − ${b}`,
-          first === null || second === null ? "–" : number(first - second, S_PER_US),
-          paper === undefined ? "–" : paper.difference.toFixed(3),
-          cohensD === null ? "–" : cohensD.toFixed(2),
-          paper === undefined ? "–" : paper.cohensD.toFixed(2),
-          chanceOf(adjustedP),
-          paper?.p ?? "–",
-        ];
-      }),
+    rows: own.map(({ a, b, cohensD, adjustedP }) => {
+      const [one, two] = [byId.get(a), byId.get(b)];
+      const [first, second] = [one?.summary.metrics.meanUs.mean ?? null, two?.summary.metrics.meanUs.mean ?? null];
+      const paper = paperPair(one, two);
+      return [
+        `${a} − ${b}`,
+        first === null || second === null ? "–" : number(first - second, S_PER_US),
+        paper === undefined ? "–" : paper.difference.toFixed(3),
+        cohensD === null ? "–" : cohensD.toFixed(2),
+        paper === undefined ? "–" : paper.cohensD.toFixed(2),
+        chanceOf(adjustedP),
+        paper?.p ?? "–",
+      ];
+    }),
     note:
-      "Negative: the first is faster. Ours are over runs and corrected for all pairs. The paper leaves ANP − Agora out and takes 1,000 requests of one run as " +
-      "independent.",
+      `Negative: the first is faster. Ours are over runs and corrected for all ${own.length} pairs of the ${arms.length} arms; the paper has six, between four protocols, ` +
+      "leaves ANP − Agora out, and takes 1,000 requests of one run as independent.",
   };
 }
 

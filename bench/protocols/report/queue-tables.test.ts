@@ -52,7 +52,7 @@ describe("tables of a queue", () => {
       ["one", "agent-1", "10.0"],
       ["one", "agent-2", "0.000"],
     ]);
-    expect(scaleTable(views, 2)).toMatchObject({ head: ["arm", "2", "8"], rows: [["one", "0.275", "0.275"]] });
+    expect(scaleTable(views, 2)).toMatchObject({ head: ["arm", "2 agents", "8 agents"], rows: [["one", "0.275", "0.275"]] });
   });
 
   it("says what killing the coordinator did, run by run", () => {

@@ -1,6 +1,7 @@
 import type { Table } from "../../harness/table.js";
 import { short } from "../../harness/table.js";
 import type { Metric } from "../result/index.js";
+import { agentsTitle } from "./paper-tables.js";
 import type { ArmView, ConditionView } from "./view.js";
 import { figure, heading, range } from "./words.js";
 
@@ -76,7 +77,7 @@ export function scaleTable(views: readonly ConditionView[], agents: number): Tab
   if (sized.length < 2) return undefined;
   return {
     title: "Adapter time per message in milliseconds, by number of workers",
-    head: ["arm", ...sized.map(({ condition }) => String(condition.agents ?? agents))],
+    head: ["arm", ...sized.map(({ condition }) => agentsTitle(condition.agents ?? agents))],
     rows: first.arms.map(({ arm }) => [
       arm.id,
       ...sized.map(({ arms }) => {

@@ -6,6 +6,7 @@ import { docqaPanels } from "./docqa-panels.js";
 import type { Panel } from "./panel.js";
 import { paperPanels } from "./paper-tables.js";
 import { coordinatorTable, modelTable, queueTable, scaleTable, workerTable } from "./queue-tables.js";
+import { recoveryCostTable } from "./recovery-cost.js";
 import { routerPanels } from "./router-panels.js";
 import { stormPanels } from "./storm-panels.js";
 import * as tables from "./tables.js";
@@ -40,6 +41,7 @@ export function sectionsOf(result: BenchResult): readonly ReportSection[] {
     ...loadSection(views),
     ...scaleSection(views, result.plan.settings.agents),
     ...modelSection(views),
+    ...recoverySection(views),
     ...sections,
     ...paperSection(result.plan.settings.dispatch === "queue" ? paperPanels(views, result.plan.settings.agents) : []),
   ];
@@ -152,6 +154,15 @@ function modelSection(views: readonly ConditionView[]): readonly ReportSection[]
   const sentence = "Whether the order of the protocols stays the same when the model is faster or slower.";
   return [
     { id: "models", title: "Models", panels: [{ id: "cross-model", title: "Other models", sentence, table }], folded: false },
+  ];
+}
+
+function recoverySection(views: readonly ConditionView[]): readonly ReportSection[] {
+  const table = recoveryCostTable(views);
+  if (table === undefined) return [];
+  const sentence = "Killed agents that get their state back, against killed agents that do not.";
+  return [
+    { id: "recovery", title: "Recovery", panels: [{ id: "recovery-cost", title: "Its cost", sentence, table }], folded: false },
   ];
 }
 

@@ -39,6 +39,7 @@ const STORM = {
   doubled: 0,
   discarded: 3,
   repeated: 2,
+  executedAgain: 1,
   localShare: 0.125,
   rightShare: 0.9,
   timeline: [],
@@ -81,7 +82,8 @@ it("prints the parts of a recovery, and what was lost", () => {
     questions: "500",
     lost: "1",
     doubled: "0",
-    "worked on again": "2",
+    "asked again": "2",
+    "answered again": "1",
     "reconnect bytes": "1,000",
     "local share (%)": "12.5",
   });

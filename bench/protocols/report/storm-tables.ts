@@ -12,7 +12,7 @@ const cyclesOf = ({ runs }: ArmView): readonly Cycle[] => runs.flatMap(({ storm 
 const victimsOf = (view: ArmView): readonly Victim[] => cyclesOf(view).flatMap(({ victims }) => victims);
 
 /** The mean of what there is, in a unit. */
-function average(values: readonly (number | null | undefined)[], per = 1): string {
+export function average(values: readonly (number | null | undefined)[], per = 1): string {
   const found = mean(values.filter((value) => value !== null && value !== undefined));
   return short(found === null ? undefined : found / per);
 }
@@ -162,7 +162,8 @@ export function lossTable({ arms }: ConditionView): Table {
       "lost",
       "doubled",
       "discarded",
-      "worked on again",
+      "asked again",
+      "answered again",
       "missed answers",
       "right of all (%)",
       "local share (%)",
@@ -183,6 +184,7 @@ export function lossTable({ arms }: ConditionView): Table {
         sum(({ doubled }) => doubled),
         sum(({ discarded }) => discarded),
         sum(({ repeated }) => repeated),
+        storms.some(({ executedAgain }) => executedAgain === undefined) ? "–" : sum(({ executedAgain = 0 }) => executedAgain),
         average(cyclesOf(view).map(({ missed }) => missed)),
         average(storms.map(({ rightShare }) => rightShare && rightShare * 100)),
         average(storms.map(({ localShare }) => localShare && localShare * 100)),
@@ -194,7 +196,8 @@ export function lossTable({ arms }: ConditionView): Table {
       ];
     }),
     note:
-      "Lost: without any answer. Doubled: counted twice. Discarded: arrived again, and not counted. Worked on again: asked another agent, because one was gone before its answer arrived. " +
+      "Lost: without any answer. Doubled: counted twice. Discarded: arrived again, and not counted. Asked again: arrivals of a question at agents after the first, because one was gone before its answer arrived; answered again: those that an " +
+      "agent worked through to an answer once more, by idempotency key. " +
       "Missed: right answers that the rate before promised for the time of the recovery. Local share: what a ring without messages would find. " +
       "Reconnect bytes: both directions of the victim's own connections from its restart until the first peer accepted it.",
   };

@@ -32,4 +32,6 @@ export {
   SEGMENTS,
   type Segment,
 } from "./result.js";
+export { measuredIn } from "./run-events.js";
+export { summariseRun } from "./run-summary.js";
 export { summarise } from "./summarise.js";

@@ -83,8 +83,10 @@ export const STORM = z.strictObject({
   doubled: count,
   /** Answers that arrived at the coordinator again, by their key, and were not counted. */
   discarded: count,
-  /** Questions that agents worked on more than once, because an agent was gone before its answer arrived. */
+  /** Arrivals of questions at agents after the first: another agent was asked, because one was gone before its answer arrived. */
   repeated: count,
+  /** Of these, how many were worked through to an answer once more. The others met an agent that knew the key, or did not end. */
+  executedAgain: count.optional(),
   /** The share of right answers that needs no message: the agent that is asked holds the text. */
   localShare: maybe,
   /** Right answers of all that ended. */

@@ -4,6 +4,7 @@ import { countRetentionOf, type Ended, retentionOf, windowsOf } from "./storm-wi
 const S = 1_000_000_000;
 /** One right answer in every half second from 0 to 400 s, with a latency of its second in microseconds. */
 const STEADY: readonly Ended[] = Array.from({ length: 800 }, (_, index) => ({
+  askedNs: (index * S) / 2,
   ns: (index * S) / 2,
   right: true,
   latencyUs: Math.floor(index / 2),
@@ -33,6 +34,26 @@ describe("windows of a cycle", () => {
     expect(appendix.post).toMatchObject({ seconds: 140, truncated: false, ended: 280 });
   });
 
+  it("have only requests that were asked and ended in them: one under way at the fault or at the recovery met agents that were gone", () => {
+    const asked = (askedS: number, endedS: number, right: boolean): Ended => ({
+      askedNs: askedS * S,
+      ns: endedS * S,
+      right,
+      latencyUs: (endedS - askedS) * 1e6,
+    });
+    const ended = [
+      asked(90, 91, true),
+      asked(99, 101, false),
+      asked(105, 106, false),
+      asked(109, 111, false),
+      asked(111, 112, true),
+    ];
+    const { paper, during } = windowsOf(ended, { ...RUN, faultNs: 100 * S, recoveredNs: 110 * S });
+    expect(paper.pre).toMatchObject({ ended: 1, right: 1 });
+    expect(during).toMatchObject({ ended: 3, right: 0 });
+    expect(paper.post).toMatchObject({ ended: 1, right: 1 });
+  });
+
   it("after a fault that nothing recovered from are empty, and the time during it lasts until the next", () => {
     const { paper, during } = windowsOf(STEADY, { ...RUN, faultNs: 100 * S, recoveredNs: undefined, nextNs: 120 * S });
     expect(paper.post).toMatchObject({ seconds: 0, ended: 0, meanUs: null, medianUs: null });
@@ -41,9 +62,9 @@ describe("windows of a cycle", () => {
 
   it("leave requests without an answer out of latencies, and count them as ended", () => {
     const ended = [
-      { ns: 1, right: true, latencyUs: 10 },
-      { ns: 2, right: false, latencyUs: 20 },
-      { ns: 3, right: false, latencyUs: undefined },
+      { askedNs: 0, ns: 1, right: true, latencyUs: 10 },
+      { askedNs: 0, ns: 2, right: false, latencyUs: 20 },
+      { askedNs: 0, ns: 3, right: false, latencyUs: undefined },
     ];
     const { paper } = windowsOf(ended, { ...RUN, faultNs: 4, recoveredNs: 5 });
     expect(paper.pre).toMatchObject({ ended: 3, right: 1, meanUs: 15, medianUs: 15 });

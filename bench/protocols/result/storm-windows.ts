@@ -11,6 +11,9 @@ const APPENDIX_S = 120;
 
 /** A request that ended: answered, right or not, or given up. */
 export interface Ended {
+  /** When it was to be asked. */
+  readonly askedNs: number;
+  /** When it ended. */
   readonly ns: number;
   readonly right: boolean;
   /** Undefined for one without an answer. */
@@ -35,7 +38,11 @@ export interface CycleWindows {
   readonly appendix: { readonly pre: Window; readonly post: Window };
 }
 
-/** The windows of one cycle. Those after a recovery that did not happen are empty. */
+/**
+ * The windows of one cycle. A request belongs to the window before or after if it was asked and ended in it; one that was under way at the
+ * fault or at the recovery belongs to the time between: it met agents that were gone, whenever its answer arrived. Windows after a recovery
+ * that did not happen are empty.
+ */
 export function windowsOf(ended: readonly Ended[], { faultNs, recoveredNs, nextNs, beginNs, endNs }: CycleTimes): CycleWindows {
   const last = Math.min(nextNs ?? endNs, endNs);
   const before = (seconds: number): Window => {
@@ -49,7 +56,7 @@ export function windowsOf(ended: readonly Ended[], { faultNs, recoveredNs, nextN
   };
   const until = recoveredNs ?? last;
   return {
-    during: windowOf(ended, { from: faultNs, to: until, wantedS: (until - faultNs) / NS_PER_S, closed: "both" }),
+    during: windowOf(ended, { from: faultNs, to: until, wantedS: (until - faultNs) / NS_PER_S, closed: "under way" }),
     paper: { pre: before(PAPER_S), post: after(PAPER_S) },
     // Until the next fault, however long that is.
     appendix: {
@@ -63,12 +70,18 @@ interface Bounds {
   readonly from: number;
   readonly to: number;
   readonly wantedS: number;
-  /** The end that belongs to it. */
-  readonly closed: "from" | "to" | "both";
+  /** The end that belongs to it; `under way`: both, and every request that was under way in between. */
+  readonly closed: "from" | "to" | "under way";
 }
 
+const IS_INSIDE: Readonly<Record<Bounds["closed"], (each: Ended, from: number, to: number) => boolean>> = {
+  from: ({ askedNs, ns }, from, to) => askedNs >= from && ns < to,
+  to: ({ askedNs, ns }, from, to) => askedNs > from && ns <= to,
+  "under way": ({ askedNs, ns }, from, to) => ns >= from && askedNs <= to,
+};
+
 function windowOf(ended: readonly Ended[], { from, to, wantedS, closed }: Bounds): Window {
-  const inside = ended.filter(({ ns }) => (closed === "to" ? ns > from : ns >= from) && (closed === "from" ? ns < to : ns <= to));
+  const inside = ended.filter((each) => IS_INSIDE[closed](each, from, to));
   const latencies = inside.flatMap(({ latencyUs }) => (latencyUs === undefined ? [] : latencyUs));
   const seconds = (to - from) / NS_PER_S;
   return {

@@ -152,6 +152,28 @@ it("counts lost, doubled and repeated questions by their key", () => {
   expect(stormOf(run(), CONDITION, PLAN)).toMatchObject({ lost: 0, doubled: 0, discarded: 0, repeated: 0 });
 });
 
+it("counts how often agents worked through a question again: not what the journal or the work under way answered, and not what did not end", () => {
+  const { services, notes } = run();
+  const ended = services.map((each) => ({ ...each, stamps: { ...each.stamps, serviceEnd: each.stamps.serviceStart + 1 } }));
+  const at = (seq: number) => ended[seq] ?? expect.fail("there is a service");
+  const arrived = [
+    ...ended,
+    // Worked through by two more agents.
+    { ...at(0), agent: "agent-3" },
+    { ...at(0), agent: "agent-4" },
+    // Answered from the journal.
+    { ...at(1), agent: "agent-3" },
+    // Died with its agent.
+    { ...at(2), agent: "agent-3", stamps: { serviceStart: at(2).stamps.serviceStart } },
+  ];
+  const known = note("repeated", "agent-3", 300, { seq: 1, values: { key: "q-1" } });
+  // Of a question of the warm-up.
+  const other = note("repeated", "agent-3", 300, { seq: 4_000, values: { key: "q-4000" } });
+  const storm = stormOf(run({ services: arrived, notes: [...notes, known, other] }), CONDITION, PLAN);
+  expect(storm).toMatchObject({ repeated: 4, executedAgain: 2, doubled: 0 });
+  expect(stormOf(run({ services: ended }), CONDITION, PLAN)?.executedAgain).toBe(0);
+});
+
 it("is resolved by the probes of a victim, whose first right answer is its first useful work", () => {
   const probe = (sentMs: number, ms: number, right: boolean) =>
     note("probe", "caller", ms, { about: "agent-2", values: { sent: sentMs * MS, answered: right, right } });

@@ -28,6 +28,7 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: S
   const isMeasured = (seq: number | undefined): boolean => seqs.has(seq);
   const isRight = ({ seq, outcome }: RequestEvent): boolean => outcome === "answered" && judged.get(seq)?.["right"] === true;
   const ended: readonly Ended[] = measured.map((request) => ({
+    askedNs: request.stamps.intended,
     ns: request.stamps.done,
     right: isRight(request),
     latencyUs: latencyUs(request, settings.messageTimeoutMs),
@@ -48,6 +49,7 @@ export function stormOf(events: RunEvents, condition: Condition, { settings }: S
     doubled: doubledIn(events, measured),
     discarded: notes.filter(({ kind, seq }) => kind === "discarded" && isMeasured(seq)).length,
     repeated: repeatedIn(events, measured),
+    executedAgain: executedAgainIn(events, measured),
     localShare: locals / judged.size,
     rightShare: ended.length === 0 ? null : ended.filter(({ right }) => right).length / ended.length,
     timeline: timelineOf(ended, beginNs),
@@ -187,6 +189,19 @@ function repeatedIn({ services }: RunEvents, measured: readonly RequestEvent[]):
   const ours = new Set(measured.map(({ seq }) => seq));
   const arrivals = services.filter(({ seq }) => ours.has(seq));
   return arrivals.length - new Set(arrivals.map(({ seq }) => seq)).size;
+}
+
+/** How often agents worked through a question to an answer after the first time, by its key. */
+function executedAgainIn({ services, notes }: RunEvents, measured: readonly RequestEvent[]): number {
+  const executions = new Map(measured.map(({ seq }) => [seq, 0]));
+  const add = (seq: number | undefined, count: number): void => {
+    const known = seq === undefined ? undefined : executions.get(seq);
+    if (seq !== undefined && known !== undefined) executions.set(seq, known + count);
+  };
+  for (const { seq, stamps } of services) if (stamps.serviceEnd !== undefined) add(seq, 1);
+  // Answered from the journal, or by the work that was under way.
+  for (const { kind, seq } of notes) if (kind === "repeated") add(seq, -1);
+  return [...executions.values()].reduce((sum, count) => sum + Math.max(0, count - 1), 0);
 }
 
 function timelineOf(ended: readonly Ended[], beginNs: number): Storm["timeline"] {

@@ -12,6 +12,6 @@ export const failStorm: Scenario = {
   topology: "mesh",
   behaviour: "shard-ring",
   answers: "null",
-  quick: { runs: 3, warmUpMs: 500, measureMs: 5_000, requests: 1_000_000 },
+  quick: { runs: 3, warmUpMs: 500, measureMs: 4_000, requests: 1_000_000 },
   full: { runs: 10, warmUpMs: 2_000, measureMs: 16_000, requests: 1_000_000 },
 };
