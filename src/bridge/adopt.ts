@@ -7,6 +7,7 @@ import {
   isPromise,
   type Loss,
   type Maybe,
+  type ReadyIterator,
   startCall,
   type Task,
 } from "../envelope/index.js";
@@ -26,6 +27,7 @@ import type { AdoptContext } from "./adopt-context.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
 import { emulatedFor, receiptOf, reportEmulation } from "./emulation.js";
+import { EventBatch } from "./event-batch.js";
 import { holdCancel, isUnwanted } from "./hold-cancel.js";
 import { NewsOfTask } from "./news-of-task.js";
 import { snapshotEvents } from "./snapshot-events.js";
@@ -168,10 +170,28 @@ class OwnedTaskProxy {
   }
 
   async *#follow(events: AsyncIterable<AgentEvent>): AgentStream {
-    for await (const event of events) {
-      const step = this.#take(event);
-      if (step instanceof RelayedMessage || this.#ended) return step;
-      yield step;
+    const batch = new EventBatch();
+    const arrived: ReadyIterator<AgentEvent> = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const first = await arrived.next();
+        if (first.done === true) break;
+        for (let event: Maybe<AgentEvent> = first.value; event !== undefined; event = batch.next(arrived)) {
+          const step = this.#take(event);
+          if (step instanceof RelayedMessage || this.#ended) {
+            if (!batch.isEmpty) yield batch.whole();
+            return step;
+          }
+          batch.add(step);
+        }
+        yield batch.whole();
+      }
+    } catch (thrown) {
+      // What came before is stored.
+      if (!batch.isEmpty) yield batch.whole();
+      throw thrown;
+    } finally {
+      await arrived.return?.();
     }
     throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
   }

@@ -1,4 +1,4 @@
-import { type AgentEvent, isPromise, type Maybe, type Reply } from "../envelope/index.js";
+import { type AgentEvent, isPromise, type Maybe, type ReadyIterator, type Reply, TAKE_READY } from "../envelope/index.js";
 
 /** One answer, from the first attempt that is not replaced by another. */
 export async function answerWithFallback(
@@ -23,7 +23,7 @@ async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, 
 
 /** A stream that may be replaced by another one as long as nothing of it was delivered. */
 export class StreamWithFallback implements AsyncIterableIterator<AgentEvent> {
-  #source: AsyncIterator<AgentEvent>;
+  #source: ReadyIterator<AgentEvent>;
   #started = false;
   readonly #fallBack: (thrown: unknown) => Maybe<Reply>;
 
@@ -40,6 +40,10 @@ export class StreamWithFallback implements AsyncIterableIterator<AgentEvent> {
     if (this.#started) return this.#source.next();
     this.#started = true;
     return this.#first();
+  }
+
+  [TAKE_READY](): AgentEvent | undefined {
+    return this.#started ? this.#source[TAKE_READY]?.() : undefined;
   }
 
   async #first(): Promise<IteratorResult<AgentEvent>> {

@@ -59,6 +59,7 @@ export {
 export { type Head, NO_HEAD } from "./head.js";
 export { type IdSource, systemIds } from "./ids.js";
 export { type Awaitable, isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
+export { mapEach } from "./map-each.js";
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { type Content, dataPart, type Part, partsOf, textOf, textPart } from "./part.js";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { BurstSource } from "../../test/helpers/burst-source.js";
 import { fakeClock } from "../../test/helpers/clock.js";
 import {
   AgentError,
@@ -7,7 +8,9 @@ import {
   type Handler,
   newEnvelope,
   type Operation,
+  type ReadyIterator,
   startCall,
+  TAKE_READY,
 } from "../envelope/index.js";
 import { type ResumeOptions, resumeStreams } from "./resume-streams.js";
 
@@ -70,6 +73,28 @@ describe("resumeStreams", () => {
     expect(asked.slice(1)).toEqual([
       { kind: "task.subscribe", taskId: "t", after: "2", follow: true },
       { kind: "task.subscribe", taskId: "t", after: "3", follow: true },
+    ]);
+  });
+
+  it("resumes one that was cut while ready events were taken", async () => {
+    const scripts = [
+      [event("1", "submitted", "task"), event("2", "working"), cut],
+      [event("2", "working", "task"), event("3", "working"), event("4", "completed"), event("5", "working")],
+    ];
+    const handler: Handler = () => new BurstSource<AgentEvent>(...(scripts.shift() ?? []));
+    const clock = { ...fakeClock(), sleep: async () => undefined };
+    const layer = resumeStreams({ canResume: () => true, clock, random: () => 0.5 });
+    const reply = (layer(handler)(send, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator]();
+    const ready: ReadyIterator<AgentEvent> = reply;
+    const pulls: string[][] = [];
+    for (let step = await ready.next(); step.done !== true; step = await ready.next()) {
+      const together = [String(step.value.cursor)];
+      for (let more = ready[TAKE_READY]?.(); more !== undefined; more = ready[TAKE_READY]?.()) together.push(String(more.cursor));
+      pulls.push(together);
+    }
+    expect(pulls).toEqual([
+      ["1", "2"],
+      ["3", "4"],
     ]);
   });
 

@@ -8,7 +8,9 @@ import {
   type Layer,
   type Maybe,
   type Operation,
+  type ReadyIterator,
   type State,
+  TAKE_READY,
 } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { DONE, stopIterator } from "./replies/iterators.js";
@@ -48,13 +50,15 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #handler: Handler;
   readonly #operation: Operation;
   readonly #call: Call;
-  #source: AsyncIterator<AgentEvent>;
+  #source: ReadyIterator<AgentEvent>;
   #taskId: Maybe<string>;
   /** The last cursor received, and the same if it is the position right after the last event. */
   #mark: AgentEvent["cursor"];
   #after: AgentEvent["cursor"];
   /** Until the first event of a resumed stream. */
   #takenUp = false;
+  /** What ended the source while ready events were taken; the next pull resumes. */
+  #cut: Maybe<{ readonly thrown: unknown }>;
   #failures = 0;
   #over = false;
 
@@ -74,6 +78,9 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
   async next(): Promise<IteratorResult<AgentEvent>> {
     while (!this.#over) {
       try {
+        const cut = this.#cut;
+        this.#cut = undefined;
+        if (cut !== undefined) throw cut.thrown;
         const step = await this.#source.next();
         if (this.#over) return DONE;
         if (step.done === true) return this.#end();
@@ -86,6 +93,19 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
       }
     }
     return DONE;
+  }
+
+  [TAKE_READY](): AgentEvent | undefined {
+    // The first event of a resumed stream may be a repeat, which `next` drops.
+    if (this.#over || this.#takenUp || this.#cut !== undefined) return undefined;
+    try {
+      const event = this.#source[TAKE_READY]?.();
+      if (event !== undefined) this.#note(event);
+      return event;
+    } catch (thrown) {
+      this.#cut = { thrown };
+      return undefined;
+    }
   }
 
   async return(): Promise<IteratorResult<AgentEvent>> {

@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Handler, hasProtected, isPromise, isProtected } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Handler, hasProtected, isPromise, isProtected, mapEach } from "../envelope/index.js";
 import type { Host, Protocol } from "./protocol.js";
 
 type Named = Pick<Protocol, "id" | "traits">;
@@ -20,13 +20,9 @@ export function keepAnswerProtection<T extends Host>(host: T, { id, traits }: Na
   if (traits.proofs) return host;
   const handler: Handler = (operation, call) => {
     const reply = host.handler(operation, call);
-    return isPromise(reply) ? reply.then((event) => checked(event, id)) : checkedEvents(reply, id);
+    return isPromise(reply) ? reply.then((event) => checked(event, id)) : mapEach(reply, (event) => checked(event, id));
   };
   return { ...host, handler };
-}
-
-async function* checkedEvents(events: AsyncIterable<AgentEvent>, id: string): AsyncGenerator<AgentEvent, void, void> {
-  for await (const event of events) yield checked(event, id);
 }
 
 function checked(event: AgentEvent, id: string): AgentEvent {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type AgentEvent, type Cursor } from "../envelope/index.js";
+import { BurstSource } from "../../test/helpers/burst-source.js";
+import { AgentError, type AgentEvent, type Cursor, type ReadyIterator, TAKE_READY } from "../envelope/index.js";
 import { type StreamForm, streamResponse, wantsEvents, wantsEventsFor } from "./event-stream.js";
-import { isStream } from "./exchange.js";
+import { type Chunk, isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { makeRequest } from "./request.js";
 
@@ -76,6 +77,20 @@ describe("streamResponse()", () => {
     const source = new Source(status("working", "1"), status("input-required", "2"), status("working", "3"));
     expect(await written(source, ends)).toEqual(["id: 1\ndata: status\n\n", "id: 2\ndata: status\n\n"]);
     expect(source.returned).toBe(true);
+  });
+
+  test("ends there also if further events are ready", async () => {
+    const endsAfter = (event: AgentEvent): boolean => event.kind === "status" && event.status.state === "input-required";
+    const states = ["working", "working", "input-required", "working"] as const;
+    const source = new BurstSource(...states.map((state, index) => status(state, String(index))));
+    const { body } = await streamResponse(source, { ...form, endsAfter }, DEFAULT_LIMITS);
+    const chunks = (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]() as ReadyIterator<Chunk>; // a stream has no other body
+    expect(await chunks.next()).toEqual({ done: false, value: "id: 0\ndata: status\n\n" });
+    expect([chunks[TAKE_READY]?.(), chunks[TAKE_READY]?.()]).toEqual(["id: 1\ndata: status\n\n", undefined]);
+    expect(source.stopped).toBe(false);
+    expect(await chunks.next()).toEqual({ done: false, value: "id: 2\ndata: status\n\n" });
+    expect(source.stopped).toBe(true);
+    expect(await chunks.next()).toEqual({ done: true, value: undefined });
   });
 
   test("an error before the first event is thrown; a later one is written last", async () => {

@@ -112,9 +112,13 @@ class SseBody implements AsyncIterableIterator<string> {
   /** The events of a burst, without a promise each. One that ends the stream is left to `next`, which waits for the end. */
   [TAKE_READY](): string | undefined {
     try {
-      while (!this.#ended && this.#first === undefined && this.#form.endsAfter === undefined) {
+      while (!this.#ended && this.#first === undefined) {
         const event = this.#events[TAKE_READY]?.();
         if (event === undefined) return undefined;
+        if (this.#form.endsAfter?.(event) === true) {
+          this.#first = event;
+          return undefined;
+        }
         const text = this.#write(event);
         if (text !== "") return text;
       }

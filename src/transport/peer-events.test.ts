@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { AgentEvent } from "../envelope/index.js";
+import { BurstSource } from "../../test/helpers/burst-source.js";
+import { type AgentEvent, type ReadyIterator, TAKE_READY } from "../envelope/index.js";
+import type { Chunk } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { PeerEvents, type StreamItem } from "./peer-events.js";
 
@@ -121,6 +123,58 @@ describe("a stream", () => {
   test("that goes on after its end is given up", async () => {
     const read = events(["t completed", "t working"]);
     expect(await read.next()).toMatchObject({ value: { status: { state: "completed" } } });
+    expect(await read.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe("events that arrived together", () => {
+  const sse = (...states: readonly string[]): string => states.map((state) => `data: "${state}"\n\n`).join("");
+
+  /** A data of "none" decodes to no event. */
+  const events = (
+    ...chunks: readonly (Chunk | Error)[]
+  ): { readonly source: BurstSource<Chunk>; readonly read: ReadyIterator<AgentEvent> } => {
+    const source = new BurstSource<Chunk>(...chunks);
+    const read = new PeerEvents({
+      limits: DEFAULT_LIMITS,
+      open: async () => ({ chunks: source }),
+      read: (data) => data,
+      withoutTask: "accept",
+      decode: (item): readonly AgentEvent[] =>
+        item === "none"
+          ? []
+          : [
+              {
+                kind: "status",
+                taskId: "t",
+                contextId: "c",
+                status: { state: item as "working" | "completed", at: 0, message: undefined },
+              },
+            ],
+    });
+    return { source, read };
+  };
+  const stateOf = (event: AgentEvent | undefined): string | undefined =>
+    event?.kind === "status" ? event.status.state : undefined;
+
+  test("are taken without a pull each, over the borders of chunks", async () => {
+    const { read } = events(sse("working", "none", "working"), 'data: "work', 'ing"\n\n', sse("completed"));
+    await read.next();
+    expect([1, 2, 3, 4].map(() => stateOf(read[TAKE_READY]?.()))).toEqual(["working", "working", "completed", undefined]);
+    expect(await read.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("are none before the first pull, which sends the request", async () => {
+    const { read } = events(sse("working", "completed"));
+    expect(read[TAKE_READY]?.()).toBeUndefined();
+    expect(stateOf((await read.next()).value)).toBe("working");
+  });
+
+  test("are checked as others are, and the connection is given up", async () => {
+    const { source, read } = events(`${sse("working")}data: {\n\n`);
+    await read.next();
+    expect(() => read[TAKE_READY]?.()).toThrow(/an event of the stream is invalid/);
+    expect(source.stopped).toBe(true);
     expect(await read.next()).toEqual({ done: true, value: undefined });
   });
 });

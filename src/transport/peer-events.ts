@@ -1,4 +1,14 @@
-import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe, withCursor } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Cursor,
+  isClosing,
+  isTerminal,
+  type Maybe,
+  type ReadyIterator,
+  TAKE_READY,
+  withCursor,
+} from "../envelope/index.js";
 import type { Chunk } from "./exchange.js";
 import { type JsonLimits, readJsonText } from "./json.js";
 import type { Limits } from "./limits.js";
@@ -11,9 +21,9 @@ export interface StreamItem {
 }
 
 export type Source =
-  | { readonly chunks: AsyncIterator<Chunk> }
+  | { readonly chunks: ReadyIterator<Chunk> }
   /** The binding parses its stream itself. */
-  | { readonly items: AsyncIterator<StreamItem> }
+  | { readonly items: ReadyIterator<StreamItem> }
   /** The peer answered a streaming request with a single result. */
   | { readonly single: unknown };
 
@@ -83,6 +93,18 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     return { done: true, value: undefined };
   }
 
+  /** The events that have arrived with the one before. */
+  [TAKE_READY](): AgentEvent | undefined {
+    if (this.#stopped || this.#source === undefined || (this.#done && this.#ready.length === 0)) return undefined;
+    try {
+      const event = this.#ready.shift() ?? this.#arrived(this.#source);
+      return event === undefined ? undefined : this.#checkTask(event);
+    } catch (thrown) {
+      this.return().catch(() => undefined); // the reader gets the first error
+      throw thrown;
+    }
+  }
+
   async return(): Promise<IteratorResult<AgentEvent, void>> {
     this.#done = true;
     this.#stopped = true;
@@ -135,6 +157,25 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     return "items" in source ? this.#item(source.items) : this.#read(source.chunks);
   }
 
+  /** The next event of what the connection has delivered; undefined if it must be waited for. */
+  #arrived(source: Source): Maybe<AgentEvent> {
+    if ("single" in source) return undefined;
+    if ("items" in source) {
+      for (let next = source.items[TAKE_READY]?.(); next !== undefined; next = source.items[TAKE_READY]?.()) {
+        const event = this.#first(this.#options.decode(next.item), next.cursor);
+        if (event !== undefined) return event;
+      }
+      return undefined;
+    }
+    for (;;) {
+      const event = this.#received();
+      if (event !== undefined) return event;
+      const chunk = source.chunks[TAKE_READY]?.();
+      if (chunk === undefined) return undefined;
+      this.#push(chunk);
+    }
+  }
+
   async #item(items: AsyncIterator<StreamItem>): Promise<Maybe<AgentEvent>> {
     for (;;) {
       const step = await items.next();
@@ -153,10 +194,14 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     for (;;) {
       const step = await chunks.next();
       if (step.done) return undefined;
-      this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#enqueue);
+      this.#push(step.value);
       const event = this.#received();
       if (event !== undefined) return event;
     }
+  }
+
+  #push(chunk: Chunk): void {
+    this.#reader.push(typeof chunk === "string" ? utf8.encode(chunk) : chunk, this.#enqueue);
   }
 
   /** The next event of the chunks that were read. */

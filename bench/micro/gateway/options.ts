@@ -18,7 +18,7 @@ export const HELP = `npm run bench:gateway -- [options]
 Measures the cost of a gateway: a caller that speaks one protocol, an agent written by hand that speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
 ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Prints tables and, as last line, one JSON object.
 
-  --quick        three pairs, without SQLite; about two minutes
+  --quick        three pairs, without SQLite; about four minutes
   --all          every ordered pair; about 25 minutes. Default: three pairs
   --pairs LIST   front:behind,front:behind of ${WIRES.map(({ id }) => id).join(" ")}
   --rounds N     least rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: ${QUICK_ROUNDS})
@@ -28,7 +28,7 @@ ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Pri
   --help
 
 Only ratios within one run mean anything. CPU time per call decides; rounds are added until the 95 % interval of the proxy
-against itself is within 0.97 to 1.03, by CPU time and by added latency, or the time is up and the run is inconclusive.
+against itself is within 0.97 to 1.03, in each section of each pair, or the time is up and the targets of that section are undecided.
 Callers with gRPC need h2load (Debian's nghttp2-client).`;
 
 /** Undefined for `--help`. Throws an Error with a message for the user on invalid options. */

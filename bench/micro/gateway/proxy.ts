@@ -18,10 +18,16 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
+/** Its connections wait for their turn, on a busy machine for longer than the 5 s of Node: the load does not expect them to be closed. */
+const KEPT_MS = 120_000;
+
 export async function startProxy({ front, behind, port }: ProxyOptions): Promise<Proxy> {
   const way = behind === 1 ? throughPool(port) : throughSession(port);
   const { forward } = way;
-  const server = front === 1 ? createServer(frontHttp1(forward)) : createHttp2Server().on("stream", frontHttp2(forward));
+  const server =
+    front === 1
+      ? createServer({ keepAliveTimeout: KEPT_MS }, frontHttp1(forward))
+      : createHttp2Server().on("stream", frontHttp2(forward));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     // A listening TCP server has an address object.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Row } from "../../harness/result.js";
 import { pairOf } from "./pairs.js";
-import { addedRatios, concludeGateway, sectionOf, targetsOf } from "./ratios.js";
+import { addedRatios, concludeGateway, sectionOf, targetsOf, undecidedTargets, verdictOfGateway } from "./ratios.js";
 import { wireOf } from "./wires/all.js";
 
 const pair = pairOf(wireOf("acp"), wireOf("agora"));
@@ -79,5 +79,51 @@ describe("the conclusion", () => {
 
   test("decides all that has a target", () => {
     expect(Object.keys(concludeGateway([pair], rows).targets).sort()).toEqual([...targetsOf([pair])].sort());
+  });
+});
+
+describe("the verdict", () => {
+  const ROUNDS = 12;
+  const times = (value: number): readonly number[] => new Array<number>(ROUNDS).fill(value);
+  const spread = (): readonly number[] => Array.from({ length: ROUNDS }, (_, round) => (round % 2 === 0 ? 800 : 1250));
+  const rowsOf = ({ again, relay, adopted }: { again: readonly number[]; relay: number; adopted: number }) => [
+    throughput("proxy", ...times(1000)),
+    throughput("proxy again", ...again),
+    throughput("relay", ...times(relay)),
+    throughput("adopt", ...times(adopted)),
+    latency("direct", ...times(50)),
+    latency("proxy", ...times(150)),
+    latency("proxy again", ...times(151)),
+    latency("relay", ...times(190)),
+    latency("adopt", ...times(190)),
+  ];
+  const verdict = (rows: readonly Row[]) => {
+    const conclusion = concludeGateway([pair], rows);
+    return { verdict: verdictOfGateway([pair], conclusion), undecided: undecidedTargets([pair], conclusion) };
+  };
+
+  test("is met where each section has a floor of its own that is the same as itself", () => {
+    expect(verdict(rowsOf({ again: times(1010), relay: 900, adopted: 800 }))).toEqual({ verdict: "met", undecided: [] });
+  });
+
+  test("leaves the targets of a noisy section undecided, and only these", () => {
+    const { verdict: found, undecided } = verdict(rowsOf({ again: spread(), relay: 900, adopted: 800 }));
+    expect(found).toBe("inconclusive");
+    expect([...undecided].sort()).toEqual([
+      "acp_to_agora_adopt_cpu_vs_proxy",
+      "acp_to_agora_adopt_vs_proxy",
+      "acp_to_agora_relay_cpu_vs_proxy",
+      "acp_to_agora_relay_vs_proxy",
+    ]);
+  });
+
+  test("is missed by a decided target, and not by an undecided one", () => {
+    expect(verdict(rowsOf({ again: times(1000), relay: 400, adopted: 800 })).verdict).toBe("missed");
+    expect(verdict(rowsOf({ again: spread(), relay: 400, adopted: 800 })).verdict).toBe("inconclusive");
+  });
+
+  test("is incomplete where an arm did not run", () => {
+    const rows = rowsOf({ again: times(1000), relay: 900, adopted: 800 }).filter(({ arm }) => arm !== "adopt");
+    expect(verdict(rows).verdict).toBe("incomplete");
   });
 });

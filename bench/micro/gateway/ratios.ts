@@ -6,9 +6,10 @@ import {
   isSettled,
   type RatioDefinition,
   ratiosOf,
+  tooCloseToCall,
   withFigure,
 } from "../../harness/conclude.js";
-import type { Row } from "../../harness/result.js";
+import type { Row, Verdict } from "../../harness/result.js";
 import { medianInterval, pairedRatios } from "../../harness/statistics.js";
 import { hasStreams, type Pair } from "./pairs.js";
 
@@ -120,14 +121,39 @@ export function concludeGateway(pairs: readonly Pair[], rows: readonly Row[]): C
   return [...floors.filter(({ values }) => values.length > 0), ...figures].reduce(withFigure, conclude(definitions, rows));
 }
 
-export const ADDED_FLOOR = "added_floor_vs_floor";
+const ADDED_FLOOR = "added_floor_vs_floor";
 
 /** The targets of a run over these pairs. */
 export function targetsOf(pairs: readonly Pair[]): readonly string[] {
-  return pairs.flatMap((pair) => [
-    ...ratiosFor(pair).flatMap(({ key, target }) => (target === undefined ? [] : [key])),
-    ...["relay", "adopt"].map((arm) => addedKey(pair, arm)),
-  ]);
+  return pairs.flatMap((pair) => Object.values(targetsBySection(pair)).flat());
+}
+
+function targetsBySection(pair: Pair): Readonly<Record<SectionKind, readonly string[]>> {
+  const of = (kind: SectionKind): readonly string[] =>
+    ratiosFor(pair).flatMap(({ key, section, target }) =>
+      target !== undefined && section === sectionOf(pair, kind) ? [key] : [],
+    );
+  const latency = ["relay", "adopt"].map((arm) => addedKey(pair, arm));
+  return { throughput: of("throughput"), latency, streams: of("streams") };
+}
+
+/** Targets whose own floor, the proxy of the same pair and section, did not come out as itself: they are not decided. */
+export function undecidedTargets(pairs: readonly Pair[], { interval }: Pick<Conclusion, "interval">): readonly string[] {
+  return pairs.flatMap((pair) =>
+    // The record's own keys.
+    (Object.entries(targetsBySection(pair)) as [SectionKind, readonly string[]][]).flatMap(([kind, keys]) =>
+      isSettled(interval[floorKey(pair, kind)]) ? [] : keys,
+    ),
+  );
+}
+
+/** By the targets that were decided: a noisy section takes nothing from the others. */
+export function verdictOfGateway(pairs: readonly Pair[], conclusion: Conclusion): Verdict {
+  const undecided = new Set([...undecidedTargets(pairs, conclusion), ...tooCloseToCall(conclusion)]);
+  const wanted = targetsOf(pairs);
+  if (wanted.some((key) => !undecided.has(key) && conclusion.targets[key]?.met === false)) return "missed";
+  if (wanted.some((key) => conclusion.targets[key] === undefined)) return "incomplete";
+  return undecided.size > 0 ? "inconclusive" : "met";
 }
 
 export function titlesOf(pairs: readonly Pair[]): Readonly<Record<string, string>> {

@@ -1,36 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { BurstSource } from "../../../test/helpers/burst-source.js";
 import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
 import { watchIterable } from "./watch-iterable.js";
 
-/** Items that are all there at once. */
-class Burst implements AsyncIterableIterator<number>, ReadyIterator<number> {
-  stopped = false;
-  readonly #items: number[];
-
-  constructor(...items: number[]) {
-    this.#items = items;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<number>> {
-    const value = this.#items.shift();
-    return value === undefined ? { done: true, value } : { done: false, value };
-  }
-
-  [TAKE_READY](): number | undefined {
-    return this.#items.shift();
-  }
-
-  async return(): Promise<IteratorResult<number>> {
-    this.stopped = true;
-    return { done: true, value: undefined };
-  }
-}
-
-const watching = (source: Burst, refuses?: number) => {
+const watching = (source: BurstSource<number>, refuses?: number) => {
   const seen: unknown[] = [];
   const watched = watchIterable(source, {
     item(value) {
@@ -44,7 +17,7 @@ const watching = (source: Burst, refuses?: number) => {
 
 describe("items that are taken at once", () => {
   test("are watched as those of next", async () => {
-    const { seen, watched } = watching(new Burst(1, 2, 3));
+    const { seen, watched } = watching(new BurstSource(1, 2, 3));
     expect(await watched.next()).toEqual({ done: false, value: 1 });
     expect([watched[TAKE_READY]?.(), watched[TAKE_READY]?.(), watched[TAKE_READY]?.()]).toEqual([2, 3, undefined]);
     expect(await watched.next()).toEqual({ done: true, value: undefined });
@@ -52,7 +25,7 @@ describe("items that are taken at once", () => {
   });
 
   test("fail the reader and stop the source if the watcher throws", async () => {
-    const source = new Burst(1, 2, 3);
+    const source = new BurstSource(1, 2, 3);
     const { seen, watched } = watching(source, 2);
     await watched.next();
     expect(() => watched[TAKE_READY]?.()).toThrow("refused 2");
@@ -68,7 +41,7 @@ describe("items that are taken at once", () => {
       pulls++;
       return run();
     };
-    const watched = watchIterable(new Burst(1, 2), {
+    const watched = watchIterable(new BurstSource(1, 2), {
       within,
       item: () => undefined,
       end: () => undefined,

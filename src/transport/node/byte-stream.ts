@@ -1,4 +1,4 @@
-import type { AgentError } from "../../envelope/index.js";
+import { type AgentError, TAKE_READY } from "../../envelope/index.js";
 
 type Step = IteratorResult<Uint8Array, undefined>;
 const DONE: Step = { done: true, value: undefined };
@@ -57,15 +57,8 @@ export class ByteStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   next(): Promise<Step> {
-    const piece = this.#queue.shift();
-    if (piece !== undefined) {
-      this.#queued -= piece.length;
-      if (this.#paused && this.#queued < HIGH_WATER_BYTES) {
-        this.#paused = false;
-        this.#resume();
-      }
-      return Promise.resolve({ done: false, value: piece });
-    }
+    const piece = this[TAKE_READY]();
+    if (piece !== undefined) return Promise.resolve({ done: false, value: piece });
     if (this.#error !== undefined) {
       const error = this.#error;
       this.#error = undefined;
@@ -75,6 +68,17 @@ export class ByteStream implements AsyncIterableIterator<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
+  }
+
+  [TAKE_READY](): Uint8Array | undefined {
+    const piece = this.#queue.shift();
+    if (piece === undefined) return undefined;
+    this.#queued -= piece.length;
+    if (this.#paused && this.#queued < HIGH_WATER_BYTES) {
+      this.#paused = false;
+      this.#resume();
+    }
+    return piece;
   }
 
   return(): Promise<Step> {
