@@ -57,6 +57,20 @@ test("resolves keys through the resolver port, with the endpoint as a service", 
   });
 });
 
+test("a document is made once from a record that is kept, and anew from the next one", async () => {
+  const agent = await newAgent();
+  const account = await register(under, agent);
+  let now = 1_000;
+  const method = didSage(new DidCache({ registries: [under.registry], now: () => now }));
+  const resolve = () => method.resolve(agent.did, () => expect.fail("nothing is fetched"), now);
+  const document = await resolve();
+  await under.registry.submit(account, { kind: "revoke", name: "key-2" });
+  now = 5_999;
+  expect(await resolve()).toBe(document);
+  now = 6_000;
+  expect((await resolve()).keys.map(({ id }) => id.split("#")[1])).toEqual(["key-1", "key-3"]);
+});
+
 test("keeps a record for its time, and a revocation takes effect after it", async () => {
   const agent = await newAgent();
   const account = await register(under, agent);

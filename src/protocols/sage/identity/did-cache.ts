@@ -1,5 +1,5 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
-import type { DidMethod, PublicKey } from "../../../security/identity/index.js";
+import type { DidDocument, DidMethod, PublicKey } from "../../../security/identity/index.js";
 import { DidNotResolved, type UnresolvedReason } from "../errors.js";
 import type { RegistryReader } from "../registry/registry.js";
 import { type AgentInfo, documentOf, type KeyState, usableKeys, verifiedInfo } from "./agent-record.js";
@@ -202,10 +202,17 @@ function signsMessages({ kind, uses }: PublicKey): boolean {
 
 /** The DID method for `createResolver`. The resolver keeps nothing itself: the cache knows of revocations. */
 export function didSage(cache: DidCache): DidMethod {
+  /** Of each record, as long as the cache keeps it: every message asks several times. */
+  const documents = new WeakMap<AgentInfo, DidDocument>();
   return {
     method: METHOD,
     cacheMs: 0,
-    resolve: async (did) => documentOf(await cache.getAgentInfo(did)),
+    async resolve(did) {
+      const info = await cache.getAgentInfo(did);
+      const document = documents.get(info) ?? documentOf(info);
+      documents.set(info, document);
+      return document;
+    },
     close: () => cache.close(),
   };
 }
