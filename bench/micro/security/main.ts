@@ -1,17 +1,19 @@
+import { parseArgs } from "node:util";
 import { type Conclusion, isConclusive } from "../../harness/conclude.js";
 import {
   type BenchContext,
+  COMMON_OPTIONS,
   type CommonOptions,
   closeCalls,
+  commonOptions,
   type Measured,
-  parseCommonOptions,
   resultOf,
   runDriver,
 } from "../../harness/driver.js";
 import type { Machine, Row } from "../../harness/result.js";
 import { median } from "../../harness/statistics.js";
 import { concludeSecurity, TARGETS, TITLES } from "./ratios.js";
-import { runSecurity } from "./run.js";
+import { GROUP_NAMES, runSecurity } from "./run.js";
 import { CLAIM, ECHO_CASES } from "./sage-cases.js";
 
 const HELP = `npm run bench:security -- [options]
@@ -27,6 +29,8 @@ loaded by one process of bare ws, in interleaved rounds; ratios are of CPU time.
   --quick        only the arms with a target, in fewer and shorter rounds; a minute and a half, or longer if the machine is slow
   --rounds N     rounds (full: 20; quick: 12); up to 20 times as many, in a quick run as many as fit, while a floor, measured twice, is
                  not known to be within 0.97 to 1.03 of itself, or a target is within the interval of its ratio
+  --group NAME   only one of ${GROUP_NAMES.slice(0, 5).join(", ")},
+                 ${GROUP_NAMES.slice(5).join(", ")}
   --json FILE    write the whole result, every round, to FILE
   --node PATH    run the measured processes on another Node
   --no-build     measure dist/ as it is, even if older than the source
@@ -48,9 +52,22 @@ const QUICK = {
   budgetMs: 90_000,
 } as const;
 
-async function measure({ quick, rounds }: CommonOptions, context: BenchContext): Promise<Measured> {
+interface Options extends CommonOptions {
+  readonly group: string | undefined;
+}
+
+function parseOptions(argv: readonly string[]): Options | undefined {
+  const { values } = parseArgs({ args: [...argv], options: { ...COMMON_OPTIONS, group: { type: "string" } } });
+  if (values.help) return undefined;
+  const { group } = values;
+  if (group !== undefined && !GROUP_NAMES.includes(group))
+    throw new Error(`--group takes one of ${GROUP_NAMES.join(", ")}, not ${group}`);
+  return { ...commonOptions(values, { full: FULL.rounds, quick: QUICK.rounds }), group };
+}
+
+async function measure({ quick, rounds, group }: Options, context: BenchContext): Promise<Measured> {
   const { budgetMs, ...plan } = quick ? QUICK : FULL;
-  const rows = await runSecurity({ ...plan, ...context, quick, rounds, endAtMs: context.startedAtMs + budgetMs });
+  const rows = await runSecurity({ ...plan, ...context, quick, rounds, group, endAtMs: context.startedAtMs + budgetMs });
   const conclusion = concludeSecurity(rows);
   const mode = quick ? "quick" : "full";
   const notes = [...claimNotes(rows), ...notesOf(context.machine, conclusion)];
@@ -89,6 +106,6 @@ function notesOf(machine: Machine, conclusion: Conclusion): readonly string[] {
 await runDriver({
   name: "bench:security",
   help: HELP,
-  parse: (argv) => parseCommonOptions(argv, { full: FULL.rounds, quick: QUICK.rounds }),
+  parse: parseOptions,
   measure,
 });

@@ -16,6 +16,8 @@ export interface SecurityBench {
   readonly progress: Progress;
   readonly rounds: number;
   readonly quick: boolean;
+  /** Only this one. */
+  readonly group: string | undefined;
   readonly window: Window;
   readonly warmUpMs: number;
   /** Milliseconds since the epoch: further rounds that do not fit are skipped. The planned ones are run: fewer decide nothing. */
@@ -42,7 +44,9 @@ const GROUPS: readonly Group[] = [
   { name: "replay guards", arms: (bench) => cryptoArms("replays", bench) },
 ];
 
-/** Every group, each with an equal share of the time that is left. */
+export const GROUP_NAMES: readonly string[] = GROUPS.map(({ name }) => name);
+
+/** Every group, or one, each with an equal share of the time that is left. */
 export async function runSecurity(bench: SecurityBench): Promise<readonly Row[]> {
   try {
     return await runGroups(bench);
@@ -53,8 +57,9 @@ export async function runSecurity(bench: SecurityBench): Promise<readonly Row[]>
 
 async function runGroups(bench: SecurityBench): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (const [index, group] of GROUPS.entries()) {
-    const endAtMs = Date.now() + (bench.endAtMs - Date.now()) / (GROUPS.length - index);
+  const groups = GROUPS.filter(({ name }) => bench.group === undefined || name === bench.group);
+  for (const [index, group] of groups.entries()) {
+    const endAtMs = Date.now() + (bench.endAtMs - Date.now()) / (groups.length - index);
     rows.push(...(await runGroup({ ...bench, endAtMs }, group)));
     // Each group starts fresh: idle servers with full heaps would disturb it.
     stopAllWorkers();
