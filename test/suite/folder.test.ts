@@ -34,8 +34,9 @@ describe("several scenarios in one folder", { timeout: LONG }, () => {
       const { choice, parts } = readSuite(folder);
       expect(choice).toMatchObject({ mode: "quick", protocols: ["a2a"], parts: ["echo", "routerbench"] });
       expect(parts[1]?.status).toBe("complete");
-      const { runs } = readResult(join(folder, "echo"));
-      expect(runs.filter(({ status }) => status === "complete")).toHaveLength(9);
+      const { plan, runs } = readResult(join(folder, "echo"));
+      expect(plan.runs.length).toBeGreaterThan(before);
+      expect(runs.filter(({ status }) => status === "complete")).toHaveLength(plan.runs.length);
       expect(runs.filter(({ status, attempt }) => status === "complete" && attempt === 1).length).toBeGreaterThanOrEqual(before);
       expect(await koine(["bench", "verify", folder])).toMatchObject({ code: 0 });
 
