@@ -37,6 +37,22 @@ it("calls all servers of a slice, counts what each answered, and keeps the conne
   expect([first.connections, second.connections]).toEqual([2, 2]);
 });
 
+it("counts two answers of every connection, however many come at once", async () => {
+  const CONNECTIONS = 24;
+  const server = createServer((request, response) => {
+    request.resume();
+    // Later than the least length of a turn.
+    setTimeout(() => response.end("the end"), 20);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // a listening TCP server has an address object
+  const template = { port, path: "/", headers: {}, body: "number 00000", counter: "00000", marker: "the end" };
+  const [slice] = await runHttpTurns({ templates: [template], connections: CONNECTIONS, sliceMs: 1 });
+  // There and back: two turns.
+  expect(slice?.counted).toBe(2 * 2 * CONNECTIONS);
+});
+
 it("opens connections again that were closed during the turns of others", async () => {
   const counts = { requests: 0, connections: 0 };
   const templates = [await startEcho(counts), await startEcho(counts)];

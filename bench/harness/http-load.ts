@@ -52,8 +52,10 @@ export async function runHttpLoad(
   }
 }
 
-/** The length of a turn: short, so that all servers of a slice meet the same disturbances. */
+/** The least length of a turn: short, so that all servers of a slice meet the same disturbances. */
 const TURN_MS = 10;
+/** A turn counts this many answers of each connection: a server that answers all of them at once is then timed by whole waves. */
+const ANSWERS_PER_CONNECTION = 2;
 
 /** Connections that stay open from slice to slice: opening them would cost each server a share of its time. */
 const kept = new Map<number, Socket[]>();
@@ -69,7 +71,8 @@ export async function runHttpTurns({ templates, connections, sliceMs }: Turns, w
     for (const { template, slices } of [...orderOfRound(arms, turns), ...orderOfRound(arms, turns).toReversed()]) {
       // On a busy machine the turns of the others can take longer than a server keeps an idle connection.
       const sockets = await keptSockets(template.port, connections, wire);
-      const tally = startTally({ rampMs: 0, windowMs: TURN_MS }, () => performance.now());
+      const turn = { rampMs: 0, windowMs: TURN_MS, minAnswers: ANSWERS_PER_CONNECTION * connections };
+      const tally = startTally(turn, () => performance.now());
       await Promise.all(sockets.map((socket) => wire.pump(socket, template, tally)));
       slices.push(tally.slice());
     }
