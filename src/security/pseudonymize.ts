@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
+import { hmacSha256 } from "./hmac.js";
 
 /** Maps a caller's own id to a pseudonym for other parties: it does not identify the caller, and no two callers share one. */
 export type Pseudonymizer = (owner: string, kind: string, value: string) => string;
@@ -17,10 +18,9 @@ const VARIANT = 0x80;
 export function createPseudonymizer(agent: string, secret: Uint8Array = randomBytes(UUID_BYTES * 2)): Pseudonymizer {
   if (secret.length < PSEUDONYM_SECRET_BYTES)
     throw new TypeError(`the secret must have at least ${PSEUDONYM_SECRET_BYTES} bytes`);
+  const key = createSecretKey(secret);
   return (owner, kind, value) => {
-    const digest = createHmac("sha256", secret)
-      .update(JSON.stringify([agent, kind, owner, value]))
-      .digest();
+    const digest = hmacSha256(key, Buffer.from(JSON.stringify([agent, kind, owner, value])));
     digest[6] = ((digest[6] ?? 0) & 0x0f) | VERSION;
     digest[8] = ((digest[8] ?? 0) & 0x3f) | VARIANT;
     const hex = digest.toString("hex", 0, UUID_BYTES);

@@ -7,7 +7,7 @@ import {
   verify as verifyWith,
 } from "node:crypto";
 import { AgentError } from "../../envelope/index.js";
-import { hmacSha256 } from "./hmac.js";
+import { hmacSha256 } from "../hmac.js";
 
 /**
  * How each algorithm signs, and the key that it takes. The names are those of the IANA registry; `es256k` is ECDSA with secp256k1 and
