@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { AgentEvent, Artifact, Envelope, Loss, Part, Status } from "../../../envelope/index.js";
+import type { AgentEvent, Artifact, Envelope, Loss, Part, Status, Task } from "../../../envelope/index.js";
 import { writeEventText } from "./event-text-1.0.js";
 import { writeStreamItem } from "./result-1.0.js";
 
 const text = (value: string): Part => ({ kind: "text", text: value });
-const artifactEvent = (artifact: Partial<Artifact>, rest: object = {}): AgentEvent => ({
+const artifactEvent = (members: Partial<Artifact>, rest: object = {}): AgentEvent => ({
   kind: "artifact",
   taskId: "t-1",
   contextId: "c-1",
-  artifact: { id: "result", parts: [text("hi")], ...artifact },
+  artifact: { id: "result", parts: [text("hi")], ...members },
   append: false,
   last: false,
   ...rest,
@@ -31,6 +31,11 @@ const message: Envelope = {
   context: {},
   meta: {},
 };
+const artifact: Artifact = { id: "result", parts: [text("hi")] };
+const taskEvent = (members: Partial<Task>): AgentEvent => ({
+  kind: "task",
+  task: { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [], ...members },
+});
 const messageEvent = (members: Partial<Envelope>): AgentEvent => ({ kind: "message", message: { ...message, ...members } });
 
 const EVENTS: readonly (readonly [string, AgentEvent])[] = [
@@ -70,10 +75,16 @@ const EVENTS: readonly (readonly [string, AgentEvent])[] = [
   ["a message with no extensions", messageEvent({ extensions: [], references: [] })],
   ["a message with references", messageEvent({ references: ["t-0"] })],
   ["a message of data", messageEvent({ content: [{ kind: "data", data: null }] })],
-  [
-    "a task",
-    { kind: "task", task: { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [] } },
-  ],
+  ["a task", taskEvent({})],
+  ["a task without a context", taskEvent({ contextId: "" })],
+  ["a task with artifacts", taskEvent({ artifacts: [artifact, { id: "b", parts: [text("x"), text("y")] }] })],
+  ["a task with an artifact of data", taskEvent({ artifacts: [artifact, { id: "b", parts: [{ kind: "data", data: 1 }] }] })],
+  ["a task with history", taskEvent({ artifacts: [artifact], history: [{ ...message, role: "user" }, message] })],
+  ["a task with metadata in its history", taskEvent({ history: [{ ...message, metadata: { a: 1 } }] })],
+  ["a task with a question", taskEvent({ status: { state: "input-required", at: 0, message } })],
+  ["a failed task", taskEvent({ status: { state: "failed", at: 0, error: { code: "internal", message: "broke" } } })],
+  ["a task in a state that A2A does not have", taskEvent({ status: { state: "canceling", at: 0 } })],
+  ["a task in such a state, with metadata", taskEvent({ status: { state: "canceling", at: 0 }, metadata: { a: 1 } })],
 ];
 
 test.each(EVENTS)("%s: the text and the losses of the object form", (_name, event) => {

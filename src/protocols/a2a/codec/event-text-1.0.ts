@@ -1,4 +1,4 @@
-import type { AgentEvent, Envelope, LossSink, Maybe, Part } from "../../../envelope/index.js";
+import type { AgentEvent, Artifact, Envelope, LossSink, Maybe, Part, Status, Task } from "../../../envelope/index.js";
 import { carriedFrom } from "../../../transport/carried.js";
 import { jsonString } from "../../../transport/json-string.js";
 import { writeTimestamp } from "../../../transport/timestamp.js";
@@ -7,7 +7,7 @@ import { writeState } from "./state.js";
 
 /**
  * An event of a stream, or the answer to a send, as JSON text: the same text as that of `writeStreamItem`. The usual ones, messages and
- * artifacts of text and changes of the state, are written directly: an object to stringify costs three times as much as the text.
+ * artifacts of text, changes of the state, and tasks of these, are written directly: an object to stringify costs three times as much.
  */
 export function writeEventText(event: AgentEvent, reportLoss: LossSink): string {
   return usualText(event, reportLoss) ?? JSON.stringify(writeStreamItem(event, reportLoss));
@@ -16,12 +16,23 @@ export function writeEventText(event: AgentEvent, reportLoss: LossSink): string 
 /** Undefined for events with any of the rarer members. */
 function usualText(event: AgentEvent, reportLoss: LossSink): Maybe<string> {
   switch (event.kind) {
-    case "message":
-      return messageText(event.message);
-    case "status":
-      return statusText(event, reportLoss);
-    case "artifact":
-      return artifactText(event);
+    case "message": {
+      const message = messageText(event.message);
+      return message && `{"message":${message}}`;
+    }
+    case "task": {
+      const task = taskText(event.task, reportLoss);
+      return task && `{"task":${task}}`;
+    }
+    case "status": {
+      const status = event.metadata === undefined ? statusText(event.status, reportLoss) : undefined;
+      return status && `{"statusUpdate":{${idMembers(event)},"status":${status}}}`;
+    }
+    case "artifact": {
+      const artifact = event.metadata === undefined ? artifactText(event.artifact) : undefined;
+      const chunk = `${event.append ? ',"append":true' : ""}${event.last ? ',"lastChunk":true' : ""}`;
+      return artifact && `{"artifactUpdate":{${idMembers(event)},"artifact":${artifact}${chunk}}}`;
+    }
     default:
       return undefined;
   }
@@ -30,42 +41,53 @@ function usualText(event: AgentEvent, reportLoss: LossSink): Maybe<string> {
 function messageText(message: Envelope): Maybe<string> {
   const { id, role, content, context, metadata, extensions, references } = message;
   if (metadata !== undefined || extensions !== undefined || references !== undefined) return undefined;
-  const texts = textParts(content);
+  const texts = listText(content, partText);
   if (texts === undefined || carriedFrom(message, true) !== undefined) return undefined;
   const { sessionId, taskId } = context;
   const session = isAbsent(sessionId) ? "" : `,"contextId":${jsonString(sessionId)}`;
   const task = isAbsent(taskId) ? "" : `,"taskId":${jsonString(taskId)}`;
   const sender = role === "user" ? "ROLE_USER" : "ROLE_AGENT";
-  return `{"message":{"messageId":${jsonString(id)}${session}${task},"role":"${sender}","parts":[${texts}]}}`;
+  return `{"messageId":${jsonString(id)}${session}${task},"role":"${sender}","parts":[${texts}]}`;
 }
 
-function statusText(event: Extract<AgentEvent, { readonly kind: "status" }>, reportLoss: LossSink): Maybe<string> {
-  const { state, at, message } = event.status;
-  if (event.metadata !== undefined || message !== undefined || state === "failed") return undefined;
-  const status = `{"state":"${writeState(state, reportLoss)}","timestamp":"${writeTimestamp(at)}"}`;
-  return `{"statusUpdate":{${idMembers(event)},"status":${status}}}`;
+function taskText({ id, contextId, status, artifacts, history, metadata }: Task, reportLoss: LossSink): Maybe<string> {
+  const results = listText(artifacts, artifactText);
+  const messages = listText(history, messageText);
+  if (metadata !== undefined || results === undefined || messages === undefined) return undefined;
+  // The last, because it reports losses.
+  const state = statusText(status, reportLoss);
+  const session = isAbsent(contextId) ? "" : `,"contextId":${jsonString(contextId)}`;
+  const lists = `${results && `,"artifacts":[${results}]`}${messages && `,"history":[${messages}]`}`;
+  return state && `{"id":${jsonString(id)}${session},"status":${state}${lists}}`;
 }
 
-function artifactText(event: Extract<AgentEvent, { readonly kind: "artifact" }>): Maybe<string> {
-  const { id, name, description, parts, metadata, extensions } = event.artifact;
-  if (event.metadata !== undefined || metadata !== undefined || extensions !== undefined) return undefined;
-  if (!isAbsent(name) || !isAbsent(description)) return undefined;
-  const texts = textParts(parts);
-  if (texts === undefined) return undefined;
-  const chunk = `${event.append ? ',"append":true' : ""}${event.last ? ',"lastChunk":true' : ""}`;
-  return `{"artifactUpdate":{${idMembers(event)},"artifact":{"artifactId":${jsonString(id)},"parts":[${texts}]}${chunk}}}`;
+function statusText({ state, at, message }: Status, reportLoss: LossSink): Maybe<string> {
+  if (message !== undefined || state === "failed") return undefined;
+  return `{"state":"${writeState(state, reportLoss)}","timestamp":"${writeTimestamp(at)}"}`;
+}
+
+function artifactText({ id, name, description, parts, metadata, extensions }: Artifact): Maybe<string> {
+  if (metadata !== undefined || extensions !== undefined || !isAbsent(name) || !isAbsent(description)) return undefined;
+  const texts = listText(parts, partText);
+  return texts === undefined ? undefined : `{"artifactId":${jsonString(id)},"parts":[${texts}]}`;
 }
 
 function idMembers({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }): string {
   return `"taskId":${jsonString(taskId)},"contextId":${jsonString(contextId)}`;
 }
 
-function textParts(parts: readonly Part[]): Maybe<string> {
+function partText(part: Part): Maybe<string> {
+  if (part.kind !== "text" || !isAbsent(part.mediaType) || !isAbsent(part.name) || part.metadata !== undefined) return undefined;
+  return `{"text":${jsonString(part.text)}}`;
+}
+
+/** The items with commas between them; undefined if one of them is not usual. */
+function listText<T>(items: readonly T[], textOf: (item: T) => Maybe<string>): Maybe<string> {
   let written = "";
-  for (const part of parts) {
-    if (part.kind !== "text" || !isAbsent(part.mediaType) || !isAbsent(part.name) || part.metadata !== undefined)
-      return undefined;
-    written += `${written === "" ? "" : ","}{"text":${jsonString(part.text)}}`;
+  for (const item of items) {
+    const text = textOf(item);
+    if (text === undefined) return undefined;
+    written += written === "" ? text : `,${text}`;
   }
   return written;
 }
