@@ -72,6 +72,15 @@ describe("Http1ResponseWriter", () => {
     expect(await received("0\r\n\r\n")).toBe(`${HEAD}8\r\none two \r\n5\r\nthree\r\n0\r\n\r\n`);
   });
 
+  test("the head and what is there with it leave at once, before other requests of the turn are handled", async () => {
+    const { socket, writer, received } = await open();
+    writer.write("first");
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    expect(socket.bytesWritten).toBe(`${HEAD}5\r\nfirst\r\n`.length);
+    writer.end(undefined, 1_000);
+    await received("0\r\n\r\n");
+  });
+
   test("chunks are framed by their length in bytes (RFC 9112 §7.1): text, other text, bytes, nothing, trailers", async () => {
     const { writer, received } = await open();
     writer.write("a");

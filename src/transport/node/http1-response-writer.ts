@@ -9,8 +9,9 @@ const WRITER = Symbol("response writer");
 type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
 
 /**
- * Writes the chunks of an HTTP/1.1 response. What is written in one turn of the event loop is sent at its end: the chunks of one stream as
- * one text, and all streams one after the other. Sending each chunk by itself wakes its peer each time, which costs more than the chunk.
+ * Writes the chunks of an HTTP/1.1 response. The first are sent at once. Of the others, what is written in one turn of the event loop is
+ * sent at its end: the chunks of one stream as one text, and all streams one after the other. Sending each chunk by itself wakes its peer
+ * each time, which costs more than the chunk.
  */
 export class Http1ResponseWriter implements ResponseWriter {
   readonly #res: Carrier;
@@ -36,9 +37,11 @@ export class Http1ResponseWriter implements ResponseWriter {
     res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
     this.#events = events;
     res[WRITER] = this;
-    // The head is sent with what the handler already has, and without waiting for more.
+    // The head is sent with what the handler already has. It does not wait for the end of the turn: other requests that arrived with
+    // this one are handled before that, and a caller measures the time until its first event.
     this.#cork();
-    this.#flushSoon();
+    this.#isWaiting = true;
+    process.nextTick(flush, this);
     res.flushHeaders();
     this.#framed = res.chunkedEncoding;
     if (this.#framed) res.chunkedEncoding = false;
@@ -148,6 +151,10 @@ const waiting: Http1ResponseWriter[] = [];
 
 function flushAll(): void {
   for (const writer of waiting.splice(0)) writer.flush();
+}
+
+function flush(writer: Http1ResponseWriter): void {
+  writer.flush();
 }
 
 function onDrain(this: Carrier): void {
