@@ -35,6 +35,7 @@ export function paperParts(choice: SuiteChoice): readonly PlannedPart[] {
     perWorker: count("perWorker"),
     answerLimit: ms("answerLimit"),
     serviceMs: [ms("service")],
+    serviceSpread: count("serviceSpread"),
     measure: LONGEST_WINDOW_MS,
   };
   const { batch: _, ...offered } = queue;

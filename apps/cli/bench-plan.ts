@@ -56,6 +56,7 @@ export interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOpti
   readonly resume?: boolean;
   readonly basePort?: number;
   readonly serviceMs?: readonly number[];
+  readonly serviceSpread?: number;
   readonly recording?: string;
   readonly record?: string;
   readonly modelRate?: number;

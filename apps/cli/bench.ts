@@ -147,7 +147,12 @@ function modelOf(options: ScenarioOptions, { prompts }: Scenario): ModelSettings
   if (models !== undefined && answers !== "live") throw usageError("--models names live models: it needs --answers live");
   if (answers === "null") return { kind: "null" };
   if (answers === "scripted")
-    return { kind: "scripted", seed: options.seed ?? SEED, meanMs: options.serviceMs?.[0] ?? SERVICE_MS };
+    return {
+      kind: "scripted",
+      seed: options.seed ?? SEED,
+      meanMs: options.serviceMs?.[0] ?? SERVICE_MS,
+      spread: options.serviceSpread,
+    };
   if (answers === "recorded") {
     if (recording === undefined) throw usageError("--answers recorded needs --recording <file>");
     if (!existsSync(recording)) throw usageError(`${recording} does not exist`, "--answers live --record <file> makes one.");

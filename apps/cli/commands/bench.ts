@@ -252,6 +252,7 @@ function addScenario(bench: Command, name: string, { about, answers, addLoad }: 
     .addOption(
       countList("--service-ms <list>", "mean service times of scripted answers; further ones are further models (default: 20)"),
     )
+    .option("--service-spread <share>", "their deviation by their mean, lognormal (default: exponential)", parseShare)
     .option("--recording <file>", "the answers of the mode `recorded`")
     .option("--record <file>", "keep the answers of the mode `live` in this file")
     .option("--model-rate <number>", "the most requests per second to the model", parseCount)

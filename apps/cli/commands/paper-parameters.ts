@@ -32,6 +32,12 @@ export const PAPER_PARAMETERS = {
   volume: { flag: "--volume", value: 50, kind: "count", about: "entries of the pressure task" },
   targetQps: { flag: "--target-qps", value: 20, kind: "rate", about: "offered load of the pressure task" },
   service: { flag: "--service", value: 9.6, kind: "time", about: "mean service time of the scripted model: the paper's latency" },
+  serviceSpread: {
+    flag: "--service-spread",
+    value: 0.11,
+    kind: "share",
+    about: "deviation of service times by their mean: that of the paper's first row, 1.08 of 9.66 s",
+  },
   secondService: { flag: "--second-service", value: 4.8, kind: "time", about: "of the second model of table 11; ours" },
   thirdService: { flag: "--third-service", value: 2.4, kind: "time", about: "of the third model of table 11; ours" },
   lookup: {

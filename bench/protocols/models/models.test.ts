@@ -155,6 +155,17 @@ describe("a scripted model", () => {
     expect(Math.abs(mean - 19.865)).toBeLessThan(0.7);
     expect(Math.max(...draws)).toBeLessThanOrEqual(100);
   });
+
+  it("has the mean and the deviation that are asked for, and hardly a draw beyond the paper's longest answer", () => {
+    const draws = Array.from({ length: 20_000 }, (_, seq) => serviceMs(1, seq, 9.66, 0.112));
+    const mean = draws.reduce((sum, draw) => sum + draw, 0) / draws.length;
+    const deviation = Math.sqrt(draws.reduce((sum, draw) => sum + (draw - mean) ** 2, 0) / draws.length);
+    // Standard errors: 0.0077 of the mean, 0.0055 of the deviation.
+    expect(Math.abs(mean - 9.66)).toBeLessThan(0.04);
+    expect(Math.abs(deviation - 1.08)).toBeLessThan(0.03);
+    // Of a lognormal distribution 0.0002 lie beyond 14.24.
+    expect(draws.filter((draw) => draw > 14.24).length).toBeLessThan(20);
+  });
 });
 
 describe("payloads", () => {

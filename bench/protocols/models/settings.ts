@@ -10,7 +10,13 @@ export interface BenchModel {
 /** How agents answer. Closed: `openModel` has a case for each. */
 export type ModelSettings =
   | { readonly kind: "null" }
-  | { readonly kind: "scripted"; readonly seed: number; readonly meanMs: number }
+  | {
+      readonly kind: "scripted";
+      readonly seed: number;
+      readonly meanMs: number;
+      /** The deviation of service times by their mean. Absent: they are exponential. */
+      readonly spread?: number | undefined;
+    }
   | { readonly kind: "recorded"; readonly file: string }
   | {
       readonly kind: "live";
