@@ -8,11 +8,12 @@ afterAll(() => {
   for (const server of servers) server.closeAllConnections();
 });
 
-/** Counts its requests and its connections. */
-async function startEcho(counts: { requests: number; connections: number }): Promise<RequestTemplate> {
+/** Counts its requests and its connections, and answers after this time. */
+async function startEcho(counts: { requests: number; connections: number }, afterMs = 0): Promise<RequestTemplate> {
   const server = createServer((request, response) => {
     counts.requests++;
-    request.on("data", () => undefined).on("end", () => response.end("the end"));
+    const answer = () => response.end("the end");
+    request.on("data", () => undefined).on("end", () => (afterMs === 0 ? answer() : setTimeout(answer, afterMs)));
   });
   server.on("connection", () => counts.connections++);
   servers.push(server);
@@ -39,15 +40,8 @@ it("calls all servers of a slice, counts what each answered, and keeps the conne
 
 it("counts two answers of every connection, however many come at once", async () => {
   const CONNECTIONS = 24;
-  const server = createServer((request, response) => {
-    request.resume();
-    // Later than the least length of a turn.
-    setTimeout(() => response.end("the end"), 20);
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // a listening TCP server has an address object
-  const template = { port, path: "/", headers: {}, body: "number 00000", counter: "00000", marker: "the end" };
+  // Later than the least length of a turn.
+  const template = await startEcho({ requests: 0, connections: 0 }, 20);
   const [slice] = await runHttpTurns({ templates: [template], connections: CONNECTIONS, sliceMs: 1 });
   // There and back: two turns.
   expect(slice?.counted).toBe(2 * 2 * CONNECTIONS);

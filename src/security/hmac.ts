@@ -2,7 +2,7 @@ import { createHmac, hash, type KeyObject } from "node:crypto";
 
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** The base of a signature and the text of a pseudonym are shorter. Anything longer is left to `createHmac`. */
+/** The base of a signature and the text of a pseudonym are usually shorter. Anything longer is left to `createHmac`. */
 const ROOM = 4_096;
 
 /** The key as RFC 2104 mixes it into both hashes. */

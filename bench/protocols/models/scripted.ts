@@ -3,13 +3,14 @@ import { chance } from "../../harness/chance.js";
 import { seqOf } from "../payload.js";
 import type { BenchModel, ModelSettings } from "./settings.js";
 
-const SPREAD = 0x85ebca6b;
+/** Makes the seeds of neighbouring requests differ in all their bits. */
+const SEQ_FACTOR = 0x85ebca6b;
 /** Longer draws are cut, so that no request of the tail decides a run. */
 const MOST_MEANS = 5;
 
 /** The service time of a request, the same in every arm: exponential around the mean, or lognormal with this deviation by mean. */
 export function serviceMs(seed: number, seq: number, meanMs: number, spread?: number): number {
-  const draw = chance((seed ^ Math.imul(seq + 1, SPREAD)) >>> 0);
+  const draw = chance((seed ^ Math.imul(seq + 1, SEQ_FACTOR)) >>> 0);
   const means = spread === undefined ? -Math.log(1 - draw()) : logNormal(draw, spread);
   return Math.min(means, MOST_MEANS) * meanMs;
 }
