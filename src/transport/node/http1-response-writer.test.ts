@@ -21,6 +21,8 @@ interface Opened {
   readonly socket: Socket;
   readonly writer: Http1ResponseWriter;
   readonly drained: () => number;
+  /** What the socket was given to write, one by one. */
+  readonly writes: readonly unknown[];
   /** Everything that the peer gets, once it has this text at the end. */
   received(end: string): Promise<string>;
 }
@@ -35,6 +37,12 @@ const open = async (version = "1.1"): Promise<Opened> => {
   const [response] = (await once(server, "response")) as [ServerResponse];
   const { socket } = response;
   if (socket === null) throw new Error("no request came");
+  const writes: unknown[] = [];
+  const write = socket.write.bind(socket);
+  socket.write = ((...args: Parameters<typeof write>) => {
+    writes.push(args[0]);
+    return write(...args);
+  }) as typeof socket.write;
   const writer = new Http1ResponseWriter(response, false);
   let drained = 0;
   writer.open({ status: 200, headers: { "x-a": "b" }, body: "" }, { drained: () => drained++, broken: () => undefined });
@@ -42,7 +50,7 @@ const open = async (version = "1.1"): Promise<Opened> => {
     while (!bytes.toString("utf8").endsWith(end)) await once(peer, "data");
     return bytes.toString("utf8");
   };
-  return { response, socket, writer, drained: () => drained, received };
+  return { response, socket, writer, drained: () => drained, writes, received };
 };
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -50,22 +58,16 @@ const HEAD = "HTTP/1.1 200 OK\r\nx-a: b\r\nConnection: keep-alive\r\nKeep-Alive:
 
 describe("Http1ResponseWriter", () => {
   test("what is written in one turn of the event loop leaves at its end, in one write", async () => {
-    const { socket, writer, received } = await open();
+    const { socket, writer, writes, received } = await open();
     await turn();
     const before = socket.bytesWritten;
-    const writes: unknown[] = [];
-    const write = socket.write.bind(socket);
-    socket.write = ((...args: Parameters<typeof write>) => {
-      writes.push(args[0]);
-      return write(...args);
-    }) as typeof socket.write;
     writer.write("one ");
     await Promise.resolve();
     await new Promise<void>((resolve) => process.nextTick(resolve));
     expect(socket.bytesWritten).toBe(before);
     writer.write("two ");
     await turn();
-    expect(writes).toEqual(["8\r\none two \r\n"]);
+    expect(writes).toEqual([HEAD, "8\r\none two \r\n"]);
     expect(socket.writableCorked).toBe(0);
     writer.write("three");
     writer.end(undefined, 1_000);
@@ -79,6 +81,28 @@ describe("Http1ResponseWriter", () => {
     expect(socket.bytesWritten).toBe(`${HEAD}5\r\nfirst\r\n`.length);
     writer.end(undefined, 1_000);
     await received("0\r\n\r\n");
+  });
+
+  test("an answer that is there at once is one write: head, chunk and last chunk", async () => {
+    const { socket, writer, writes, received } = await open();
+    writer.write("one ");
+    writer.write("two");
+    writer.end(undefined, 1_000);
+    const answer = `${HEAD}7\r\none two\r\n0\r\n\r\n`;
+    expect(writes).toEqual([answer]);
+    expect(await received("0\r\n\r\n")).toBe(answer);
+    expect(socket.writableCorked).toBe(0);
+  });
+
+  test.each([
+    ["1.1", `${HEAD}0\r\n\r\n`],
+    ["1.0", "HTTP/1.1 200 OK\r\nx-a: b\r\nConnection: close\r\n\r\n"],
+  ])("an answer of HTTP/%s without a chunk is its head and its end", async (version, answer) => {
+    const { writer, writes, received } = await open(version);
+    writer.end(undefined, 1_000);
+    await turn();
+    expect(writes).toEqual([answer]);
+    expect(await received("\r\n\r\n")).toBe(answer);
   });
 
   test("chunks are framed by their length in bytes (RFC 9112 §7.1): text, other text, bytes, nothing, trailers", async () => {

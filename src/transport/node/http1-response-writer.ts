@@ -5,6 +5,9 @@ import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js"
 import { watchFlush } from "./watch-flush.js";
 import { flatHeaders } from "./write-response.js";
 
+/** RFC 9112 §7.1, without trailers. */
+const LAST_CHUNK = "0\r\n\r\n";
+
 const WRITER = Symbol("response writer");
 type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
 
@@ -22,6 +25,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   #framed = false;
   /** Written in this turn and not yet sent. */
   #text = "";
+  #isHeadSent = false;
   #isCorked = false;
   #isWaiting = false;
   #reportedFull = false;
@@ -39,10 +43,8 @@ export class Http1ResponseWriter implements ResponseWriter {
     res[WRITER] = this;
     // The head is sent with what the handler already has. It does not wait for the end of the turn: other requests that arrived with
     // this one are handled before that, and a caller measures the time until its first event.
-    this.#cork();
     this.#isWaiting = true;
     process.nextTick(flush, this);
-    res.flushHeaders();
     this.#framed = res.chunkedEncoding;
     if (this.#framed) res.chunkedEncoding = false;
     // Other code may have destroyed the response; an unhandled error would end the process.
@@ -75,13 +77,20 @@ export class Http1ResponseWriter implements ResponseWriter {
 
   end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
     const res = this.#res;
-    if (trailers !== undefined) res.addTrailers(trailers);
     this.#cork();
-    this.#send();
-    // Node writes the last chunk, which has the trailers.
-    if (this.#framed) res.chunkedEncoding = true;
-    // Sends all that is corked.
+    if (trailers === undefined) {
+      this.#send(LAST_CHUNK);
+      // Before the end, which Node would otherwise write as a text of its own.
+      this.#uncork();
+    } else {
+      this.#send();
+      // Node writes the last chunk, which has the trailers.
+      res.addTrailers(trailers);
+      if (this.#framed) res.chunkedEncoding = true;
+    }
+    // Sends all that is corked, and the head of an empty answer.
     res.end();
+    this.#isHeadSent = true;
     this.#isCorked = false;
     watchFlush(res, stallMs);
   }
@@ -106,10 +115,9 @@ export class Http1ResponseWriter implements ResponseWriter {
     // Otherwise Node corks it, and uncorks it in a tick of its own.
     if (this.#text !== "") this.#cork();
     this.#send();
-    if (this.#isCorked) {
-      this.#isCorked = false;
-      this.#res.socket?.uncork();
-    }
+    if (!this.#isHeadSent) this.#res.flushHeaders();
+    this.#isHeadSent = true;
+    this.#uncork();
     if (this.#reportedFull && !this.full) this.drained();
   }
 
@@ -117,20 +125,27 @@ export class Http1ResponseWriter implements ResponseWriter {
     if (bytes.length === 0) return;
     this.#cork();
     this.#send();
+    this.#isHeadSent = true;
     if (this.#framed) this.#res.write(`${bytes.length.toString(16)}\r\n`, "latin1");
     this.#res.write(bytes);
     if (this.#framed) this.#res.write("\r\n", "latin1");
   }
 
-  /** What was written in one turn is one chunk of HTTP (RFC 9112 §7.1). */
-  #send(): void {
+  /**
+   * What was written in one turn is one chunk of HTTP (RFC 9112 §7.1). Node puts the head before the first text, so that a short answer is
+   * one text, which Node writes faster than a list of them.
+   */
+  #send(end = ""): void {
     const text = this.#text;
-    if (text === "") return;
     this.#text = "";
+    const ending = this.#framed ? end : "";
+    if (text === "" && ending === "") return;
+    this.#isHeadSent = true;
     const bytes = Buffer.byteLength(text);
     // The same bytes, in an encoding that is written several times as fast.
     const encoding = bytes === text.length ? "latin1" : "utf8";
-    this.#res.write(this.#framed ? `${bytes.toString(16)}\r\n${text}\r\n` : text, encoding);
+    const chunk = this.#framed && text !== "" ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
+    this.#res.write(chunk + ending, encoding);
   }
 
   #cork(): void {
@@ -138,6 +153,12 @@ export class Http1ResponseWriter implements ResponseWriter {
     if (socket === null || this.#isCorked) return;
     socket.cork();
     this.#isCorked = true;
+  }
+
+  #uncork(): void {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#res.socket?.uncork();
   }
 
   #flushSoon(): void {
