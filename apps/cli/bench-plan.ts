@@ -65,6 +65,7 @@ export interface ScenarioOptions extends ModelOptions, SettingOptions, DocqaOpti
 }
 
 export const SEED = 1;
+const SERVICE_MS = 20;
 const PAYLOAD_BYTES = 256;
 const IN_FLIGHT = 256;
 /** A ring that is slower than its questions come would only get slower with more of them under way. */
@@ -108,6 +109,7 @@ export function planOf(
     ...(docqa === undefined ? {} : { budgetMs: docqa.budgetMs }),
     payloadBytes: entries === undefined ? limited("--payload", options.payload ?? PAYLOAD_BYTES, MAX_PAYLOAD) : 0,
     model: options.answers,
+    ...(options.answers === "scripted" ? { service: serviceOf(options) } : {}),
     ...chosenSettings(scenario, options),
   };
   const settings = isRing(scenario) ? stormSettings(common, options) : common;
@@ -152,6 +154,11 @@ function ratesOf(scenario: Scenario, { rate, clients }: ScenarioOptions): readon
 /** Whether agents answer in a ring, under faults. */
 export function isRing({ dispatch }: Scenario): boolean {
   return dispatch === "ring";
+}
+
+/** The service times of scripted answers. */
+export function serviceOf({ serviceMs, serviceSpread }: ScenarioOptions): NonNullable<Settings["service"]> {
+  return { meanMs: serviceMs?.[0] ?? SERVICE_MS, ...(serviceSpread === undefined ? {} : { spread: serviceSpread }) };
 }
 
 /** The entries of a queue. */

@@ -22,7 +22,7 @@ import {
 import { measureCapacity, needsCapacity } from "./bench-capacity.js";
 import { docqaParts } from "./bench-docqa.js";
 import { aboutFolder } from "./bench-folders.js";
-import { entriesOf, isRing, planOf, protocolsOf, type ScenarioOptions, SEED, usesPrompts } from "./bench-plan.js";
+import { entriesOf, isRing, planOf, protocolsOf, type ScenarioOptions, SEED, serviceOf, usesPrompts } from "./bench-plan.js";
 import { routingOf } from "./bench-routing.js";
 import { LIMITS } from "./bench-settings.js";
 import { stormData, stormInputs } from "./bench-storm.js";
@@ -33,7 +33,6 @@ import { printable } from "./printable.js";
 import { formatElapsed, startProgress } from "./progress.js";
 
 const FOLDER = "koine-bench";
-const SERVICE_MS = 20;
 
 /** The action of `koine bench <scenario>`. */
 export function benchScenario(name: string) {
@@ -146,13 +145,7 @@ function modelOf(options: ScenarioOptions, { prompts }: Scenario): ModelSettings
   const { answers, recording, record, modelUrl, models, model = models?.[0], modelKeyEnv, modelRate } = options;
   if (models !== undefined && answers !== "live") throw usageError("--models names live models: it needs --answers live");
   if (answers === "null") return { kind: "null" };
-  if (answers === "scripted")
-    return {
-      kind: "scripted",
-      seed: options.seed ?? SEED,
-      meanMs: options.serviceMs?.[0] ?? SERVICE_MS,
-      spread: options.serviceSpread,
-    };
+  if (answers === "scripted") return { kind: "scripted", seed: options.seed ?? SEED, ...serviceOf(options) };
   if (answers === "recorded") {
     if (recording === undefined) throw usageError("--answers recorded needs --recording <file>");
     if (!existsSync(recording)) throw usageError(`${recording} does not exist`, "--answers live --record <file> makes one.");

@@ -112,6 +112,21 @@ describe("a benchmark", { timeout: LONG }, () => {
       expect((await verifyFolder(join(folder, "result"))).differences).toEqual([]);
     }));
 
+  it("goes on only with the service times that it began with", () =>
+    withFolder(async (folder) => {
+      const plan = testPlan({ settings: { runs: 1, model: "scripted", service: { meanMs: 1, spread: 0.1 } } });
+      const model = { kind: "scripted", seed: 1, meanMs: 1, spread: 0.1 } as const;
+      await runBench(options(folder, plan, { model }));
+      expect(readManifest(join(folder, "result")).settings.service).toEqual({ meanMs: 1, spread: 0.1 });
+      for (const other of [
+        { ...model, meanMs: 2 },
+        { ...model, spread: undefined },
+      ])
+        await expect(runBench(options(folder, plan, { model: other, resume: true }))).rejects.toThrow("other service times");
+      const again = runBench(options(folder, plan, { model, resume: true }));
+      await expect(again).resolves.toMatchObject({ plan: { settings: plan.settings } });
+    }));
+
   it("offers a load by a schedule, and several agents in turn", () =>
     withFolder(async (folder) => {
       const plan = testPlan({ settings: { agents: 3, requests: 9 }, rates: [200] });

@@ -112,8 +112,11 @@ async function reopen({ folder, model, entries }: BenchOptions): Promise<Begun> 
   });
   const [first] = read.events;
   if (first?.type !== "plan") throw new FolderError(`${path} does not begin with a plan`);
-  const answers = first.plan.settings.model;
+  const { model: answers, service } = first.plan.settings;
   if (answers !== model.kind) throw new FolderError(`${folder} was measured with --answers ${answers}, not ${model.kind}`);
+  if (model.kind === "scripted" && service !== undefined)
+    if (service.meanMs !== model.meanMs || service.spread !== model.spread)
+      throw new FolderError(`${folder} was measured with other service times; name the same --service-ms and --service-spread`);
   const data = manifest.inputs.find(({ role }) => role === "data")?.sha256;
   if (entries !== undefined && entriesInput(entries).sha256 !== data)
     throw new FolderError(`${folder} was measured with other entries; name the same --data, --requests and --seed`);

@@ -11,12 +11,22 @@ const LIMITS = { connectTimeoutMs: 10_000, messageTimeoutMs: 30_000, retries: 3,
 const MINUTE = 60_000;
 const MODEL = { kind: "scripted", seed: 1, meanMs: 20 } as const;
 
-function planned(scenario: Scenario, sizes: Sizes, recoveries: readonly ("journal" | "off")[]): number {
+function planned(
+  scenario: Scenario,
+  sizes: Sizes & { readonly perWorker?: number },
+  recoveries: readonly ("journal" | "off")[],
+): number {
   const { agents } = scenario;
   const isStorm = scenario.topology !== undefined;
   const settings = { ...sizes, ...LIMITS, seed: 1, agents, payloadBytes: 0, model: scenario.answers, freeze: [] };
   const rates = isStorm ? [{ perSecond: 20 }] : [];
-  const loads = planConditions({ clients: agents, rates, arrivals: "poisson", inFlight: 256, faults: [] });
+  const loads = planConditions({
+    clients: agents * (sizes.perWorker ?? 1),
+    rates,
+    arrivals: "poisson",
+    inFlight: 256,
+    faults: [],
+  });
   const times = { everyMs: sizes.measureMs / 2, forMs: 2_000, untilMs: sizes.measureMs };
   const conditions = isStorm ? planStorm(loads, { kind: "kill", agents, fraction: 0.375, ...times, recoveries }, 1) : loads;
   const choice = { implementations: ["koine"], features: ["envelope"], protocols: PROTOCOLS } as const;
@@ -43,6 +53,12 @@ it("adds up windows, warm-up and the start of processes", () => {
   expect(planned(streamingQueue, { runs: 3, warmUpMs: 300, measureMs: 60_000, requests: 200 }, [])).toBe(
     24 * (1_000 + 6 * 300 + 300 + 1_000),
   );
+});
+
+it("counts the entries that a worker has at a time", () => {
+  const sizes = { runs: 3, warmUpMs: 300, measureMs: 60_000, requests: 200, perWorker: 5 };
+  // 24 runs of 200 entries: 20 ms for each of twenty at a time.
+  expect(planned(streamingQueue, sizes, [])).toBe(24 * (1_000 + 6 * 300 + 300 + 200));
 });
 
 it("plans the whole storm for an arm, and what is before the first fault for a control", () => {

@@ -30,7 +30,7 @@ export function plannedMs({ settings, arms, conditions, runs }: Plan, model: Mod
 }
 
 function windowMs(arm: Arm, condition: Condition, settings: Plan["settings"], model: ModelSettings): number | undefined {
-  const { requests, agents } = settings;
+  const { requests, agents, perWorker = 1 } = settings;
   const { load, recovery, coordinator, serviceMs } = condition;
   const { faults, isStorm, measureMs } = plannedWindow({ arm, condition, settings });
   // With faults only the time limits a window.
@@ -41,7 +41,7 @@ function windowMs(arm: Arm, condition: Condition, settings: Plan["settings"], mo
   if (faults.length > 0 || recovery !== undefined) return measureMs;
   if (load.loop === "open") return Math.min(measureMs, (requests / load.perSecond) * MS_PER_S);
   if (model.kind !== "scripted") return undefined;
-  const atOnce = Math.min(load.clients, condition.agents ?? agents);
+  const atOnce = Math.min(load.clients, (condition.agents ?? agents) * perWorker);
   const downMs = coordinator === undefined ? 0 : coordinator.downForMs + RESTART_MS;
   return Math.min(measureMs, (requests * (serviceMs ?? model.meanMs)) / atOnce + downMs);
 }

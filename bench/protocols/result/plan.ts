@@ -131,6 +131,8 @@ export const SETTINGS = z.strictObject({
   /** Bytes of text in each request; 0: requests carry entries, of their own length. */
   payloadBytes: count,
   model: z.enum(["null", "scripted", "recorded", "live"]),
+  /** Service times of scripted answers: their mean, and their deviation by it. Without a deviation they are exponential. */
+  service: z.strictObject({ meanMs: z.number().nonnegative(), spread: z.number().nonnegative().optional() }).optional(),
   connectTimeoutMs: z.number().positive(),
   messageTimeoutMs: z.number().positive(),
   /** How long agents may work together on a request, in a scenario where they do. */
