@@ -1,7 +1,9 @@
-import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { AgentError } from "../envelope/index.js";
+import { lazyModule } from "../transport/node/lazy-module.js";
 import type { PinnedUrl, Resolve } from "./outbound-guard.js";
+
+const dns = lazyModule<typeof import("node:dns")>("node:dns");
 
 /** Timeout of a DNS lookup. */
 const RESOLVE_MS = 5_000;
@@ -13,7 +15,7 @@ export const resolveByDns: Resolve = (hostname) =>
       new AgentError("unavailable", `${hostname} could not be resolved`, { sent: "no", cause });
     const timer = setTimeout(() => reject(unresolved()), RESOLVE_MS);
     timer.unref();
-    lookup(hostname, { all: true, verbatim: true }, (error, found) => {
+    dns().lookup(hostname, { all: true, verbatim: true }, (error, found) => {
       clearTimeout(timer);
       if (error === null) resolve(found.map(({ address }) => address));
       else reject(unresolved(error));

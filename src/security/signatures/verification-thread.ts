@@ -1,5 +1,8 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { lazyModule } from "../../transport/node/lazy-module.js";
 import { RECORDS, type SharedRound } from "./shared-round.js";
+
+const workerThreads = lazyModule<typeof import("node:worker_threads")>("node:worker_threads");
 
 /** The DER form of an Ed25519 public key is this and its 32 bytes (RFC 8410). */
 const SPKI_PREFIX = "302a300506032b6570032100";
@@ -61,7 +64,7 @@ export class VerificationThread {
     // Without the options of the process: loaders and hooks are for its own code.
     const limits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
     const start = { eval: true, execArgv: [], env: {}, name: "koine signatures", resourceLimits: limits };
-    this.#worker = new Worker(PROGRAM, { ...start, workerData: { round, records: RECORDS } });
+    this.#worker = new (workerThreads().Worker)(PROGRAM, { ...start, workerData: { round, records: RECORDS } });
     this.#worker.unref();
     this.#worker.on("message", () => this.#become("ready"));
     // Its records are verified by the owner of the round.

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
 import { respondToBadHttp } from "./bad-http.js";
 import type { HttpHandler } from "./http-handler.js";
+import { https } from "./lazy-module.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 import { opensWebSocket } from "./websocket-handshake.js";
 
@@ -17,7 +18,7 @@ export function plainServer(handler: HttpHandler): Server {
 /** The same under TLS, which also offers HTTP/2. */
 export function tlsServer(handler: HttpHandler, tls: TlsOptions): TlsServer {
   const { limits } = handler;
-  const server = createTlsServer({
+  const server = https().createServer({
     ...serverOptions(limits),
     ...contextOptions(tls),
     ...clientPolicy(tls),

@@ -1,9 +1,8 @@
 import type { ClientHttp2Session } from "node:http2";
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
-import { connect as connectTls, TLSSocket } from "node:tls";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import { connectionProblem, noConnection } from "./connection-problem.js";
-import { http2 } from "./lazy-module.js";
+import { http2, tls as tlsModule } from "./lazy-module.js";
 import type { ClientTls } from "./tls.js";
 
 export interface DialOptions {
@@ -26,6 +25,7 @@ const CONNECTION_WINDOW_BYTES = 1024 * 1024;
  * protocol or refuse the certificate, and its stream limit is unknown.
  */
 export function dialHttp2(options: DialOptions): Promise<ClientHttp2Session> {
+  const { TLSSocket } = tlsModule();
   return new Promise((resolve, reject) => {
     const socket = openSocket(options);
     let session: ClientHttp2Session | undefined;
@@ -64,7 +64,7 @@ function openSocket({ origin, lookup, tls }: DialOptions): Socket {
   const where = { host, port: port === "" ? (secure ? 443 : 80) : Number(port), noDelay: true };
   const to = lookup === undefined ? where : { ...where, lookup };
   if (!secure) return connect(to);
-  return connectTls({ ...tls, ...to, ALPNProtocols: ["h2"], ...(isIP(host) === 0 ? { servername: host } : undefined) });
+  return tlsModule().connect({ ...tls, ...to, ALPNProtocols: ["h2"], ...(isIP(host) === 0 ? { servername: host } : undefined) });
 }
 
 function openSession(socket: Socket, { origin, headerBytes }: DialOptions): ClientHttp2Session {

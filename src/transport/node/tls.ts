@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from "node:tls";
+import type { SecureContextOptions } from "node:tls";
 import { AgentError, type Maybe } from "../../envelope/index.js";
+import { tls as tlsModule } from "./lazy-module.js";
 
 /** TLS settings as the contents of PEM files, not their paths. */
 export interface TlsOptions {
@@ -27,13 +28,16 @@ export type ClientTls = SecureContextOptions & { readonly rejectUnauthorized?: b
  * authority between. Node's own list has suites without forward secrecy (RFC 9325 §4.1), which are left out. An operator who sets a level
  * with `--tls-cipher-list` keeps the whole list.
  */
-const CIPHERS = DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEFAULT_CIPHERS}:!kRSA:@SECLEVEL=2`;
+function ciphers(): string {
+  const { DEFAULT_CIPHERS } = tlsModule();
+  return DEFAULT_CIPHERS.includes("@SECLEVEL") ? DEFAULT_CIPHERS : `${DEFAULT_CIPHERS}:!kRSA:@SECLEVEL=2`;
+}
 
 /** The settings of outgoing connections with the rules about keys. Throws AgentError for an unreadable revocation list. */
 export function clientTls(tls: ClientTls = {}): ClientTls {
-  if (tls.crl === undefined) return { ciphers: CIPHERS, ...tls };
+  if (tls.crl === undefined) return { ciphers: ciphers(), ...tls };
   checkCrl(tls.crl);
-  return { ciphers: CIPHERS, ...tls, crl: eachCrl(tls.crl) };
+  return { ciphers: ciphers(), ...tls, crl: eachCrl(tls.crl) };
 }
 
 /** Whether client certificates are requested, and whether they are required. */
@@ -53,7 +57,7 @@ export function contextOptions(tls: TlsOptions): SecureContextOptions {
     cert: tls.cert,
     key: tls.key,
     minVersion: "TLSv1.2",
-    ciphers: CIPHERS,
+    ciphers: ciphers(),
     ...(tls.clientCa === undefined ? undefined : { ca: tls.clientCa }),
     ...(tls.crl === undefined ? undefined : { crl: eachCrl(tls.crl) }),
   };
@@ -63,7 +67,7 @@ export function contextOptions(tls: TlsOptions): SecureContextOptions {
   const until = new Date(certificate.validTo);
   if (until.getTime() <= Date.now()) throw invalidTls(`the certificate expired at ${until.toISOString()}`);
   try {
-    createSecureContext(context);
+    tlsModule().createSecureContext(context);
   } catch (cause) {
     throw invalidTls(explainKeyError(cause), cause);
   }
@@ -80,7 +84,7 @@ function readCertificate(pem: string | Buffer, name: string): X509Certificate {
 
 function checkCrl(crl: NonNullable<SecureContextOptions["crl"]>): void {
   try {
-    createSecureContext({ crl: eachCrl(crl) });
+    tlsModule().createSecureContext({ crl: eachCrl(crl) });
   } catch (cause) {
     throw invalidTls("the revocation list is not a PEM CRL", cause);
   }
