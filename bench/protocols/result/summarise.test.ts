@@ -80,6 +80,13 @@ describe("summarise", () => {
     expect(invalid).toEqual(["sent 10, received 10, answered 8: they must be equal without faults"]);
   });
 
+  it("does not take a late answer of the warm-up for one that was not sent", () => {
+    const late = (phase: "warm-up" | "measure") =>
+      runOf(changed("request", (event) => (event.seq === 9 ? { ...event, phase, outcome: "timeout" } : event))).invalid;
+    expect(late("warm-up")).toEqual([]);
+    expect(late("measure")).toEqual(["sent 10, received 10, answered 9: they must be equal without faults"]);
+  });
+
   it("has no numbers of the warm-up", () => {
     const events = changed("request", (event) => (event.seq === 9 ? { ...event, phase: "warm-up" } : event));
     expect(runOf(events).metrics).toMatchObject({ maxUs: 1008, offeredPerS: 4.5 });

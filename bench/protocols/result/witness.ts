@@ -53,8 +53,10 @@ function unseenAnswers({ services, faults }: RunEvents, sent: readonly RequestEv
 function countProblems({ services }: RunEvents, sent: readonly RequestEvent[], { load }: Condition): readonly string[] {
   const received = new Set(services.map(({ seq }) => seq)).size;
   const failed = sent.filter(({ outcome }) => outcome === "failed").length;
-  // More is offered than can be answered: late answers are part of what is measured.
-  const late = load.loop === "open" ? sent.filter(({ outcome }) => outcome === "timeout").length : 0;
+  // Of an open loop more is offered than can be answered: late answers are part of what is measured. The first messages of a run may wait
+  // for processes that start and for handshakes longer than for an answer: in a scaled run a message has little time.
+  const mayBeLate = ({ phase }: RequestEvent): boolean => load.loop === "open" || phase === "warm-up";
+  const late = sent.filter((request) => request.outcome === "timeout" && mayBeLate(request)).length;
   const answered = sent.filter(({ outcome }) => outcome === "answered").length;
   const equal =
     failed === 0 && answered + late === sent.length && (received === sent.length || (late > 0 && received >= answered));
