@@ -137,6 +137,26 @@ describe("a session", () => {
     expect(url).toContain("http");
   });
 
+  test("is made anew without a challenge: the refusal of an agent that has just started has a nonce for it", async () => {
+    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now });
+    const { identity: server } = await world.serve(secretive, { replay });
+    const link = watchedLink();
+    const peer = await world.connect(server.did, ann, { link });
+    expect(await peer.ask("a")).toBe("got a");
+    const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
+    acceptedSessions(server).table.checkKeys(ann.did, []);
+    link.seen.splice(0);
+    expect(await peer.ask("b")).toBe("got b");
+    expect(link.seen.map(({ response }) => /ErrSessionExpired|sig\.challenge/.exec(response)?.[0])).toEqual([
+      "ErrSessionExpired",
+      undefined,
+      undefined,
+    ]);
+    const [refused, handshake] = link.seen;
+    const nonce = /"nonce":"([\w.-]+)"/.exec(refused?.response ?? "")?.[1] ?? "none";
+    expect(handshake?.request.headers["signature-input"]).toContain(`;nonce="${nonce}"`);
+  });
+
   test("ends with the last server of its identity, and not with one that was replaced", async () => {
     const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
     const identity = await world.register();

@@ -64,7 +64,7 @@ export function connectOver(inner: Inner, context: ClientContext): Client {
   const sessions = isSealed
     ? new PeerSessions({
         ...{ context, identity, peerDid, form },
-        send: (operation) => repeated(startCall({}), (call) => signedAnswer(operation, call)),
+        send: (operation) => repeated(state.begun(startCall({})), (call) => signedAnswer(operation, call)),
       })
     : undefined;
 
