@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { agent, serve } from "../../src/index.js";
+import { AgentError, agent, serve } from "../../src/index.js";
 import { didSignatures } from "../../src/public/identity.js";
 import type { LocalIdentity } from "../../src/security/identity/index.js";
 import { createReplayGuard } from "../../src/security/replay/index.js";
@@ -135,6 +135,58 @@ describe("a session", () => {
     acceptedSessions(server).table.checkKeys(ann.did, []);
     expect(await peer.ask("b")).toBe("got b");
     expect(url).toContain("http");
+  });
+
+  test("is made anew without a challenge: the refusal of an agent that has just started has a nonce for it", async () => {
+    const replay = createReplayGuard({ limits: DEFAULT_LIMITS, now: Date.now });
+    const { identity: server } = await world.serve(secretive, { replay });
+    const link = watchedLink();
+    const peer = await world.connect(server.did, ann, { link });
+    expect(await peer.ask("a")).toBe("got a");
+    const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
+    acceptedSessions(server).table.checkKeys(ann.did, []);
+    link.seen.splice(0);
+    expect(await peer.ask("b")).toBe("got b");
+    expect(link.seen.map(({ response }) => /ErrSessionExpired|sig\.challenge/.exec(response)?.[0])).toEqual([
+      "ErrSessionExpired",
+      undefined,
+      undefined,
+    ]);
+    const [refused, handshake] = link.seen;
+    const nonce = /"nonce":"([\w.-]+)"/.exec(refused?.response ?? "")?.[1] ?? "none";
+    expect(handshake?.request.headers["signature-input"]).toContain(`;nonce="${nonce}"`);
+  });
+
+  test("is the one that proved in discovery that the agent is there, and of one connection only", async () => {
+    const { identity: server } = await world.serve(secretive);
+    const { acceptedSessions } = await import("../../src/protocols/sage/session/accepted-sessions.js");
+    const link = watchedLink();
+    const peer = await world.connect(server.did, ann, { link });
+    expect(acceptedSessions(server).table.size).toBe(1);
+    expect(await peer.ask("a")).toBe("got a");
+    // The card, the handshake and the message.
+    expect(link.seen).toHaveLength(3);
+    const other = await world.connect(server.did, ann);
+    for (const each of [peer, other]) expect(await each.ask("b")).toBe("got b");
+    expect(acceptedSessions(server).table.size).toBe(2);
+  });
+
+  test("is not needed to find an agent that refuses to make one now: a ping proves it", async () => {
+    const { identity: server } = await world.serve(secretive);
+    const pool = poolLink();
+    const refused: string[] = [];
+    const link: Link = {
+      exchange(request) {
+        const isHandshake = Buffer.from(request.body).includes("urn:koine:sage:1:handshake");
+        if (!isHandshake || refused.length > 0) return pool.exchange(request);
+        refused.push(request.target);
+        throw new AgentError("overloaded", "no further session is accepted now");
+      },
+      close: () => pool.close(),
+    };
+    const peer = await world.connect(server.did, ann, { link });
+    expect([peer.verified, refused.length]).toEqual([true, 1]);
+    expect(await peer.ask("a")).toBe("got a");
   });
 
   test("ends with the last server of its identity, and not with one that was replaced", async () => {

@@ -19,12 +19,19 @@ interface Started {
   connect(to: string): Promise<void>;
   readonly deadAfterMs?: number;
   readonly notes?: { readonly kind: string; readonly seq: number | undefined }[];
+  send?(to: string): Promise<void>;
 }
 
 /** What the agent uses of its context. */
-function contextOf({ restarts, connect, deadAfterMs = DATA.deadAfterMs, notes = [] }: Started): BehaviourContext {
+function contextOf({
+  restarts,
+  connect,
+  deadAfterMs = DATA.deadAfterMs,
+  notes = [],
+  send = async () => undefined,
+}: Started): BehaviourContext {
   const answer = JSON.stringify({ found: false, answer: "", confidence: 0, hops: 1 });
-  const peers: Peers = { names: AGENTS.slice(1), connect, send: () => Promise.resolve({ ok: true, text: answer }) };
+  const peers: Peers = { names: AGENTS.slice(1), connect, send: (to) => send(to).then(() => ({ ok: true, text: answer })) };
   return {
     name: "agent-1",
     agents: AGENTS,
@@ -95,4 +102,24 @@ it("works on a key once, and says so when it is asked again, during the work or 
   const third = await ask(9);
   expect(new Set([first, second, third]).size).toBe(1);
   expect(notes.filter(({ kind }) => kind === "repeated").map(({ seq }) => seq)).toEqual([8, 9]);
+});
+
+it("greets its neighbours at once and then the others one by one, without waiting for one that is silent", async () => {
+  const greeted: string[] = [];
+  const answers = new Map<string, () => void>();
+  const send = (to: string): Promise<void> => {
+    greeted.push(to);
+    return new Promise((resolve) => answers.set(to, resolve));
+  };
+  const ring = await shardRing(contextOf({ restarts: 1, connect: async () => undefined, deadAfterMs: 20, send }));
+  const alive = setInterval(() => undefined, 1_000);
+  ring.started?.();
+  expect(greeted).toEqual(["agent-2", "agent-5"]);
+  for (const name of ["agent-2", "agent-5"]) answers.get(name)?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(greeted).toEqual(["agent-2", "agent-5", "agent-3"]);
+  // agent-3 never answers.
+  await expect.poll(() => greeted).toEqual(["agent-2", "agent-5", "agent-3", "agent-4"]);
+  clearInterval(alive);
+  ring.stopped?.();
 });

@@ -214,7 +214,9 @@ class RingAgent implements Behaviour {
     const { neighbours } = this.#health;
     // Questions pass through the neighbours: connections to them come first.
     await Promise.all(neighbours.map(greet));
-    await Promise.all(peers.names.filter((peer) => !neighbours.includes(peer)).map(greet));
+    // The others one by one: each is a connection, and questions would wait for all of them. A silent peer is not waited for.
+    for (const peer of peers.names)
+      if (!neighbours.includes(peer)) await Promise.race([greet(peer), pause(this.#data.deadAfterMs, undefined, { ref: false })]);
   }
 
   async #restoreFromNeighbours(): Promise<void> {

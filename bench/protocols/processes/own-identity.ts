@@ -9,7 +9,20 @@ export interface OwnIdentity {
   readonly resolver: Resolver;
 }
 
-export async function openOwnIdentity(file: string, { records }: IdentityTask, { didMethods }: Protocol): Promise<OwnIdentity> {
+/** By the records that a process was given, the protocol and the file. */
+const opened = new WeakMap<IdentityTask["records"], Map<string, Promise<OwnIdentity>>>();
+
+/** One for each identity of a process: its server and its clients have the same keys, and find those of the others once. */
+export function openOwnIdentity(file: string, { records }: IdentityTask, protocol: Protocol): Promise<OwnIdentity> {
+  const known = opened.get(records) ?? new Map<string, Promise<OwnIdentity>>();
+  opened.set(records, known);
+  const name = `${protocol.id} ${file}`;
+  const own = known.get(name) ?? open(file, records, protocol);
+  known.set(name, own);
+  return own;
+}
+
+async function open(file: string, records: IdentityTask["records"], { didMethods }: Protocol): Promise<OwnIdentity> {
   const store = createMemoryStore({ now: Date.now });
   for (const { key, value } of records) await store.records.put(key, value);
   return {

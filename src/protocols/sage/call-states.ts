@@ -1,7 +1,7 @@
 import { AgentError, type AuthoredRequest, type Call, type Maybe, type Proof } from "../../envelope/index.js";
 import { namedByPeer } from "./errors.js";
 import type { SageSession } from "./session/session.js";
-import { challengeIn } from "./signatures/challenge.js";
+import { challengeIn, nonceOfEndedSession } from "./signatures/challenge.js";
 
 /** What the calls under way know: the session that they use, and the nonce that the peer asked for. */
 export class CallStates {
@@ -12,6 +12,16 @@ export class CallStates {
   /** What this side signed as its author, and the nonce that the agent then asked for. */
   readonly #requests = new WeakMap<Call, Proof>();
   readonly #asked = new WeakMap<Call, string>();
+  /** What the peer said with the end of a session: for the first request of the next handshake, which may be challenged all the same. */
+  readonly #offered = new WeakMap<Call, string>();
+  #nextOffered: Maybe<string>;
+
+  /** A call that makes a session. */
+  begun(call: Call): Call {
+    if (this.#nextOffered !== undefined) this.#offered.set(call, this.#nextOffered);
+    this.#nextOffered = undefined;
+    return call;
+  }
 
   signed(call: Call, request: Proof): void {
     this.#requests.set(call, request);
@@ -34,7 +44,7 @@ export class CallStates {
   }
 
   nonceOf(call: Maybe<Call>): Maybe<string> {
-    return call && this.#nonces.get(call);
+    return call && (this.#nonces.get(call) ?? this.#offered.get(call));
   }
 
   authorOf(call: Maybe<Call>): Maybe<AuthoredRequest> {
@@ -65,6 +75,7 @@ export class CallStates {
     }
     if (error.name !== "ErrSessionExpired" || session === undefined || this.#renewed.has(call)) throw error;
     this.#renewed.add(call);
+    this.#nextOffered = nonceOfEndedSession(error);
     this.#nonces.delete(call);
     session.close();
   }

@@ -36,8 +36,13 @@ import { PROTOCOL } from "./wire.js";
 /** Tasks through a gateway whose ids at the agent a connection remembers. */
 const KNOWN_TASKS = 10_000;
 
+export interface SageClient extends Client {
+  /** The agent is there, and is the one that is called. Throws why that is not proved. */
+  prove(call: Call): Promise<void>;
+}
+
 /** The client side of the protocol below, over requests and messages that are signed and sealed, and answers that are verified. */
-export function connectOver(inner: Inner, context: ClientContext): Client {
+export function connectOver(inner: Inner, context: ClientContext): SageClient {
   const identity = sageIdentity(context);
   const peerDid = calledAgent(context) ?? agentDid(context.peer.card);
   if (identity === undefined || peerDid === undefined) return refusing(context, identity);
@@ -64,7 +69,7 @@ export function connectOver(inner: Inner, context: ClientContext): Client {
   const sessions = isSealed
     ? new PeerSessions({
         ...{ context, identity, peerDid, form },
-        send: (operation) => repeated(startCall({}), (call) => signedAnswer(operation, call)),
+        send: (operation) => repeated(state.begun(startCall({})), (call) => signedAnswer(operation, call)),
       })
     : undefined;
 
@@ -122,6 +127,16 @@ export function connectOver(inner: Inner, context: ClientContext): Client {
     const opener = new EventOpener(session, own);
     for await (const event of all(below.handler(sealed, call)))
       yield learned({ event: await opener.next(event), task: opener.task });
+  }
+
+  /** By a handshake, whose session the connection then uses. Where there is none, or it is refused, by a ping. */
+  async function prove(call: Call): Promise<void> {
+    try {
+      if (sessions !== undefined && gateway === undefined) return await orCancelled(sessions.prepare(), call);
+    } catch (thrown) {
+      if (isUnreached(AgentError.from(thrown))) throw thrown;
+    }
+    await repeated(call, () => answer({ kind: "ping" }, call));
   }
 
   /** A ping is not sealed. A peer that refuses what is not is there, too, if its refusal is signed. */
@@ -197,6 +212,7 @@ export function connectOver(inner: Inner, context: ClientContext): Client {
   return {
     ...below,
     handler,
+    prove,
     protection: () => raiseFloor(tlsProtection(peer.url), own),
     async close() {
       sessions?.close();
@@ -205,10 +221,11 @@ export function connectOver(inner: Inner, context: ClientContext): Client {
   };
 }
 
-function refusing({ peer }: ClientContext, identity: Maybe<Identity>): Client {
+function refusing({ peer }: ClientContext, identity: Maybe<Identity>): SageClient {
   const why = identity === undefined ? "there is no identity to sign with" : "its card names no DID of SAGE";
   const error = new SageError("policy_denied", `${peer.url} is called by SAGE, and ${why}`, { sent: "no" });
-  return { handler: () => Promise.reject(error), protection: () => tlsProtection(peer.url), close: async () => undefined };
+  const refuse = (): Promise<never> => Promise.reject(error);
+  return { handler: refuse, prove: refuse, protection: () => tlsProtection(peer.url), close: async () => undefined };
 }
 
 function isStreamed(operation: Operation): boolean {
@@ -220,6 +237,19 @@ function isStreamed(operation: Operation): boolean {
 /** What carries content is sealed, unless somebody else did: a ping or a card needs no session. */
 function carriesContent(operation: Operation): boolean {
   return operation.kind === "send" ? !isProtected(operation.envelope) : operation.kind.startsWith("task.");
+}
+
+/** Nobody answered: asking otherwise does not help. */
+function isUnreached({ code }: AgentError): boolean {
+  return code === "unavailable" || code === "deadline" || code === "cancelled" || code === "interrupted";
+}
+
+/** The result, or the reason for which the caller no longer waits for it. */
+function orCancelled<T>(work: Promise<T>, { cancel }: Call): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const off = cancel.onCancel(reject);
+    work.then(resolve, reject).finally(off);
+  });
 }
 
 function one(reply: Reply): Promise<AgentEvent> {

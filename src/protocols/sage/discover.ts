@@ -102,7 +102,7 @@ function checkOneIsCalled({ calledDid, settings }: DiscoveryContext, wanted: May
 /** Why the peer gives no signed answer. Undefined: it does. */
 async function unproved(inner: Inner, context: ClientContext, call: Call): Promise<Maybe<AgentError>> {
   try {
-    await connectOver(inner, context).handler({ kind: "ping" }, call);
+    await connectOver(inner, context).prove(call);
     return undefined;
   } catch (thrown) {
     return AgentError.from(thrown);

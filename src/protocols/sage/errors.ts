@@ -114,7 +114,10 @@ export function sageError(thrown: unknown): AgentError {
 /** The refusal of a message whose author has to sign again. Gateways pass it on to the author. */
 export const MESSAGE_CHALLENGE = { error: "ErrReplayAttack", reason: "message.challenge" } as const;
 
-/** What a caller is told: the error by name, and how to sign. The reason is for the log of the server: it would help who guesses. */
+/**
+ * What a caller is told: the error by name, and how to sign. The nonce after a session that has ended is for the next handshake. The reason
+ * is for the log of the server: it would help who guesses.
+ */
 export function refusalFor(error: AgentError): AgentError {
   const { detail } = error.facts;
   const name = detail?.["error"];
@@ -122,7 +125,9 @@ export function refusalFor(error: AgentError): AgentError {
     return new AgentError("unauthenticated", error.message, { detail, cause: error });
   // A refusal to go on without protection, and a challenge, say themselves what to do.
   if (!isSageErrorName(name) || error.code === "downgrade_refused" || error.code === "unauthenticated") return error;
-  return new AgentError("unauthenticated", `the request was refused (${name})`, { detail: { error: name }, cause: error });
+  const nonce = name === "ErrSessionExpired" ? detail?.["nonce"] : undefined;
+  const told = { error: name, ...(nonce === undefined ? undefined : { nonce }) };
+  return new AgentError("unauthenticated", `the request was refused (${name})`, { detail: told, cause: error });
 }
 
 /** Whether a refusal is one by the names of SAGE. */

@@ -1,13 +1,13 @@
 import { AgentError, type JsonObject, type Maybe, type Records } from "../../../envelope/index.js";
-import { verifySignature } from "../../../security/identity/index.js";
+import type { PublicKey } from "../../../security/identity/index.js";
 import { canonicalJson } from "../../../security/json-canonical.js";
-import { hasLowS } from "../../../security/signatures/index.js";
 import { readInteger, readObject, readText } from "../../../transport/fields.js";
 import { DidNotResolved } from "../errors.js";
-import { type Account, addressOf, keccak } from "../identity/account.js";
+import { type Account, keccak } from "../identity/account.js";
 import type { Network } from "../identity/did-sage.js";
 import { readHex, readOperation, toHex, writeOperation } from "./operations.js";
 import { isProvenKey } from "./possession.js";
+import { signerOf } from "./record-signature.js";
 import type { Changes, Operation, Receipt, RegisteredKey, Registry, RegistryRecord } from "./registry.js";
 import { type AgentState, checkCommit, checkReveal, type Moment, nextState } from "./state-machine.js";
 
@@ -58,7 +58,7 @@ export class EmbeddedRegistry implements Registry {
   /** Of each record. */
   readonly #accounts: string[] = [];
   /** The key of an account that has signed a record. It needs no other proof of its possession, and recovering it takes longest. */
-  readonly #signers = new Map<string, Uint8Array>();
+  readonly #signers = new Map<string, PublicKey>();
   /** What was read of an account and not applied yet. */
   readonly #unapplied = new Map<string, SignedOperation[]>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -173,13 +173,8 @@ export class EmbeddedRegistry implements Registry {
   async #verified(number: number, value: JsonObject): Promise<SignedOperation> {
     try {
       const { account, publicKey, operation, time, signature } = readEntry(value);
-      const key = { id: "", kind: "secp256k1", bytes: publicKey, uses: ["assertion"] } as const;
       const signed = this.#signed(number, account, operation, time);
-      // A second signature of the same record would be another record to those who compare logs.
-      if (!hasLowS(signature)) throw new Error("its signature is the twin with the larger s");
-      const isOwn = this.#isSigner(account, publicKey) || (await addressOf(publicKey)) === account;
-      if (!isOwn || !verifySignature(key, "assertion", signed, signature)) throw new Error("it is not signed by its account");
-      this.#signers.set(account, publicKey);
+      this.#signers.set(account, await signerOf({ account, publicKey, signed, signature }, this.#signers.get(account)));
       return { operation, at: { ...this.#moment(account, number, time), signer: publicKey } };
     } catch (thrown) {
       throw damaged(number, problemOf(thrown), thrown);
@@ -188,7 +183,7 @@ export class EmbeddedRegistry implements Registry {
 
   #isSigner(account: string, bytes: Uint8Array): boolean {
     const signer = this.#signers.get(account);
-    return signer !== undefined && Buffer.compare(signer, bytes) === 0;
+    return signer !== undefined && Buffer.compare(signer.bytes, bytes) === 0;
   }
 
   #moment(account: string, block: number, now: number): Moment {

@@ -5,6 +5,7 @@ import { establish, type HandshakeForm } from "../handshake/index.js";
 import { handshakeIn, handshakeMessage } from "../message/handshake-message.js";
 import { HANDSHAKE } from "../wire.js";
 import { checkPeerKeys, keysOf } from "./keys-of.js";
+import { keepPrepared, takePrepared } from "./prepared-sessions.js";
 import type { SageSession } from "./session.js";
 import { SessionError } from "./session-error.js";
 import { SessionTable } from "./session-table.js";
@@ -31,7 +32,7 @@ export class PeerSessions {
   /** A session that the keys of both sides still allow. There is no answer without one: nothing is sent in clear instead. */
   async obtain(): Promise<SageSession> {
     const { identity, peerDid } = this.#options;
-    return this.checked(await this.#table.obtain({ ownDid: identity.did, peerDid }, () => this.#establish()));
+    return this.checked(await this.#table.obtain({ ownDid: identity.did, peerDid }, () => this.#preparedOrNew()));
   }
 
   /** The session, if it is one with this agent that has not ended. */
@@ -43,8 +44,19 @@ export class PeerSessions {
     return session;
   }
 
+  /** Makes a session for the connection with this agent that comes next. */
+  async prepare(): Promise<void> {
+    const { identity, form } = this.#options;
+    keepPrepared(identity, form, await this.#establish());
+  }
+
   close(): void {
     this.#table.close();
+  }
+
+  async #preparedOrNew(): Promise<SageSession> {
+    const { identity, form, peerDid } = this.#options;
+    return takePrepared(identity, form, peerDid) ?? this.#establish();
   }
 
   #establish(): Promise<SageSession> {

@@ -9,8 +9,9 @@ import { signerKey } from "../identity/signing-key.js";
 import { acceptedSessions } from "../session/accepted-sessions.js";
 import type { SageSession } from "../session/index.js";
 import { checkPeerKeys } from "../session/keys-of.js";
+import { SessionError } from "../session/session-error.js";
 import { DID_HEADER, SESSION_HEADER, TIMES } from "../wire.js";
-import { challenge } from "./challenge.js";
+import { challenge, endedSession } from "./challenge.js";
 
 /** Who signed a request. */
 export interface SignedCaller {
@@ -72,10 +73,15 @@ export class SignedCallers {
   async #sessionOf({ headers, cancel, connection }: HttpRequest, did: string): Promise<Maybe<SageSession>> {
     const kid = headers[SESSION_HEADER];
     if (kid === undefined || this.#identity === undefined) return undefined;
-    const session = acceptedSessions(this.#identity).table.find({ ownDid: this.#identity.did, peerDid: did }, kid);
-    const { resolver } = this.#host;
-    await checkPeerKeys(session, resolver.forCaller?.(connection.remote) ?? resolver, cancel);
-    return session;
+    try {
+      const session = acceptedSessions(this.#identity).table.find({ ownDid: this.#identity.did, peerDid: did }, kid);
+      const { resolver } = this.#host;
+      await checkPeerKeys(session, resolver.forCaller?.(connection.remote) ?? resolver, cancel);
+      return session;
+    } catch (thrown) {
+      // Usually this process has just started, and would ask for a nonce of its own next.
+      throw thrown instanceof SessionError ? endedSession(thrown, this.#challenges.nonce()) : thrown;
+    }
   }
 
   async #verified(request: HttpRequest, did: string, session: Maybe<SageSession>): Promise<string> {
