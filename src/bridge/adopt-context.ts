@@ -1,4 +1,4 @@
-import type { Call, LossSink, Maybe } from "../envelope/index.js";
+import type { Call, LossSink, Maybe, RecentMap } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { IdSource } from "../protocols/protocol.js";
 import type { Upstream } from "./upstream.js";
@@ -10,6 +10,8 @@ export interface AdoptContext {
   readonly shares: UpstreamShares;
   /** Replaces a name chosen by a caller before the upstream sees it. */
   pseudonymize(owner: string, kind: string, value: string): string;
+  /** By owner, of those that sent a message last: a pseudonym costs two hashes, and a caller keeps its name. */
+  readonly callerNames: RecentMap<CallerName>;
   /** Called for every loss outside a call. */
   readonly reportLoss: LossSink;
   /** Encrypts callers' credentials; absent where none are forwarded. */
@@ -19,6 +21,12 @@ export interface AdoptContext {
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly random: () => number;
+}
+
+/** What a caller calls itself, and what the upstream knows it by. */
+export interface CallerName {
+  readonly src: string;
+  readonly pseudonym: string;
 }
 
 /** Stores a caller's credential with the task, encrypted with the secret of the gateway. */

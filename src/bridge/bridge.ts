@@ -7,6 +7,7 @@ import {
   type Loss,
   type Maybe,
   type Operation,
+  RecentMap,
   type Requirement,
   systemIds,
 } from "../envelope/index.js";
@@ -29,6 +30,8 @@ import { UpstreamAddressRewriter } from "./upstream-address.js";
 import { type CallerSharing, type SharedCallers, sharingCallers } from "./upstream-credentials.js";
 import { credentialSeal } from "./upstream-credentials-seal.js";
 import { UpstreamShares } from "./upstream-shares.js";
+
+const CALLERS_NAMED = 1_000;
 
 /** How a gateway serves an upstream. */
 export interface BridgeSettings extends CallerSharing {
@@ -177,6 +180,7 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     upstream,
     shares,
     pseudonymize: createPseudonymizer(name, secret),
+    callerNames: new RecentMap(CALLERS_NAMED),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
     reportLoss: (loss) => counter.add(loss),
     timeoutMs: known.timeoutMs,

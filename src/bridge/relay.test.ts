@@ -7,8 +7,10 @@ import {
   isPromise,
   newEnvelope,
   type Operation,
+  type ReadyIterator,
   type Reply,
   startCall,
+  TAKE_READY,
   type Task,
 } from "../envelope/index.js";
 import { v1 } from "../protocols/a2a/codec/codec-1.0.js";
@@ -76,6 +78,26 @@ describe("relayTasks", () => {
       expect(JSON.stringify(written)).toContain("hi");
       expect(JSON.stringify(written)).not.toContain("urn:koine");
     }
+  });
+
+  it("takes events that arrived together as the client has them, without the marks", async () => {
+    const { handler, received } = returning();
+    await eventsOf(relay(handler)(send, call));
+    const message = { ...envelope, extra: received[0]?.extra };
+    const arrived: AgentEvent[] = [
+      { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } },
+      { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2, message } },
+    ];
+    const burst: ReadyIterator<AgentEvent> = {
+      next: () => Promise.resolve({ done: true, value: undefined }),
+      [TAKE_READY]: () => arrived.shift(),
+    };
+    const reply = relay(() => ({ [Symbol.asyncIterator]: () => burst }))({ ...send, delivery: "stream" }, call);
+    if (reply === undefined || isPromise(reply)) throw new Error("not a stream");
+    const events: ReadyIterator<AgentEvent> = reply[Symbol.asyncIterator]();
+    expect(events[TAKE_READY]?.()).toMatchObject({ status: { state: "working" } });
+    expect(events[TAKE_READY]?.()).toMatchObject({ status: { message: { id: "m", extra: undefined } } });
+    expect(events[TAKE_READY]?.()).toBeUndefined();
   });
 
   it("a trace that only the message carries stays in it", async () => {

@@ -9,6 +9,7 @@ import {
   type Layer,
   type Loss,
   type Maybe,
+  mapEach,
   type Operation,
   type Reply,
   receivedProbes,
@@ -78,37 +79,17 @@ export function relayTasks(
 
 /** An agent may return the messages it received: what the gateway added to them is not for its callers. */
 function unmarked(reply: Reply): Reply {
-  return isPromise(reply) ? reply.then(withoutMarks) : new UnmarkedEvents(reply);
-}
-
-class UnmarkedEvents implements AsyncIterableIterator<AgentEvent> {
-  readonly #source: AsyncIterator<AgentEvent>;
-
-  constructor(events: AsyncIterable<AgentEvent>) {
-    this.#source = events[Symbol.asyncIterator]();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<AgentEvent>> {
-    const step = await this.#source.next();
-    return step.done === true ? step : { done: false, value: withoutMarks(step.value) };
-  }
-
-  async return(): Promise<IteratorResult<AgentEvent>> {
-    await this.#source.return?.();
-    return { done: true, value: undefined };
-  }
+  return isPromise(reply) ? reply.then(withoutMarks) : mapEach(reply, withoutMarks);
 }
 
 function withoutMarks(event: AgentEvent): AgentEvent {
   switch (event.kind) {
     case "message":
       return { ...event, message: withoutHops(event.message) };
-    case "status":
-      return { ...event, status: statusWithoutMarks(event.status) };
+    case "status": {
+      const status = statusWithoutMarks(event.status);
+      return status === event.status ? event : { ...event, status };
+    }
     case "task":
       return { ...event, task: taskWithoutMarks(event.task) };
     case "tasks":

@@ -1,4 +1,4 @@
-import { type Envelope, isProtected, type Maybe, type OperationOf } from "../envelope/index.js";
+import { type Context, type Envelope, isProtected, type Maybe, type OperationOf } from "../envelope/index.js";
 import { extraWithHops } from "../policies/hops.js";
 import type { IncomingMessage, TaskContext } from "../tasks/index.js";
 import type { AdoptContext } from "./adopt-context.js";
@@ -14,11 +14,12 @@ export interface TurnFacts {
 
 /** The caller's message as the upstream receives it: with names of the gateway instead of those of callers. */
 export function upstreamSend(
-  { upstream, pseudonymize, ids, shares }: AdoptContext,
+  gateway: AdoptContext,
   message: IncomingMessage,
   { owner, sessionId, outputModes, call, delivery, id, turn }: TaskContext,
   { state, reportMember }: TurnFacts,
 ): OperationOf<"send"> {
+  const { upstream, pseudonymize, ids, shares } = gateway;
   const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = message;
   if (references !== undefined)
     reportMember("message.references", "array", "task ids of the gateway differ from those of the upstream");
@@ -28,18 +29,17 @@ export function upstreamSend(
     id: isProtected(message) ? message.id : ids.newId(), // signatures and associated data cover the author's id
     ts,
     // The upstream can tell callers apart, and does not learn who they are.
-    src: src === "" ? "" : pseudonymize(owner, "src", src),
+    src: src === "" ? "" : callerName(gateway, owner, src),
     dst,
     intent,
     role,
     content,
-    context: {
-      ...context,
+    context: upstreamContext(context, {
       idempotencyKey: key && pseudonymize(owner, "key", key),
       sessionId: state?.contextId ?? pseudonymize(owner, "session", sessionId),
       taskId: state?.taskId,
-    },
-    meta: { ...meta, claimedSrc: undefined },
+    }),
+    meta: meta.claimedSrc === undefined ? meta : { ...meta, claimedSrc: undefined },
     references: undefined,
     extensions,
     metadata,
@@ -54,4 +54,33 @@ export function upstreamSend(
     task: "auto",
     outputModes: outputModes.length === 0 ? undefined : outputModes,
   };
+}
+
+/** Member by member: a spread costs several times as much, and so does everybody who reads its result. */
+function upstreamContext(
+  { traceId, parentId, priority, ttlMs, stream, artifactRefs, tags, minVersion, maxVersion }: Context,
+  { idempotencyKey, sessionId, taskId }: Pick<Context, "idempotencyKey" | "sessionId" | "taskId">,
+): { readonly [Member in keyof Required<Context>]: Context[Member] } {
+  return {
+    traceId,
+    parentId,
+    idempotencyKey,
+    sessionId,
+    taskId,
+    priority,
+    ttlMs,
+    stream,
+    artifactRefs,
+    tags,
+    minVersion,
+    maxVersion,
+  };
+}
+
+function callerName({ callerNames, pseudonymize }: AdoptContext, owner: string, src: string): string {
+  const known = callerNames.get(owner);
+  if (known?.src === src) return known.pseudonym;
+  const pseudonym = pseudonymize(owner, "src", src);
+  callerNames.set(owner, { src, pseudonym });
+  return pseudonym;
 }

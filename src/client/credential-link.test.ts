@@ -223,6 +223,11 @@ test("isAtOrigin() recognizes every spelling of the peer's address, and no other
     ["h:8444", "https://h:8443", false],
     ["evil.example:8443", "https://h:8443", false],
     ["/a2a", "https://h", false],
+    ["https://h:444/a2a", "https://h", false],
+    ["https://h:444/a2a", "https://h:444/", true],
+    ["https://H:443/a2a", "https://h:444/", false],
+    ["https://h:444/a2a", "not a URL", false],
+    ["http://", "not a URL", false],
   ] as const)
     expect([target, isAtOrigin(target, url)]).toEqual([target, own]);
 });

@@ -1,4 +1,4 @@
-import type { Maybe } from "../envelope/index.js";
+import { type Maybe, RecentMap } from "../envelope/index.js";
 import type { HttpRequest, RequestSigner } from "../transport/exchange.js";
 import type { PoolOptions } from "../transport/node/index.js";
 import { changeRequest, httpAddress, splitTarget } from "../transport/request.js";
@@ -76,7 +76,21 @@ export function isAtOrigin(target: string, url: string): boolean {
   const own = splitTarget(url).origin;
   const { origin, path } = splitTarget(httpAddress(target));
   if (origin === own) return true; // the usual case, without a parser
-  const wanted = new URL(own);
-  const address = origin === "" && !path.startsWith("/") ? `${wanted.protocol}//${path}` : origin;
-  return URL.canParse(address) && new URL(address).origin === wanted.origin;
+  const address = origin === "" && !path.startsWith("/") ? `${own.slice(0, own.indexOf("//"))}//${path}` : origin;
+  const wanted = normalOrigin(own);
+  return wanted !== undefined && normalOrigin(address) === wanted;
+}
+
+const KNOWN_ORIGINS = 256;
+/** By address. Parsing one takes microseconds, and every request to an interface at another port asks. */
+const normalOrigins = new RecentMap<string>(KNOWN_ORIGINS);
+
+/** Scheme, host and port as URLs compare them. Undefined if the address is not a URL. */
+function normalOrigin(address: string): Maybe<string> {
+  let origin = normalOrigins.get(address);
+  if (origin === undefined) {
+    origin = URL.canParse(address) ? new URL(address).origin : "";
+    normalOrigins.set(address, origin);
+  }
+  return origin === "" ? undefined : origin;
 }

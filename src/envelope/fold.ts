@@ -55,7 +55,8 @@ export class TaskFold {
   /** Member by member: a spread costs several times as much, and every task that is created is answered with a snapshot. */
   snapshot(): Task {
     const { id, contextId, metadata } = this.#task;
-    const artifacts = Array.from(this.#artifacts.values(), copyOf);
+    const artifacts: Artifact[] = [];
+    for (const held of this.#artifacts.values()) artifacts.push(copyOf(held));
     return { id, contextId, status: this.#status, artifacts, history: [...this.#history], metadata };
   }
 

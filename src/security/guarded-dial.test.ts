@@ -31,6 +31,16 @@ describe("guardedDial()", () => {
     await expect(guard("https://localhost.:9/")).rejects.toMatchObject({ code: "unavailable" });
   });
 
+  test("allows an address at once that it allowed before, and no other beside it", async () => {
+    const { guard } = guardedDial("https://agent.example", resolve);
+    const address = "https://other.example/a2a";
+    await guard(address);
+    expect([guard(address), guard(address)]).toEqual([undefined, undefined]);
+    for (const other of ["https://inside.example/a2a", "http://other.example/a2a", "https://other.example@inside.example/a2a"])
+      await expect(guard(other)).rejects.toMatchObject({ code: "forbidden" });
+    expect(() => guard("other.example")).toThrow("not a URL");
+  });
+
   test("dials the address that was checked, also when the name means another one by then", async () => {
     let answer: readonly string[] = ["93.184.216.35"];
     const { guard, lookup } = guardedDial("https://agent.example", async (host) =>

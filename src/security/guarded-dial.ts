@@ -1,10 +1,11 @@
 import type { LookupFunction } from "node:net";
-import { AgentError } from "../envelope/index.js";
+import { AgentError, RecentMap } from "../envelope/index.js";
 import { classOfUrl, guardUrl, type PinnedUrl, type Resolve } from "./outbound-guard.js";
 import { pinnedLookup } from "./resolve-by-dns.js";
 
 /** Origins other than the peer's own that its documents may refer to. */
 const MAX_ORIGINS = 64;
+const ALLOWED = 256;
 
 /** The outbound checks and name resolution for a connection pool. */
 export interface GuardedDial {
@@ -20,6 +21,8 @@ export interface GuardedDial {
 export function guardedDial(url: string, resolve: Resolve): GuardedDial {
   const own = new URL(url);
   const checked = new Map<string, PinnedUrl>();
+  /** Addresses at these origins: parsing one takes microseconds, and a client calls few again and again. */
+  const allowed = new RecentMap<true>(ALLOWED);
 
   async function check(target: URL): Promise<void> {
     if (checked.size >= MAX_ORIGINS)
@@ -33,9 +36,12 @@ export function guardedDial(url: string, resolve: Resolve): GuardedDial {
 
   return {
     guard(target) {
+      if (allowed.get(target) === true) return undefined;
       if (!URL.canParse(target)) throw new AgentError("forbidden", "the address is not a URL", { sent: "no" });
       const parsed = new URL(target);
-      return checked.has(parsed.origin) ? undefined : check(parsed);
+      if (!checked.has(parsed.origin)) return check(parsed);
+      allowed.set(target, true);
+      return undefined;
     },
     lookup(hostname, options, callback) {
       const pinned = [...checked.values()].find((each) => each.hostname === hostname);

@@ -24,6 +24,7 @@ describe("HMAC-SHA-256", () => {
     ],
   ])("of RFC 4231 (%#)", (secret, message, expected) => {
     expect(hmacSha256(key(secret), Buffer.from(message)).toString("hex")).toBe(expected);
+    if (typeof message === "string") expect(hmacSha256(key(secret), message).toString("hex")).toBe(expected);
   });
 
   test("is that of node:crypto for any keys and messages, one after the other", () => {

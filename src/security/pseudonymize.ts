@@ -20,7 +20,7 @@ export function createPseudonymizer(agent: string, secret: Uint8Array = randomBy
     throw new TypeError(`the secret must have at least ${PSEUDONYM_SECRET_BYTES} bytes`);
   const key = createSecretKey(secret);
   return (owner, kind, value) => {
-    const digest = hmacSha256(key, Buffer.from(JSON.stringify([agent, kind, owner, value])));
+    const digest = hmacSha256(key, JSON.stringify([agent, kind, owner, value]));
     digest[6] = ((digest[6] ?? 0) & 0x0f) | VERSION;
     digest[8] = ((digest[8] ?? 0) & 0x3f) | VARIANT;
     const hex = digest.toString("hex", 0, UUID_BYTES);

@@ -1,4 +1,4 @@
-import type { Artifact, Context, Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
+import type { Artifact, Context, Envelope, Json, JsonObject, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
 
 /** Estimated overhead per object; an approximation for limits, not a measurement. */
 const OBJECT_BYTES = 64;
@@ -35,7 +35,7 @@ export function jsonSize(value: Maybe<Json>): number {
   if (typeof value !== "object") return 8;
   let bytes = OBJECT_BYTES;
   if (Array.isArray(value)) for (const item of value) bytes += 8 + jsonSize(item);
-  else for (const [key, item] of Object.entries(value)) bytes += key.length + jsonSize(item);
+  else for (const key of Object.keys(value)) bytes += key.length + jsonSize((value as JsonObject)[key]); // it is no list
   return bytes;
 }
 

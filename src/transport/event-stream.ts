@@ -137,9 +137,9 @@ class SseBody implements AsyncIterableIterator<string> {
 
   #write(event: AgentEvent): string {
     const data = this.#form.event(event);
-    if (typeof data === "string")
-      return this.#form.compact === true ? encodeSseLine(data, event.cursor) : encodeSse(data, event.cursor);
+    const encode = this.#form.compact === true ? encodeSseLine : encodeSse;
+    if (typeof data === "string") return encode(data, event.cursor);
     const last = data.length - 1;
-    return data.map((each, index) => encodeSse(each, index === last ? event.cursor : undefined)).join("");
+    return data.map((each, index) => encode(each, index === last ? event.cursor : undefined)).join("");
   }
 }

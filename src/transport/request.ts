@@ -108,7 +108,8 @@ class MadeRequest implements HttpRequest {
 
 /** The address of a session as the HTTP address that it is opened at: `ws:` is `http:`, `wss:` is `https:`. */
 export function httpAddress(url: string): string {
-  return /^wss?:\/\//i.test(url) ? `http${url.slice(2)}` : url;
+  // Nearly every address begins with another letter.
+  return (url.charCodeAt(0) | 0x20) === 0x77 && /^wss?:\/\//i.test(url) ? `http${url.slice(2)}` : url;
 }
 
 export interface Target {

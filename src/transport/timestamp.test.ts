@@ -26,6 +26,12 @@ describe("writeTimestamp", () => {
   });
 });
 
+describe("writeTimestamp of a few seconds in turns", () => {
+  test.each([[[1, 1, 2, 1, 2, 2]], [[1, 2, 3, 1, 2, 3, 3, 1]]])("%j", (seconds) => {
+    for (const second of seconds) expect(writeTimestamp(second * 1000 + 7)).toBe(`1970-01-01T00:00:0${second}.007Z`);
+  });
+});
+
 describe("readTimestamp", () => {
   test.each([
     ["2025-10-28T10:30:00Z", 1761647400000],

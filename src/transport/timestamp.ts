@@ -6,20 +6,31 @@ const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-let second = Number.NaN;
-let secondText = "";
+/** The text of a second, up to the point. */
+interface Second {
+  readonly ms: number;
+  readonly text: string;
+}
+
+// The two that were written last: what is passed on has the time of its author, and what is answered that of now.
+let latest: Second = { ms: Number.NaN, text: "" };
+let earlier = latest;
 
 /** Milliseconds since the epoch as `YYYY-MM-DDTHH:mm:ss.sssZ` (RFC 3339, in UTC). */
 export function writeTimestamp(ms: number): string {
   const clamped = Math.floor(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
   const milli = ((clamped % 1000) + 1000) % 1000;
-  // Creating a Date costs a microsecond; many messages fall into the same second.
-  if (clamped - milli !== second) {
-    second = clamped - milli;
-    secondText = new Date(second).toISOString().slice(0, 20);
-  }
   const digits = milli < 10 ? `00${milli}` : milli < 100 ? `0${milli}` : `${milli}`;
-  return `${secondText}${digits}Z`;
+  return `${secondText(clamped - milli)}${digits}Z`;
+}
+
+/** Creating a Date costs a microsecond; many messages fall into the same second. */
+function secondText(ms: number): string {
+  if (ms === latest.ms) return latest.text;
+  const found = ms === earlier.ms ? earlier : { ms, text: new Date(ms).toISOString().slice(0, 20) };
+  earlier = latest;
+  latest = found;
+  return found.text;
 }
 
 /** The milliseconds of our own format, `.sssZ` after the seconds; undefined for any other. */

@@ -20,6 +20,8 @@ export interface ExchangeContext extends RequestContext {
   /** Whether a new request is refused because of the shutdown. */
   refuses(head: RequestHead): boolean;
   openStreams: number;
+  /** Requests that are not answered yet; a stream counts until it ends. */
+  unanswered: number;
   report(thrown: unknown): void;
 }
 

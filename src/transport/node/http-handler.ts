@@ -39,6 +39,7 @@ export class HttpHandler implements ExchangeContext {
   readonly #servesWhileClosing: HttpHandlerOptions["servesWhileClosing"];
   closing = false;
   openStreams = 0;
+  unanswered = 0;
 
   constructor(server: Exchange | Intake, options: HttpHandlerOptions) {
     this.intake = intakeOf(server, options.limits);

@@ -31,6 +31,8 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
   readonly #res: ServerResponse;
   readonly #expects: boolean;
   #tracked = false;
+  /** The turn of the event loop in which the request was complete. */
+  #turn = 0;
 
   constructor(context: ExchangeContext, { req, res, address, hasBody, expects }: Http1Message) {
     super(context, new IncomingRequest(req, address, hasBody, context));
@@ -73,8 +75,11 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
 
   protected override dispatch(): void {
     this.#tracked = track(this.#req.socket, this);
-    if (this.#tracked) super.dispatch();
-    else {
+    if (this.#tracked) {
+      this.context.unanswered++;
+      this.#turn = currentTurn();
+      super.dispatch();
+    } else {
       writeWhole(this.#res, refusePipelined(), true);
       this.finished();
     }
@@ -82,8 +87,13 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
 
   protected override settle(response: HttpResponse): void {
     // A stream already has its first event, and more follow.
-    if (isStream(response.body)) this.respond(response);
+    if (isStream(response.body) || this.#isAlone()) this.respond(response);
     else respondSoon(this, response);
+  }
+
+  /** No other request waits for its response, and those that came in the same turn were answered at its end. */
+  #isAlone(): boolean {
+    return this.context.unanswered === 1 && this.#turn !== turn;
   }
 
   protected isOpen(): boolean {
@@ -117,7 +127,10 @@ export class Http1Exchange extends HttpExchange implements LiveExchange {
 
   protected override finished(): void {
     super.finished();
-    if (this.#tracked) untrack(this.#req.socket, this);
+    if (!this.#tracked) return;
+    this.#tracked = false;
+    this.context.unanswered--;
+    untrack(this.#req.socket, this);
   }
 }
 
@@ -125,13 +138,26 @@ const readyResponses: { readonly exchange: Http1Exchange; readonly response: Htt
 
 /**
  * Responses that are ready in one turn of the event loop are written together at its end. Writing each one immediately wakes the peer
- * each time, which costs more than the response itself; a single response waits only for this turn.
+ * each time, which costs more than the response itself.
  */
 function respondSoon(exchange: Http1Exchange, response: HttpResponse): void {
-  if (readyResponses.push({ exchange, response }) === 1) setImmediate(respondAll);
+  readyResponses.push({ exchange, response });
+  currentTurn();
 }
 
-function respondAll(): void {
+let turn = 0;
+let endsSoon = false;
+
+/** A number that no other turn of the event loop gets. */
+function currentTurn(): number {
+  if (!endsSoon) setImmediate(endTurn);
+  endsSoon = true;
+  return turn;
+}
+
+function endTurn(): void {
+  turn++;
+  endsSoon = false;
   for (const { exchange, response } of readyResponses.splice(0)) exchange.respond(response);
 }
 

@@ -1,4 +1,12 @@
-import { type Call, type Envelope, type JsonObject, type Maybe, NO_CONTEXT, type Operation } from "../../../envelope/index.js";
+import {
+  type Call,
+  type Envelope,
+  type JsonObject,
+  type Maybe,
+  NO_CONTEXT,
+  type Operation,
+  type ReadyIterator,
+} from "../../../envelope/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import type { Limits } from "../../../transport/limits.js";
@@ -31,7 +39,7 @@ export interface ClientBinding {
   /** The item of one stream event. Throws the error of the peer. */
   readonly readItem: (data: unknown, outgoing: Outgoing) => unknown;
   /** The items of a stream that is not server-sent events. Throws the error of the peer. */
-  readItems?(response: HttpResponse, outgoing: Outgoing): AsyncIterator<StreamItem>;
+  readItems?(response: HttpResponse, outgoing: Outgoing): ReadyIterator<StreamItem>;
 }
 
 const NO_MESSAGE: Pick<Envelope, "extensions" | "context"> = Object.freeze({ extensions: undefined, context: NO_CONTEXT });

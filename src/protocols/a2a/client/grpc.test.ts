@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type AgentEvent, type Card, type Operation, startCall } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Card,
+  type Operation,
+  type ReadyIterator,
+  startCall,
+  TAKE_READY,
+} from "../../../envelope/index.js";
 import type { Chunk, HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { createClientContext } from "../../client-context.js";
@@ -197,6 +205,20 @@ describe("responses", () => {
       message: "gone",
       facts: { detail: { a: "b" }, retryAfterMs: 2_500 },
     });
+  });
+
+  test("events of one piece are there without waiting, with their cursors, and so is what is wrong with one", async () => {
+    const placed = { ...done, status: { state: "TASK_STATE_WORKING" }, metadata: { [RESUME_URI]: { cursor: "2.x" } } };
+    const broken = new Uint8Array([0, 0, 0, 0, 2, 0x12, 7]);
+    const sends = [new Uint8Array([...item({ task }), ...item({ statusUpdate: placed }), ...broken])];
+    const { handler, isLetGo } = peer({ sends, trailers: () => OK });
+    const events: ReadyIterator<AgentEvent> = (handler(watch, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // it streams
+    expect(events[TAKE_READY]?.()).toBeUndefined();
+    await events.next();
+    expect(events[TAKE_READY]?.()).toMatchObject({ kind: "status", cursor: "2.x" });
+    expect(() => events[TAKE_READY]?.()).toThrow("not well-formed protobuf");
+    await expect(events.next()).resolves.toMatchObject({ done: true });
+    expect(isLetGo()).toBe(true);
   });
 
   test("a reader that stops closes the response", async () => {

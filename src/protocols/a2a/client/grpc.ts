@@ -1,4 +1,4 @@
-import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { AgentError, type JsonObject, type Maybe, type ReadyIterator, TAKE_READY } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
 import { type Chunk, type HttpRequest, type HttpResponse, isStream } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
@@ -74,10 +74,10 @@ function headersOf(outgoing: Outgoing): Record<string, string> {
 }
 
 /** Decodes the messages of a response, and checks the status at its end. */
-class GrpcMessages implements AsyncIterator<JsonObject, void> {
+class GrpcMessages implements ReadyIterator<JsonObject> {
   readonly #response: HttpResponse;
   readonly #outgoing: Outgoing;
-  readonly #chunks: AsyncIterator<Chunk>;
+  readonly #chunks: ReadyIterator<Chunk>;
   readonly #reader: FrameReader;
   readonly #waiting: Uint8Array[] = [];
   readonly #take = (message: Uint8Array): void => void this.#waiting.push(message);
@@ -106,6 +106,24 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
     }
     this.#conclude();
     return { done: true, value: undefined };
+  }
+
+  /** The messages that have arrived with the one before. */
+  [TAKE_READY](): JsonObject | undefined {
+    // The head is checked by the first `next`.
+    if (!this.#checked) return undefined;
+    try {
+      for (;;) {
+        const message = this.#waiting.shift();
+        if (message !== undefined) return this.#decode(message);
+        const chunk = this.#chunks[TAKE_READY]?.();
+        if (chunk === undefined) return undefined;
+        this.#reader.push(bytesOf(chunk), this.#take);
+      }
+    } catch (thrown) {
+      this.return().catch(() => undefined); // the reader gets the first error
+      throw thrown;
+    }
   }
 
   async return(): Promise<IteratorResult<JsonObject, void>> {
@@ -155,20 +173,28 @@ async function* whole(body: Maybe<Chunk>): AsyncGenerator<Chunk, void, void> {
 }
 
 /** Adds the cursor of each item. */
-class GrpcItems implements AsyncIterator<StreamItem, void> {
+class GrpcItems implements ReadyIterator<StreamItem> {
   readonly #messages: GrpcMessages;
 
   constructor(messages: GrpcMessages) {
     this.#messages = messages;
   }
 
-  async next(): Promise<IteratorResult<StreamItem, void>> {
-    const step = await this.#messages.next();
-    return step.done === true ? step : { done: false, value: takeCursor(step.value) };
+  next(): Promise<IteratorResult<StreamItem, void>> {
+    return this.#messages.next().then(itemOf);
+  }
+
+  [TAKE_READY](): StreamItem | undefined {
+    const message = this.#messages[TAKE_READY]();
+    return message && takeCursor(message);
   }
 
   async return(): Promise<IteratorResult<StreamItem, void>> {
     await this.#messages.return();
     return { done: true, value: undefined };
   }
+}
+
+function itemOf(step: IteratorResult<JsonObject, void>): IteratorResult<StreamItem, void> {
+  return step.done === true ? step : { done: false, value: takeCursor(step.value) };
 }

@@ -33,8 +33,8 @@ export const VIA_PLAIN: Via = Object.freeze({ protocol: "acp", ...PLAIN });
 export const BODY_TYPES = ["application/json"] as const;
 
 /** Authenticates the caller, or throws the rejection. */
-export async function admit(context: RequestContext): Promise<AdmittedRequest> {
-  return { ...context, caller: await context.host.admit(context.request) };
+export async function admit({ host, settings, request }: RequestContext): Promise<AdmittedRequest> {
+  return { host, settings, request, caller: await host.admit(request) };
 }
 
 /** The call of one request to one agent. */

@@ -11,7 +11,7 @@ import {
 import type { StreamForm } from "../../../transport/event-stream.js";
 import { encodeSse } from "../../../transport/sse.js";
 import type { Host } from "../../protocol.js";
-import { type Opening, RunEventWriter } from "../codec.js";
+import { eventText, type Opening, RunEventWriter } from "../codec.js";
 import { wireErrorOf } from "../errors.js";
 import type { WireEvent } from "../wire.js";
 import { runFacts } from "./agents.js";
@@ -74,7 +74,8 @@ function stateIn(event: AgentEvent): Maybe<State> {
 /** Encodes the server-sent events of a run. `until`: whether an awaiting run ends the stream. */
 export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamForm {
   return {
-    event: (event) => events.write(event).map((each) => JSON.stringify(each)),
+    compact: true,
+    event: (event) => events.write(event).map(eventText),
     failure: (error: AgentError) => encodeSse(JSON.stringify({ type: "error", error: wireErrorOf(error) })),
     endsAfter: until === "awaiting" ? waitsForCaller : () => false,
   };

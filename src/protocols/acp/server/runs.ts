@@ -24,6 +24,7 @@ import {
   encodeRun,
   isUuid,
   type Opening,
+  runText,
   sendOf,
 } from "../codec.js";
 import type { RunMode, WireRun } from "../wire.js";
@@ -118,7 +119,7 @@ async function answerSend(
   }
   const event = await oneEvent(reply);
   const status = operation.delivery === "accepted" ? 202 : 200;
-  return jsonResponse(status, JSON.stringify(runOf(admitted, call, event)), headersFor(event));
+  return jsonResponse(status, runText(runOf(admitted, call, event)), headersFor(event));
 }
 
 function runOf({ host }: AdmittedRequest, call: Call, event: AgentEvent): WireRun {
