@@ -21,7 +21,8 @@ function gateway() {
   } as unknown as AdoptContext; // what the function uses of it
   const sent = (owner: string, envelope: Envelope) => {
     const task = { owner, sessionId: "s", outputModes: [], delivery: "answer", turn: 1 } as unknown as TaskContext; // of a first turn
-    return upstreamSend(context, new InboundMessage(envelope), task, { state: undefined, reportMember: () => undefined }).envelope;
+    return upstreamSend(context, new InboundMessage(envelope), task, { state: undefined, reportMember: () => undefined })
+      .envelope;
   };
   return { asked, sent };
 }
