@@ -23,6 +23,8 @@ export interface RequestStart {
 const NO_HEADERS: HttpHeaders = Object.freeze({});
 const NO_BODY = new Uint8Array(0);
 const encoder = new TextEncoder();
+/** Node's `Buffer`, where there is one: it takes the bytes from a pool, for a quarter of the time, and connections write nothing else. */
+const native = (globalThis as { readonly Buffer?: { from(text: string): Uint8Array } }).Buffer;
 
 /** A cancel that never fires. */
 export const NEVER: Cancel = Object.freeze({
@@ -77,7 +79,7 @@ class MadeRequest implements HttpRequest {
     this.method = start.method;
     this.target = start.url;
     this.headers = start.headers ?? NO_HEADERS;
-    this.body = typeof start.body === "string" ? encoder.encode(start.body) : (start.body ?? NO_BODY);
+    this.body = typeof start.body === "string" ? encoded(start.body) : (start.body ?? NO_BODY);
     this.connection = start.connection ?? IN_PROCESS;
     this.call = start.call;
     this.cancel = start.cancel ?? start.call?.cancel ?? NEVER;
@@ -104,6 +106,10 @@ class MadeRequest implements HttpRequest {
     }
     return this.#json;
   }
+}
+
+function encoded(text: string): Uint8Array {
+  return native === undefined ? encoder.encode(text) : native.from(text);
 }
 
 /** The address of a session as the HTTP address that it is opened at: `ws:` is `http:`, `wss:` is `https:`. */
