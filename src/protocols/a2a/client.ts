@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type Call,
   type Handler,
+  type JsonObject,
   type Loss,
   type Maybe,
   type Operation,
@@ -25,6 +26,7 @@ import { restBinding } from "./client/rest.js";
 import { knownFiles } from "./codec/legacy-files.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
+import type { OperationName } from "./operations.js";
 import { connectPlain } from "./plain/client.js";
 import { PLAIN } from "./plain/discover.js";
 import { readSettings } from "./settings.js";
@@ -159,7 +161,8 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
       valueKind: "object",
       reason: "the peer has no push notifications; nothing is sent to the webhook",
     });
-  const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, reportLoss);
+  const text = sendText(wire, operation);
+  const encoded = text === undefined ? wire.dialect.encodeRequest(operation, wire.peer.tenant, reportLoss) : asText(streaming);
   if (encoded === undefined) {
     throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.name}`, {
       sent: "no",
@@ -175,10 +178,23 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
     limits: wire.limits,
     name: encoded.name,
     params: encoded.params,
+    text,
     id: ids.newId(),
     timeoutMs,
   };
 }
+
+/** Only one binding writes the params as they are. */
+function sendText({ name, peer, dialect }: Wire, operation: Operation): Maybe<string> {
+  if (operation.kind !== "send" || name !== "JSONRPC" || (peer.tenant !== undefined && peer.tenant !== "")) return undefined;
+  return dialect.writeSendText?.(operation);
+}
+
+function asText(streaming: boolean): { readonly name: OperationName; readonly params: JsonObject } {
+  return { name: streaming ? "SendStreamingMessage" : "SendMessage", params: NO_PARAMS };
+}
+
+const NO_PARAMS: JsonObject = Object.freeze({});
 
 function factsFor({ peer, ids, limits }: Wire, operation: Operation, call: Call): DecodeFacts {
   return {

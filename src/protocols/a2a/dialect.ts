@@ -1,4 +1,4 @@
-import type { AgentEvent, Card, Json, JsonObject, LossSink, Maybe, Operation } from "../../envelope/index.js";
+import type { AgentEvent, Card, Json, JsonObject, LossSink, Maybe, Operation, OperationOf } from "../../envelope/index.js";
 import type { OperationName } from "./operations.js";
 
 /** The inputs of a decoder other than the wire value. Codecs own no clock, no ids and no names. */
@@ -40,6 +40,8 @@ export interface Dialect {
     tenant: Maybe<string>,
     reportLoss: LossSink,
   ): Maybe<{ readonly name: OperationName; readonly params: JsonObject }>;
+  /** The params of a send as JSON text, without a tenant; undefined where there is nothing faster than `encodeRequest`. */
+  writeSendText?(operation: OperationOf<"send">): Maybe<string>;
   decodeResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent;
   decodeStreamItem(item: unknown, facts: DecodeFacts): AgentEvent;
 

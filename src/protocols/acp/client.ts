@@ -24,7 +24,15 @@ import { answerIn, ask, checkStatus, EVENTS, type Question, requestFor } from ".
 import { fetchManifest } from "./client/fetch-manifest.js";
 import { deliveredAt, PolledLog } from "./client/polled-log.js";
 import { SessionIds } from "./client/session-ids.js";
-import { type CodecFacts, decodeAnswer, decodeRun, encodeResume, encodeRunRequest, RunEventReader } from "./codec.js";
+import {
+  type CodecFacts,
+  decodeAnswer,
+  decodeRun,
+  encodeResume,
+  encodeRunRequest,
+  RunEventReader,
+  runRequestText,
+} from "./codec.js";
 import { errorFromWire } from "./errors.js";
 import { connectPlain } from "./plain/client.js";
 import { PLAIN } from "./plain/discover.js";
@@ -130,11 +138,11 @@ function questionOf(wire: Wire, operation: Send, call: Call): Question {
     });
   if (taskId !== undefined) {
     const { body, headers } = encodeResume(operation, taskId, reportLoss);
-    return { method: "POST", url: runUrl(wire, taskId), body, headers, meant: OF_A_RESUME };
+    return { method: "POST", url: runUrl(wire, taskId), body: JSON.stringify(body), headers, meant: OF_A_RESUME };
   }
   const session = wire.sessions.uuidFor(call.caller.owner, sessionId, reportLoss);
   const { body, headers } = encodeRunRequest(operation, wire.agentName, session, reportLoss);
-  return { method: "POST", url: `${wire.base}/runs`, body, headers };
+  return { method: "POST", url: `${wire.base}/runs`, body: runRequestText(body), headers };
 }
 
 async function oneRun(

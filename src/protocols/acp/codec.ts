@@ -5,7 +5,7 @@
  *   server   decodeRunRequest(body, facts) → RunRequest      decodeResume(body, facts) → { mode, message }
  *            sendOf(request) → { envelope }                  encodeRun(task, runFacts) → WireRun
  *            new RunEventWriter(runFacts, opening?).write(event) → WireEvent[]
- *            eventText(wireEvent), runText(wireRun) → JSON
+ *            eventText(wireEvent), runText(wireRun), runRequestText(body) → JSON
  *            encodeManifest(card) → WireManifest             encodeMessage(envelope, agentName) → WireMessage
  *   client   encodeRunRequest(operation, agentName, sessionId, reportLoss) → { body, headers }
  *            encodeResume(operation, runId, reportLoss) → { body, headers }
@@ -14,7 +14,7 @@
  */
 
 export { RunEventReader } from "./codec/event-reader.js";
-export { eventText, runText } from "./codec/event-text.js";
+export { eventText, runRequestText, runText } from "./codec/event-text.js";
 export { type Opening, RunEventWriter } from "./codec/event-writer.js";
 export type { CodecFacts, RunFacts } from "./codec/facts.js";
 export { decodeManifest, encodeManifest } from "./codec/manifest.js";

@@ -76,6 +76,15 @@ export type WireEvent =
   | { readonly type: "generic"; readonly generic: JsonObject }
   | { readonly type: "error"; readonly error: WireError };
 
+/** `RunCreateRequest`. A type, so that it is JSON. */
+export type WireRunRequest = {
+  readonly agent_name: string;
+  readonly input: readonly WireMessage[];
+  readonly session_id: Maybe<string>;
+  readonly session: Maybe<JsonObject>;
+  readonly mode: RunMode;
+};
+
 /** `Session`: the URLs of its messages, not the messages. */
 export interface WireSession {
   readonly id: string;

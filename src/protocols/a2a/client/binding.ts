@@ -24,6 +24,8 @@ export interface Outgoing {
   readonly limits: Limits;
   readonly name: OperationName;
   readonly params: JsonObject;
+  /** The params as JSON text, where that was written at once; `params` are empty then. */
+  readonly text: Maybe<string>;
   /** A new id, for bindings with request ids. */
   readonly id: string;
   /** The remaining time of the call, for bindings that transmit it. */

@@ -1,7 +1,7 @@
 import { AgentError } from "../../../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
-import { encodeRpcRequest, parseRpcResponse, type RpcAnswer } from "../../../transport/json-rpc.js";
+import { encodeRpcRequest, parseRpcResponse, type RpcAnswer, rpcRequestText } from "../../../transport/json-rpc.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromRest, errorFromRpc } from "../errors.js";
@@ -12,12 +12,12 @@ export const jsonRpcBinding: ClientBinding = {
   name: "JSONRPC",
 
   write(outgoing: Outgoing): HttpRequest {
-    const { peer, name, params, id, call } = outgoing;
+    const { peer, name, params, text, id, call } = outgoing;
     const method = peer.version === "0.3" ? OPERATIONS[name].v03 : name;
     if (method === undefined) throw new AgentError("unsupported_method", `A2A 0.3 has no ${name} over JSON-RPC`, { sent: "no" });
     const headers = commonHeaders(outgoing);
     headers["content-type"] = "application/json";
-    const body = encodeRpcRequest(id, method, params);
+    const body = text === undefined ? encodeRpcRequest(id, method, params) : rpcRequestText(id, method, text);
     return makeRequest({ method: "POST", url: peer.url, headers, body, call });
   },
 

@@ -6,6 +6,7 @@ import { writeEventText } from "./event-text-1.0.js";
 import { FORM_1_0 } from "./form-1.0.js";
 import { readRequest, writeRequest } from "./request-1.0.js";
 import { readResult, readWrapped, writeResult, writeStreamItem } from "./result-1.0.js";
+import { writeSendText } from "./send-text-1.0.js";
 
 /** A2A 1.0: one JSON form for both bindings. */
 export const v1: Dialect = {
@@ -16,6 +17,7 @@ export const v1: Dialect = {
   encodeStreamItem: writeStreamItem,
   writeEventText,
   encodeRequest: writeRequest,
+  writeSendText,
   decodeResult: readResult,
   decodeStreamItem: (item, facts) => readWrapped(FORM_1_0, item, facts),
   encodeCard: writeCard,

@@ -70,6 +70,8 @@ const EVENTS: readonly (readonly [string, AgentEvent])[] = [
   ["a message that answers another", messageEvent({ context: { parentId: "m-0", traceId: "0af7651916cd43dd8448eb211c80319c" } })],
   ["a message with members of its own", messageEvent({ context: { priority: 1 } })],
   ["a message with an intent", messageEvent({ intent: "translate" })],
+  ["a message with extra members", messageEvent({ extra: { a: { b: '"' } } })],
+  ["a message with a time that is none", messageEvent({ ts: Number.NaN, extra: { a: 1 } })],
   ["a message with metadata", messageEvent({ metadata: { a: 1 } })],
   ["a message with extensions", messageEvent({ extensions: ["urn:x"] })],
   ["a message with no extensions", messageEvent({ extensions: [], references: [] })],

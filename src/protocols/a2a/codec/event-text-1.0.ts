@@ -1,7 +1,8 @@
 import type { AgentEvent, Artifact, Envelope, LossSink, Maybe, Part, Status, Task } from "../../../envelope/index.js";
-import { carriedFrom } from "../../../transport/carried.js";
+import { carriedFrom, carriedText } from "../../../transport/carried.js";
 import { jsonString } from "../../../transport/json-string.js";
 import { writeTimestamp } from "../../../transport/timestamp.js";
+import { ENVELOPE_KEY } from "./envelope-extension.js";
 import { writeStreamItem } from "./result-1.0.js";
 import { writeState } from "./state.js";
 
@@ -17,7 +18,7 @@ export function writeEventText(event: AgentEvent, reportLoss: LossSink): string 
 function usualText(event: AgentEvent, reportLoss: LossSink): Maybe<string> {
   switch (event.kind) {
     case "message": {
-      const message = messageText(event.message);
+      const message = messageText(event.message, true);
       return message && `{"message":${message}}`;
     }
     case "task": {
@@ -38,21 +39,28 @@ function usualText(event: AgentEvent, reportLoss: LossSink): Maybe<string> {
   }
 }
 
-function messageText(message: Envelope): Maybe<string> {
+/** Undefined with any of the rarer members. `returned`: to its author. */
+export function messageText(message: Envelope, returned: boolean): Maybe<string> {
   const { id, role, content, context, metadata, extensions, references } = message;
   if (metadata !== undefined || extensions !== undefined || references !== undefined) return undefined;
   const texts = listText(content, partText);
-  if (texts === undefined || carriedFrom(message, true) !== undefined) return undefined;
+  if (texts === undefined) return undefined;
   const { sessionId, taskId } = context;
   const session = isAbsent(sessionId) ? "" : `,"contextId":${jsonString(sessionId)}`;
   const task = isAbsent(taskId) ? "" : `,"taskId":${jsonString(taskId)}`;
   const sender = role === "user" ? "ROLE_USER" : "ROLE_AGENT";
-  return `{"messageId":${jsonString(id)}${session}${task},"role":"${sender}","parts":[${texts}]}`;
+  const carried = carriedFrom(message, returned);
+  const rest = carried === undefined ? "" : `,"metadata":{"${ENVELOPE_KEY}":${carriedText(carried)}}`;
+  return `{"messageId":${jsonString(id)}${session}${task},"role":"${sender}","parts":[${texts}]${rest}}`;
+}
+
+function returnedText(message: Envelope): Maybe<string> {
+  return messageText(message, true);
 }
 
 function taskText({ id, contextId, status, artifacts, history, metadata }: Task, reportLoss: LossSink): Maybe<string> {
   const results = listText(artifacts, artifactText);
-  const messages = listText(history, messageText);
+  const messages = listText(history, returnedText);
   if (metadata !== undefined || results === undefined || messages === undefined) return undefined;
   // The last, because it reports losses.
   const state = statusText(status, reportLoss);

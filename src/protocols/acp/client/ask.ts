@@ -9,7 +9,8 @@ import { errorFromWire } from "../errors.js";
 export interface Question {
   readonly method: "GET" | "POST";
   readonly url: string;
-  readonly body?: Maybe<JsonObject>;
+  /** JSON. */
+  readonly body?: Maybe<string>;
   readonly headers?: Maybe<HttpHeaders>;
   readonly accept?: Maybe<string>;
   /** The meaning of an HTTP status for this operation. */
@@ -23,7 +24,7 @@ export function requestFor({ method, url, body, headers, accept = "application/j
   addCallHeaders(all, call);
   if (body === undefined) return makeRequest({ method, url, headers: all, call });
   all["content-type"] = "application/json";
-  return makeRequest({ method, url, headers: all, body: JSON.stringify(body), call });
+  return makeRequest({ method, url, headers: all, body, call });
 }
 
 /** Sends one request and reads the JSON response. Throws the error of the peer. */

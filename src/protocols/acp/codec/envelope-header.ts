@@ -7,7 +7,7 @@ import {
   type LossSink,
   type Maybe,
 } from "../../../envelope/index.js";
-import { carriedFrom } from "../../../transport/carried.js";
+import { carriedFrom, carriedText } from "../../../transport/carried.js";
 import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
@@ -47,8 +47,13 @@ export function writeEnvelopeHeaders(envelope: Envelope, reportLoss: LossSink): 
   const rest = withoutWire(hasPlainKey ? { ...envelope, context: { ...envelope.context, idempotencyKey: undefined } } : envelope);
   const carried = carriedFrom(rest);
   const { references, extensions, metadata } = envelope;
-  const isSilent = carried === undefined && references === undefined && extensions === undefined && metadata === undefined;
-  if (isSilent && hasPlainId) return headers;
+  const hasOnlyCarried = references === undefined && extensions === undefined && metadata === undefined;
+  if (hasOnlyCarried && hasPlainId) {
+    const usual = carried === undefined ? undefined : base64Url(carriedText(carried));
+    if (usual !== undefined && usual.length <= ENVELOPE_HEADER_BYTES) headers[ENVELOPE_HEADER] = usual;
+    if (usual === undefined || usual.length <= ENVELOPE_HEADER_BYTES) return headers;
+  }
+  const isSilent = hasOnlyCarried && carried === undefined;
   const header = headerFor(isSilent ? {} : koineMembersFrom(rest, carried), hasPlainId ? undefined : envelope.id, reportLoss);
   if (header === undefined && !hasPlainId && isProtected(envelope)) throw cannotCarry("acp", "the message", TOO_LONG);
   if (header !== undefined) headers[ENVELOPE_HEADER] = header;
@@ -82,7 +87,10 @@ function withoutWire(envelope: Envelope): Envelope {
 }
 
 function encoded(members: JsonObject): string {
-  const text = JSON.stringify(members);
+  return base64Url(JSON.stringify(members));
+}
+
+function base64Url(text: string): string {
   // Fast path: ASCII is its own UTF-8.
   const base64 = ASCII.test(text) ? btoa(text) : encodeBase64(utf8.encode(text));
   return base64.replace(/[+/=]/g, (mark) => URL_SAFE[mark] ?? "");

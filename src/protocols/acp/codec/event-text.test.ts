@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { WireEvent, WireMessage, WirePart, WireRun } from "../wire.js";
-import { eventText, runText } from "./event-text.js";
+import type { WireEvent, WireMessage, WirePart, WireRun, WireRunRequest } from "../wire.js";
+import { eventText, runRequestText, runText } from "./event-text.js";
 import { KOINE_KEY } from "./koine-members.js";
 
 const part = (members: object = {}): WirePart => ({
@@ -65,6 +65,26 @@ describe("eventText", () => {
     ["progress", { type: "generic", generic: { message: "x" } }],
   ])("is what JSON.stringify writes: %s", (_, event) => {
     expect(eventText(event)).toBe(JSON.stringify(event));
+  });
+});
+
+describe("runRequestText", () => {
+  const request = (members: Partial<WireRunRequest>): WireRunRequest => ({
+    agent_name: 'a"b',
+    input: [message([part()], { role: "user", created_at: "2026", completed_at: "2026" })],
+    session_id: "s",
+    session: undefined,
+    mode: "sync",
+    ...members,
+  });
+  it.each<[string, WireRunRequest]>([
+    ["a message", request({})],
+    ["no session", request({ session_id: undefined, mode: "stream" })],
+    ["a session with its history", request({ session: { id: "s", history: [] } })],
+    ["earlier messages with other members", request({ input: [{ ...message([]), other: 1 } as WireMessage, message([part()])] })],
+    ["no input", request({ input: [] })],
+  ])("is what JSON.stringify writes: %s", (_, body) => {
+    expect(runRequestText(body)).toBe(JSON.stringify(body));
   });
 });
 

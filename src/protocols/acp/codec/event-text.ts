@@ -1,5 +1,5 @@
 import { jsonString } from "../../../transport/json-string.js";
-import type { WireEvent, WireMessage, WirePart, WireRun } from "../wire.js";
+import type { WireEvent, WireMessage, WirePart, WireRun, WireRunRequest } from "../wire.js";
 
 /**
  * An event of a run as JSON text: the same text as that of `JSON.stringify`. Parts are nearly all of it, the end of a message and of the
@@ -28,6 +28,16 @@ export function runText(run: WireRun): string {
   const names = `"run_id":${jsonString(run_id)},"agent_name":${jsonString(agent_name)},"session_id":${textOrNull(session_id)}`;
   const times = `"created_at":${jsonString(created_at)},"finished_at":${textOrNull(finished_at)}`;
   return `{${names},"status":"${status}","await_request":null,"output":[${listText(output, messageText)}],"error":null,${times}}`;
+}
+
+/** The body that starts a run as JSON text. */
+export function runRequestText(body: WireRunRequest): string {
+  const { agent_name, input, session_id, session, mode } = body;
+  const [message] = input;
+  // Earlier messages are repeated as they came, with members that are not known.
+  if (message === undefined || input.length > 1 || session !== undefined) return JSON.stringify(body);
+  const named = session_id === undefined ? "" : `,"session_id":${jsonString(session_id)}`;
+  return `{"agent_name":${jsonString(agent_name)},"input":[${messageText(message)}]${named},"mode":"${mode}"}`;
 }
 
 function messageText(message: WireMessage): string {

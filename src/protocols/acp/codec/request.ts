@@ -14,7 +14,7 @@ import {
 import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem, kindOf, optional, readObject, readStrings, readText } from "../../../transport/fields.js";
 import { sessionMismatch } from "../errors.js";
-import { RUN_MODES, type RunMode, type WireSession } from "../wire.js";
+import { RUN_MODES, type RunMode, type WireMessage, type WireRunRequest, type WireSession } from "../wire.js";
 import { idIn, withHeaders, writeEnvelopeHeaders } from "./envelope-header.js";
 import type { CodecFacts } from "./facts.js";
 import { reportLossAt } from "./koine-members.js";
@@ -134,13 +134,13 @@ export function encodeRunRequest(
   agentName: string,
   sessionId: Maybe<string>,
   reportLoss: LossSink,
-): { readonly body: JsonObject; readonly headers: HttpHeaders } {
+): { readonly body: WireRunRequest; readonly headers: HttpHeaders } {
   const { envelope, delivery } = operation;
   reportOptionLosses(operation, reportLoss);
   const acp = envelope.extra?.["acp"];
   const kept: JsonObject = isObject(acp) ? acp : NOTHING;
   const message = messageOf(envelope);
-  const earlier = Array.isArray(kept.input) ? (kept.input as readonly Json[]) : undefined; // as it was decoded
+  const earlier = Array.isArray(kept.input) ? (kept.input as readonly WireMessage[]) : undefined; // as it was decoded
   const session = isObject(kept.session) && kept.session.id === sessionId ? kept.session : undefined;
   return {
     body: {
@@ -165,7 +165,7 @@ export function encodeResume(
     // The specification requires the run id in the body too; the SDKs ignore it.
     body: {
       run_id: runId,
-      await_resume: { type: "message", message: messageOf(operation.envelope) },
+      await_resume: { type: "message", message: { ...messageOf(operation.envelope) } },
       mode: MODES[operation.delivery],
     },
     headers: writeEnvelopeHeaders(operation.envelope, reportLoss),
@@ -173,10 +173,9 @@ export function encodeResume(
 }
 
 /** The specification requires at least one part. */
-function messageOf(envelope: Envelope): JsonObject {
+function messageOf(envelope: Envelope): WireMessage {
   const nonEmpty = envelope.content.length > 0 ? envelope : { ...envelope, content: [textPart("")] };
-  const { role, parts, created_at, completed_at } = writeMessage(nonEmpty, envelope.src, undefined);
-  return { role, parts, created_at, completed_at };
+  return writeMessage(nonEmpty, envelope.src, undefined);
 }
 
 function reportOptionLosses({ push, outputModes, metadata, historyLength }: OperationOf<"send">, reportLoss: LossSink): void {

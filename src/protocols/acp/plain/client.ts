@@ -89,7 +89,7 @@ function messageFor({ peer }: ClientContext, operation: Send, call: Call, after:
     {
       method: "POST",
       url: `${peer.url}/acp/message`,
-      body,
+      body: JSON.stringify(body),
       accept: operation.delivery === "stream" ? EVENTS : "application/json",
       headers: after === undefined ? undefined : { "last-event-id": after },
     },
