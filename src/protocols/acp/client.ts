@@ -123,12 +123,13 @@ function send(wire: Wire, operation: Send, call: Call): Reply {
     throw new AgentError("unsupported", "a stream is resumed with its task id, not by sending the message again", { sent: "no" });
   const question = questionOf(wire, operation, call);
   if (operation.delivery !== "stream") return oneRun(wire, question, call, operation);
-  return events(wire, { ...question, accept: EVENTS }, call, operation);
+  return events(wire, question, call, operation);
 }
 
 function questionOf(wire: Wire, operation: Send, call: Call): Question {
   const reportLoss = call.reportLoss.bind(call);
   const { taskId, sessionId, idempotencyKey } = operation.envelope.context;
+  const accept = operation.delivery === "stream" ? EVENTS : undefined;
   if (idempotencyKey !== undefined && !wire.supportsKeys)
     reportLoss({
       protocol: "acp",
@@ -138,11 +139,11 @@ function questionOf(wire: Wire, operation: Send, call: Call): Question {
     });
   if (taskId !== undefined) {
     const { body, headers } = encodeResume(operation, taskId, reportLoss);
-    return { method: "POST", url: runUrl(wire, taskId), body: JSON.stringify(body), headers, meant: OF_A_RESUME };
+    return { method: "POST", url: runUrl(wire, taskId), body: JSON.stringify(body), headers, accept, meant: OF_A_RESUME };
   }
   const session = wire.sessions.uuidFor(call.caller.owner, sessionId, reportLoss);
   const { body, headers } = encodeRunRequest(operation, wire.agentName, session, reportLoss);
-  return { method: "POST", url: `${wire.base}/runs`, body: runRequestText(body), headers };
+  return { method: "POST", url: `${wire.base}/runs`, body: runRequestText(body), headers, accept };
 }
 
 async function oneRun(

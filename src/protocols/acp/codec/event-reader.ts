@@ -113,9 +113,10 @@ export class RunEventReader {
     if (before === undefined && open.ids.size === 2) reportSplitMessage(this.#facts);
     this.#artifactIds.add(fields.id);
     const append = before !== undefined || koineFlag(own, "append", path);
-    return [
-      { kind: "artifact", taskId, contextId, artifact: { ...fields, name, parts }, append, last: koineFlag(own, "last", path) },
-    ];
+    // Member by member: a spread takes more time than all the rest, and a stream consists of these.
+    const { id, description, metadata, extensions } = fields;
+    const artifact: Artifact = { id, name, description, parts, metadata, extensions };
+    return [{ kind: "artifact", taskId, contextId, artifact, append, last: koineFlag(own, "last", path) }];
   }
 
   /** Some servers send only completed messages, without their parts. */
