@@ -20,8 +20,15 @@ const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 /** A random UUID (RFC 9562 §5.4), in less than half the time of `crypto.randomUUID`: an answer has two or more. */
 function newId(): string {
   if (used === random.length) draw();
+  used += BYTES_PER_ID;
+  return uuidText(random, used - BYTES_PER_ID);
+}
+
+/** The text of a UUID whose 16 bytes begin here. */
+export function uuidText(bytes: Uint8Array, start = 0): string {
+  let at = start;
   for (const place of PLACES) {
-    const byte = random[used++] as number; // used < length
+    const byte = bytes[at++] as number; // a UUID has as many bytes as places
     codes[place] = DIGITS[byte >> 4] as number; // a byte has two digits
     codes[place + 1] = DIGITS[byte & 15] as number;
   }

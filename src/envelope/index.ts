@@ -57,7 +57,7 @@ export {
   type Via,
 } from "./handler.js";
 export { type Head, NO_HEAD } from "./head.js";
-export { type IdSource, systemIds } from "./ids.js";
+export { type IdSource, systemIds, uuidText } from "./ids.js";
 export { type Awaitable, isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
 export { mapEach } from "./map-each.js";
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";

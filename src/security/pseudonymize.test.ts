@@ -12,6 +12,15 @@ describe("createPseudonymizer()", () => {
     expect(veiled.replaceAll("-", "").slice(0, 12)).toBe(mac.slice(0, 12));
   });
 
+  it("covers names with characters that JSON escapes", () => {
+    const [agent, owner, value] = ['a"', "o\n", "c-\\ é 😀"];
+    const mac = createHmac("sha256", SECRET)
+      .update(JSON.stringify([agent, "src", owner, value]))
+      .digest("hex");
+    const veiled = createPseudonymizer(agent, SECRET)(owner, "src", value);
+    expect(veiled.replaceAll("-", "").slice(0, 12)).toBe(mac.slice(0, 12));
+  });
+
   it("is stable for processes that share the secret, and different for others", () => {
     expect(createPseudonymizer("agent", SECRET)("o", "key", "1")).toBe(createPseudonymizer("agent", SECRET)("o", "key", "1"));
     expect(createPseudonymizer("agent")("o", "key", "1")).not.toBe(createPseudonymizer("agent")("o", "key", "1"));

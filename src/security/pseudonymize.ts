@@ -1,4 +1,6 @@
 import { createSecretKey, randomBytes } from "node:crypto";
+import { uuidText } from "../envelope/index.js";
+import { jsonString } from "../transport/json-string.js";
 import { hmacSha256 } from "./hmac.js";
 
 /** Maps a caller's own id to a pseudonym for other parties: it does not identify the caller, and no two callers share one. */
@@ -19,11 +21,11 @@ export function createPseudonymizer(agent: string, secret: Uint8Array = randomBy
   if (secret.length < PSEUDONYM_SECRET_BYTES)
     throw new TypeError(`the secret must have at least ${PSEUDONYM_SECRET_BYTES} bytes`);
   const key = createSecretKey(secret);
+  const start = `[${jsonString(agent)}`;
   return (owner, kind, value) => {
-    const digest = hmacSha256(key, JSON.stringify([agent, kind, owner, value]));
+    const digest = hmacSha256(key, `${start},${jsonString(kind)},${jsonString(owner)},${jsonString(value)}]`);
     digest[6] = ((digest[6] ?? 0) & 0x0f) | VERSION;
     digest[8] = ((digest[8] ?? 0) & 0x3f) | VARIANT;
-    const hex = digest.toString("hex", 0, UUID_BYTES);
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    return uuidText(digest);
   };
 }

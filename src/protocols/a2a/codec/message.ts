@@ -80,6 +80,8 @@ export function readParts(
   }
   if (value.length === 0) throw new DecodeProblem(path, "must have at least one part");
   if (value.length > limit) throw new DecodeProblem(path, `has ${value.length} parts; at most ${limit} are read`, "too_large");
+  // Exactly one: a list that grows takes room for 17, and what is read here may be kept as long as its task.
+  if (value.length === 1) return [form.readPart(value[0], `${path}[0]`, reportLoss)];
   const parts: Part[] = [];
   for (let index = 0; index < value.length; index++) parts.push(form.readPart(value[index], `${path}[${index}]`, reportLoss));
   return parts;

@@ -93,6 +93,8 @@ export function readParts(value: unknown, path: string, facts: CodecFacts): read
     );
   checkCount(value.length, path, facts.partsPerMessage);
   if (value.length === 0) return [textPart("")];
+  // Exactly one: a list that grows takes room for 17, and what is read here may be kept as long as its task.
+  if (value.length === 1) return [readPart(value[0], `${path}[0]`, "part", facts)];
   const parts: Part[] = [];
   for (let index = 0; index < value.length; index++) parts.push(readPart(value[index], `${path}[${index}]`, "part", facts));
   return parts;
