@@ -140,6 +140,9 @@ class SseBody implements AsyncIterableIterator<string> {
     const encode = this.#form.compact === true ? encodeSseLine : encodeSse;
     if (typeof data === "string") return encode(data, event.cursor);
     const last = data.length - 1;
-    return data.map((each, index) => encode(each, index === last ? event.cursor : undefined)).join("");
+    let text = "";
+    // No list of texts to join: most events are one.
+    for (let index = 0; index <= last; index++) text += encode(data[index] as string, index === last ? event.cursor : undefined); // index <= last
+    return text;
   }
 }

@@ -1,6 +1,6 @@
 import { AgentError, type JsonObject, type Maybe, type ReadyIterator, TAKE_READY } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
-import { type Chunk, type HttpRequest, type HttpResponse, isStream } from "../../../transport/exchange.js";
+import { type Chunk, type HttpHeaders, type HttpRequest, type HttpResponse, isStream } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { badPeer, refuseRedirect } from "../../../transport/peer-answer.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
@@ -72,6 +72,8 @@ function headersOf(outgoing: Outgoing): Record<string, string> {
     headers["idempotency-key"] = operation.idempotencyKey;
   return headers;
 }
+
+const NO_TRAILERS: HttpHeaders = Object.freeze({});
 
 /** Decodes the messages of a response, and checks the status at its end. */
 class GrpcMessages implements ReadyIterator<JsonObject> {
@@ -155,7 +157,7 @@ class GrpcMessages implements ReadyIterator<JsonObject> {
 
   #conclude(): void {
     const { headers, trailers } = this.#response;
-    if (!this.#refuse({ ...trailers?.call(this.#response) }) && !this.#refuse(headers)) throw endedWithoutStatus();
+    if (!this.#refuse(trailers?.call(this.#response) ?? NO_TRAILERS) && !this.#refuse(headers)) throw endedWithoutStatus();
     if (this.#reader.isMidway) throw badPeer(this.#response, "the response ends inside a message");
   }
 

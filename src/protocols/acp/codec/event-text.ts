@@ -12,9 +12,11 @@ export function eventText(event: WireEvent): string {
     case "message.created":
     case "message.completed":
       return `{"type":"${event.type}","message":${messageText(event.message)}}`;
+    case "run.created":
+    case "run.in-progress":
     case "run.completed":
       // A run in progress may have members of Koine beside it.
-      return `{"type":"run.completed","run":${runText(event.run)}}`;
+      return hasMore(event, EVENT_MEMBERS) ? JSON.stringify(event) : `{"type":"${event.type}","run":${runText(event.run)}}`;
     default:
       return JSON.stringify(event);
   }
@@ -49,19 +51,26 @@ function messageText(message: WireMessage): string {
 
 function partText(part: WirePart): string {
   const { name, content_type, content, content_encoding, content_url, metadata } = part;
-  if (name === undefined || typeof content !== "string" || content_url !== null || metadata !== null || hasMore(part))
+  if (
+    name === undefined ||
+    typeof content !== "string" ||
+    content_url !== null ||
+    metadata !== null ||
+    hasMore(part, PART_MEMBERS)
+  )
     return JSON.stringify(part);
   const texts = `"content_type":${jsonString(content_type)},"content":${jsonString(content)},"content_encoding":"${content_encoding}"`;
   return `{"name":${textOrNull(name)},${texts},"content_url":null,"metadata":null}`;
 }
 
 const PART_MEMBERS = 6;
+const EVENT_MEMBERS = 2;
 
 /** Members of Koine, or unknown ones of another hop. */
-function hasMore(part: WirePart): boolean {
+function hasMore(object: object, than: number): boolean {
   let members = 0;
-  for (const _ in part) members++;
-  return members > PART_MEMBERS;
+  for (const _ in object) members++;
+  return members > than;
 }
 
 function textOrNull(text: string | null): string {

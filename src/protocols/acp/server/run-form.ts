@@ -43,7 +43,9 @@ export class RunEvents {
     const before = writer === undefined ? this.#beginning(event) : [];
     const opened = writer ?? new RunEventWriter(runFacts(this.#host, event, this.#call), this.#opening);
     this.#writer = opened;
-    return [...before, ...this.#work(event), asSendEvent(event)].flatMap((each) => opened.write(each));
+    const written: WireEvent[] = [];
+    for (const each of [...before, ...this.#work(event), asSendEvent(event)]) written.push(...opened.write(each));
+    return written;
   }
 
   /** The initial state of a task that has progressed. */
