@@ -2,7 +2,6 @@ import {
   AgentError,
   type Envelope,
   isObject,
-  type Json,
   type JsonObject,
   type LossSink,
   type Maybe,
