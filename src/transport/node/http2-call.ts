@@ -16,10 +16,6 @@ export interface Http2CallContext {
   readonly lastProcessed: number;
 }
 
-/** With Node's defaults: it adds each that is missing to a copy, member by member, which costs as much as the request's own frames. */
-const WITH_BODY = { endStream: false, weight: 16, parent: 0, exclusive: false, silent: false };
-const WITHOUT_BODY = { ...WITH_BODY, endStream: true };
-
 /** One request on one HTTP/2 stream. Its response is always streamed. Never sends twice. */
 export class Http2Call {
   readonly #request: HttpRequest;
@@ -55,7 +51,7 @@ export class Http2Call {
     const { body } = this.#request;
     let stream: ClientHttp2Stream;
     try {
-      stream = connection.session.request(headOf(this.#request), body.length === 0 ? WITHOUT_BODY : WITH_BODY);
+      stream = connection.session.request(headOf(this.#request), { endStream: body.length === 0 });
     } catch (cause) {
       onFreed();
       this.fail(notWritten(cause, this.#options.host));
