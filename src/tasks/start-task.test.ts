@@ -63,3 +63,8 @@ describe("a task that begins before it is stored", () => {
     expect(started.map(({ early }) => early)).toEqual([false, false, false]);
   });
 });
+
+test("a task gets an id of its own kind, where the source of ids has one", async () => {
+  const at = new TestRuntime({ talk }, { newTaskId: () => "task-1" });
+  expect((await at.task("x")).id).toBe("task-1");
+});

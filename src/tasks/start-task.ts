@@ -55,7 +55,8 @@ export async function startTask(
   context.enter(owner);
   try {
     const metadata = named.agent.marks?.(operation);
-    const task = newTask({ id: context.ids.newId(), contextId: sessionId, metadata }, message, context.ids.now());
+    const id = context.ids.newTaskId?.() ?? context.ids.newId();
+    const task = newTask({ id, contextId: sessionId, metadata }, message, context.ids.now());
     const push = operation.push && (await checkedPush(context, call, operation.push, task.id));
     const created = await context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
     if (!created.made) {

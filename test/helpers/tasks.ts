@@ -71,6 +71,8 @@ export interface TestOptions {
   readonly store?: Store;
   /** Prefix that separates the ids of two runtimes over one store. */
   readonly prefix?: string;
+  /** Default: the ids of tasks are counted with the others. */
+  readonly newTaskId?: () => string;
 }
 
 type SendOptions = Partial<Omit<OperationOf<"send">, "kind" | "envelope">> & {
@@ -85,9 +87,9 @@ export class TestRuntime {
   readonly runtime: Runtime;
 
   constructor(agents: { readonly [name: string]: AgentFunction | RuntimeAgent }, options: TestOptions = {}) {
-    const { limits, push, prefix = "id", timers = manualTimers() } = options;
+    const { limits, push, prefix = "id", newTaskId, timers = manualTimers() } = options;
     let count = 0;
-    const ids = { now: timers.now, newId: () => `${prefix}-${++count}` };
+    const ids = { now: timers.now, newId: () => `${prefix}-${++count}`, ...(newTaskId && { newTaskId }) };
     const served = Object.entries(agents).map(
       ([name, agent]) => [name, typeof agent === "function" ? { handle: agent } : agent] as const,
     );
