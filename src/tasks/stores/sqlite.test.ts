@@ -167,7 +167,27 @@ describe("openSqliteStore()", () => {
     expect(await read(await open({ file }), "t")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
   });
 
-  test("a file of the version before keeps its journals", async () => {
+  test("a file of an earlier version lists its tasks in the same order", async () => {
+    const file = newFile();
+    const store = await open({ file });
+    for (const id of ["b", "c", "a"]) await store.create(start(id));
+    const ids = async (one: Store) => (await one.list(OWNER, { kind: "task.list" })).tasks.map(({ id }) => id);
+    const listed = await ids(store);
+    await store.close?.();
+    const before = (await loadLibrary())(file);
+    before.exec(`DROP INDEX tasks_listed;
+      CREATE INDEX tasks_listed ON tasks (owner, status_at DESC, id, closed, state, context, key); PRAGMA user_version = 5`);
+    before.close();
+    const again = await open({ file });
+    expect([listed, await ids(again)]).toEqual([["a", "b", "c"], listed]);
+    await again.close?.();
+    const after = (await loadLibrary())(file);
+    const index = after.prepare<readonly [string]>("SELECT sql FROM sqlite_schema WHERE name = 'tasks_listed'").get([]);
+    expect(index?.[0]).toContain("status_at, id DESC");
+    after.close();
+  });
+
+  test("a file of an earlier version keeps its journals", async () => {
     const file = newFile();
     const store = await open({ file });
     await store.create(start("t"));

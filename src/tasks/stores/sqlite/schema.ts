@@ -139,5 +139,11 @@ DROP TABLE journal;
 ALTER TABLE entries RENAME TO journal;
 `;
 
+/** Read backwards, newest first: so a new status is added behind the others of its owner, where a page has room. */
+const LISTED = `
+DROP INDEX tasks_listed;
+CREATE INDEX tasks_listed ON tasks (owner, status_at, id DESC, closed, state, context, key);
+`;
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL, ENTRIES];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL, ENTRIES, LISTED];
