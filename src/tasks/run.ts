@@ -29,6 +29,7 @@ export interface StartedStream {
 
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask {
+  slot: Maybe<number>;
   readonly taskId: string;
   readonly owner: string;
   readonly restartable: boolean;
@@ -72,7 +73,7 @@ export class Run implements Running, TurnTask {
     this.#turn = turn;
     this.#result = resultOf(task, turn.turn);
     turn.joinTask(this);
-    context.runs.set(task.id, this);
+    context.runs.add(this);
   }
 
   /** Undefined if it was stored before it began. */
@@ -277,7 +278,7 @@ export class Run implements Running, TurnTask {
     if (this.#finished) return;
     this.#finished = true;
     this.#turn.end();
-    if (this.#context.runs.get(this.taskId) === this) this.#context.runs.delete(this.taskId);
+    this.#context.runs.remove(this);
     this.#context.leave(this.owner);
     this.#settle(seq);
   }

@@ -16,6 +16,7 @@ import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
 import type { PushPort } from "./push-port.js";
 import { Shares } from "./shares.js";
+import { Slots, type Slotted } from "./slots.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
@@ -62,7 +63,7 @@ export interface RunStart {
 }
 
 /** A run as seen by code that awaits or stops it. */
-export interface Running {
+export interface Running extends Slotted {
   readonly taskId: string;
   readonly owner: string;
   readonly epoch: number;
@@ -81,10 +82,7 @@ export interface Endable {
 }
 
 /** A pending bare reply. */
-export interface PendingReply extends Endable {
-  /** Its index among the pending ones; undefined if it is not pending. */
-  slot: Maybe<number>;
-}
+export interface PendingReply extends Endable, Slotted {}
 
 /** An open stream of the events of a task. */
 export interface EndableReader extends Endable {
@@ -118,9 +116,8 @@ export class RuntimeContext {
   readonly readPart: Maybe<ReadPart>;
   /** The holder id of this runtime's leases. */
   readonly holder: string;
-  readonly runs = new Map<string, Running>();
-  /** Each knows its index: a set would hash and rehash for every call. */
-  readonly #replies: PendingReply[] = [];
+  readonly runs = new Slots<Running>();
+  readonly #replies = new Slots<PendingReply>();
   /** Open streams. */
   readonly readers = new Set<EndableReader>();
   /** Agents that were stopped and have not returned. */
@@ -162,6 +159,11 @@ export class RuntimeContext {
     this.#running.enter(owner);
   }
 
+  /** The run of a task, if it is here. Looked for among all: few calls ask, and every task would pay for an index. */
+  runOf(taskId: string): Maybe<Running> {
+    return this.runs.all.find((run) => run.taskId === taskId);
+  }
+
   leave(owner: string): void {
     this.#running.leave(owner);
     this.checkIdle();
@@ -169,7 +171,7 @@ export class RuntimeContext {
 
   /** Pending bare replies. */
   get replies(): readonly Endable[] {
-    return this.#replies;
+    return this.#replies.all;
   }
 
   /** Reserves capacity for one bare reply; release it with `endReply`. */
@@ -177,19 +179,11 @@ export class RuntimeContext {
     this.#bare.check(owner);
     this.abandoned.check(owner);
     this.#bare.enter(owner);
-    reply.slot = this.#replies.push(reply) - 1;
+    this.#replies.add(reply);
   }
 
   endReply(reply: PendingReply, owner: string): void {
-    const { slot } = reply;
-    if (slot === undefined) return;
-    reply.slot = undefined;
-    // The last one takes its place.
-    const last = this.#replies.pop();
-    if (last !== undefined && last !== reply) {
-      this.#replies[slot] = last;
-      last.slot = slot;
-    }
+    if (!this.#replies.remove(reply)) return;
     this.#bare.leave(owner);
     this.checkIdle();
   }
@@ -202,7 +196,7 @@ export class RuntimeContext {
 
   /** Call after every `leave`. */
   checkIdle(): void {
-    if (this.#idle === undefined || this.#running.total > 0 || this.#replies.length > 0) return;
+    if (this.#idle === undefined || this.#running.total > 0 || this.#replies.all.length > 0) return;
     this.#idle();
     this.#idle = undefined;
   }

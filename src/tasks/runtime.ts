@@ -145,7 +145,7 @@ async function closeDown(context: RuntimeContext, drainMs: number): Promise<void
   if (drainMs > 0) await idleWithin(context, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
   for (const reply of [...context.replies]) reply.end(reason);
-  const stops = [...context.runs.values()].map(async (run) => {
+  const stops = [...context.runs.all].map(async (run) => {
     if (!run.restartable) return run.stop("failed", reason);
     // Releases the lease, so that another process can restart the run at once.
     run.abandon(reason);
