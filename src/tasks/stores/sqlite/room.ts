@@ -42,9 +42,12 @@ export class Room {
   readonly #restingOf: Statement<Resting>;
   readonly #holdings: Holdings;
   readonly #clear: readonly Statement<readonly []>[];
-  readonly #pages: Statement<readonly [number, number]>;
+  readonly #unused: Statement<readonly [pages: number]>;
+  readonly #pages: Statement<readonly [pages: number]>;
   readonly #giveBack: () => void;
   #untilCleaning = TASKS_PER_CLEANING;
+  /** When the oldest finished task ended: until it is over, no other is. */
+  #oldestAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     connection: Connection,
@@ -74,7 +77,8 @@ export class Room {
       ...TABLES.map((table) => connection.prepare(`DELETE FROM ${table} WHERE task ${these}`)),
       connection.prepare(`DELETE FROM tasks WHERE n ${these}`),
     ];
-    this.#pages = connection.prepare("SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count");
+    this.#unused = connection.prepare("PRAGMA freelist_count");
+    this.#pages = connection.prepare("PRAGMA page_count");
     this.#giveBack = () => connection.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`);
   }
 
@@ -133,14 +137,20 @@ export class Room {
 
   #clean(): void {
     this.#untilCleaning = TASKS_PER_CLEANING;
+    this.#evictOver();
+    const [unused] = this.#unused.get([]) ?? [0];
+    if (unused <= PAGES_GIVEN_BACK) return;
+    const [pages] = this.#pages.get([]) ?? [0];
+    if (unused > pages * SHARE_UNUSED) this.#giveBack();
+  }
+
+  #evictOver(): void {
     const { overBefore } = this.#tasks;
-    // Usually the oldest is not over, and the others need not be read.
-    const [first] = this.#resting.intact([1, 0, 1]);
-    const oldest = first !== undefined && first[3] > overBefore ? [] : this.#resting.intact([1, 0, CLEARED_AT_ONCE]);
+    if (this.#oldestAt > overBefore) return;
+    const oldest = this.#resting.intact([1, 0, CLEARED_AT_ONCE]);
     const fresh = oldest.findIndex(([, , , statusAt]) => statusAt > overBefore);
+    this.#oldestAt = oldest[fresh]?.[3] ?? Number.NEGATIVE_INFINITY;
     this.#evict(fresh < 0 ? oldest : oldest.slice(0, fresh));
-    const [unused, pages] = this.#pages.get([]) ?? [0, 0];
-    if (unused > PAGES_GIVEN_BACK && unused > pages * SHARE_UNUSED) this.#giveBack();
   }
 
   #evict(going: readonly Resting[]): void {
