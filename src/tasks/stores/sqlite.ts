@@ -81,7 +81,7 @@ class SqliteStore implements Store {
   readonly #tables: Tables;
   readonly #steps: TaskSteps;
   readonly #list: TaskList;
-  readonly #changed = new Set<string>();
+  #changed = new Set<string>();
   #closed: Promise<void> | undefined;
 
   constructor(connection: Connection, { file, limits, now, synchronous = "normal" }: SqliteStoreOptions) {
@@ -92,7 +92,7 @@ class SqliteStore implements Store {
     this.#listeners = new Listeners(connection);
     const totals = new Totals(connection);
     const holdings = new Holdings(connection);
-    const recent = new RecentEntries();
+    const recent = new RecentEntries((taskId) => this.#listeners.has(taskId));
     const made = new NewTasks(connection);
     this.#made = made;
     const changed = (taskId: string) => void this.#changed.add(taskId);
@@ -105,7 +105,7 @@ class SqliteStore implements Store {
       holdings.begin();
       recent.forget();
       made.forget();
-      this.#changed.clear();
+      this.#changed = new Set();
     };
     const committed = () => {
       holdings.committed();

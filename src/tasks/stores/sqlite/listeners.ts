@@ -63,6 +63,11 @@ export class Listeners {
     };
   }
 
+  /** Somebody here waits for changes of the task. */
+  has(taskId: string): boolean {
+    return this.#byTask.has(taskId);
+  }
+
   /** This process changed the task. */
   notify(taskId: string): void {
     const awaited = this.#byTask.get(taskId);

@@ -38,7 +38,8 @@ interface Insert {
 export class NewTasks {
   readonly #last: Statement<readonly [number | null]>;
   readonly #inserts: readonly Insert[];
-  readonly #made = new Map<string, MadeTask>();
+  /** A new map for each transaction: a cleared one stays linked to its successor, and the collector keeps both. */
+  #made = new Map<string, MadeTask>();
   #lastNumber: number | undefined;
 
   constructor(connection: Connection) {
@@ -54,7 +55,7 @@ export class NewTasks {
 
   /** Called when a transaction begins: what an undone one made is forgotten. */
   forget(): void {
-    this.#made.clear();
+    this.#made = new Map();
     this.#lastNumber = undefined;
   }
 
@@ -75,7 +76,7 @@ export class NewTasks {
   flush(): void {
     if (this.#made.size === 0) return;
     const made = [...this.#made.values()];
-    this.#made.clear();
+    this.#made = new Map();
     let from = 0;
     for (const { rows, tasks, journal } of this.#inserts) {
       for (; made.length - from >= rows; from += rows) {
