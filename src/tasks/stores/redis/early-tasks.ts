@@ -30,6 +30,8 @@ interface EarlyTask {
   isSent: boolean;
 }
 
+type Turn = Map<string, EarlyTask>;
+
 /**
  * Tasks that are answered before they are stored, at the end of this turn of the event loop. Those that end until then are stored together
  * and never leased; the others are created as any task, and their entries follow.
@@ -37,8 +39,10 @@ interface EarlyTask {
 export class EarlyTasks {
   readonly #storing: EarlyStoring;
   readonly #limits: TaskLimits;
-  readonly #tasks = new Map<string, EarlyTask>();
-  #waiting: EarlyTask[] = [];
+  /** Of this turn, by id. A new map for each turn: one that lasts keeps what it held from the garbage collector whenever it grows. */
+  #waiting: Turn = new Map();
+  /** Of earlier turns, until all of a turn are stored. */
+  #sent: Turn[] = [];
 
   constructor(storing: EarlyStoring, limits: TaskLimits) {
     this.#storing = storing;
@@ -52,18 +56,14 @@ export class EarlyTasks {
     });
     const { id } = start.task;
     const task: EarlyTask = { start, stored, settle, ended: undefined, isSent: false };
-    this.#tasks.set(id, task);
-    const forget = (): void => {
-      if (this.#tasks.get(id) === task) this.#tasks.delete(id);
-    };
-    stored.then(forget, forget);
-    if (this.#waiting.push(task) === 1) this.#storing.atEndOfTurn(this.flush);
+    this.#waiting.set(id, task);
+    if (this.#waiting.size === 1) this.#storing.atEndOfTurn(this.flush);
     return { made: true, epoch: 1, stored };
   }
 
   /** Undefined for a task that is stored, or is none of these. */
   append(taskId: string, batch: Batch): Maybe<Promise<Appended>> {
-    const task = this.#tasks.get(taskId);
+    const task = this.#find(taskId);
     if (task === undefined) return undefined;
     const ended = task.isSent || task.ended !== undefined ? undefined : this.#endedBy(task.start, batch);
     task.ended ??= ended;
@@ -76,7 +76,7 @@ export class EarlyTasks {
 
   /** Resolves when the task is stored or refused; undefined if nothing is to be waited for. */
   settled(taskId: string): Maybe<Promise<unknown>> {
-    const task = this.#tasks.get(taskId);
+    const task = this.#find(taskId);
     if (task === undefined) return undefined;
     this.flush();
     return task.stored.catch(() => undefined);
@@ -84,16 +84,34 @@ export class EarlyTasks {
 
   /** Sends all that wait. */
   readonly flush = (): void => {
-    const tasks = this.#waiting;
-    this.#waiting = [];
+    const turn = this.#waiting;
+    if (turn.size === 0) return;
+    this.#waiting = new Map();
+    this.#sent.push(turn);
     const ended = new Map<string, EarlyTask[]>();
-    for (const task of tasks) {
+    for (const task of turn.values()) {
       task.isSent = true;
       if (task.ended === undefined) task.settle(this.#create(task));
       else if (ended.get(task.start.owner)?.push(task) === undefined) ended.set(task.start.owner, [task]);
     }
     for (const [owner, ofOwner] of ended) this.#storeAll(owner, ofOwner);
+    void this.#forget(turn);
   };
+
+  #find(taskId: string): Maybe<EarlyTask> {
+    const waiting = this.#waiting.get(taskId);
+    if (waiting !== undefined) return waiting;
+    for (const turn of this.#sent) {
+      const task = turn.get(taskId);
+      if (task !== undefined) return task;
+    }
+    return undefined;
+  }
+
+  async #forget(turn: Turn): Promise<void> {
+    await Promise.allSettled(Array.from(turn.values(), ({ stored }) => stored));
+    this.#sent = this.#sent.filter((each) => each !== turn);
+  }
 
   /** Only what leaves nothing to decide: another batch, or one that may be refused, is for the script that appends. */
   #endedBy(start: NewTask, batch: Batch): Maybe<EndedTask> {
