@@ -66,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Every method is a step in the queue: one transaction, shared with the calls of the same turn of the event loop. */
+/** Every method is a step in the queue: one transaction, shared with the calls of about the same time. */
 class SqliteStore implements Store {
   readonly durability: string;
   readonly records: SqliteRecords;

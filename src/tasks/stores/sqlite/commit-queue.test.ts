@@ -42,6 +42,17 @@ describe("CommitQueue", () => {
     expect(rows()).toEqual(["a", "b", "c"]);
   });
 
+  test("where several wait, those of the next turn share their commit; one alone waits for nobody", async () => {
+    const { queue, insert, seen } = await makeQueue();
+    const write = (x: string) => queue.do("write", () => insert.run([x]));
+    const after = (calls: readonly Promise<unknown>[]) =>
+      new Promise<Promise<unknown>>((resolve) => setImmediate(() => resolve(Promise.all([...calls, write("next")]))));
+    await await after([write("a"), write("b")]);
+    expect(seen.commits).toBe(1);
+    await await after([write("alone")]);
+    expect(seen.commits).toBe(3);
+  });
+
   test("a call that fails halfway writes nothing and does not affect others", async () => {
     const { queue, insert, rows } = await makeQueue();
     const fails = () => {

@@ -2,7 +2,7 @@ import { AgentError } from "../../../envelope/index.js";
 import { closedFailure, isBusy, storeFailure } from "./failures.js";
 import type { Connection } from "./library.js";
 
-/** Calls that share one transaction; the rest wait for the next turn of the event loop. */
+/** Calls that share one transaction; the rest wait for the next one. */
 const CALLS_PER_COMMIT = 128;
 /** Most queued calls while another process holds the file. */
 const CALLS_WAITING = 10_000;
@@ -33,7 +33,7 @@ export interface Around {
 }
 
 /**
- * Calls of one turn of the event loop, in one transaction. Each is answered after the commit. A step looks before it
+ * Calls of a turn of the event loop, or of two, in one transaction. Each is answered after the commit. A step looks before it
  * writes, so a refusal (an AgentError) leaves nothing behind. Should one fail in any other way, all is undone, and each is
  * done again by itself: the failure stays with the call it belongs to.
  */
@@ -77,8 +77,14 @@ export class CommitQueue {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(this.#flush);
+    setImmediate(this.#gather);
   }
+
+  /** Where several calls wait, others are about to come: one more turn, and a transaction has twice as many of them. */
+  readonly #gather = (): void => {
+    if (this.#waiting.length > 1 && this.#waiting.length < CALLS_PER_COMMIT) setImmediate(this.#flush);
+    else this.#flush();
+  };
 
   readonly #flush = (): void => {
     this.#scheduled = false;
