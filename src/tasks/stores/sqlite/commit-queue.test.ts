@@ -45,11 +45,11 @@ describe("CommitQueue", () => {
   test("where several wait, those of the next turn share their commit; one alone waits for nobody", async () => {
     const { queue, insert, seen } = await makeQueue();
     const write = (x: string) => queue.do("write", () => insert.run([x]));
-    const after = (calls: readonly Promise<unknown>[]) =>
-      new Promise<Promise<unknown>>((resolve) => setImmediate(() => resolve(Promise.all([...calls, write("next")]))));
-    await await after([write("a"), write("b")]);
+    const withNext = (calls: readonly Promise<unknown>[]) =>
+      new Promise<unknown>((resolve) => setImmediate(() => resolve(Promise.all([...calls, write("next")]))));
+    await withNext([write("a"), write("b")]);
     expect(seen.commits).toBe(1);
-    await await after([write("alone")]);
+    await withNext([write("alone")]);
     expect(seen.commits).toBe(3);
   });
 
