@@ -1,5 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
-import { blobQuery, type Column, DamagedRow, readRow, type Value } from "./intact-rows.js";
+import { blobQuery, type Column, DamagedRow, readRow, readRows, type Value, wholeQuery } from "./intact-rows.js";
 
 /** One prepared statement; its rows are tuples of the columns it names. */
 export interface Statement<Row extends readonly Value[]> {
@@ -87,6 +87,7 @@ function plainRows(statement: LibraryStatement): Statement<readonly Value[]> {
 
 function queryOf(database: LibraryDatabase, sql: string, columns: readonly Column[]): Statement<readonly Value[]> {
   const statement = database.prepare(blobQuery(sql, columns)).raw();
+  let whole: LibraryStatement | undefined;
   const rowsFor = (values: readonly Value[]) => statement.all(values) as readonly (readonly [unknown])[]; // one blob each
   return {
     run: (values) => statement.run(values),
@@ -95,7 +96,16 @@ function queryOf(database: LibraryDatabase, sql: string, columns: readonly Colum
       return row && readRow(row[0], columns);
     },
     all: (values) => rowsFor(values).map(([blob]) => readRow(blob, columns)),
-    intact: (values) => rowsFor(values).flatMap(([blob]) => intactRow(blob, columns)),
+    intact(values) {
+      whole ??= database.prepare(wholeQuery(sql, columns)).raw();
+      const [blob] = whole.get(values) as readonly [unknown]; // an aggregate has one row
+      try {
+        return readRows(blob, columns);
+      } catch (thrown) {
+        if (!(thrown instanceof DamagedRow)) throw thrown;
+        return rowsFor(values).flatMap(([each]) => intactRow(each, columns));
+      }
+    },
   };
 }
 
