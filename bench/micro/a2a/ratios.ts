@@ -75,6 +75,7 @@ export const RATIOS: readonly RatioDefinition[] = [
   ratio("task_cpu_at_100000_kept_vs_1000", "kept tasks", [`${MANY_TASKS} tasks`, `${FEW_TASKS} tasks`], cpu(1.15)),
   ratio("unary_cpu_at_1_stream_vs_itself", "open streams", ["1 stream again", "1 stream"], cpu()),
   ratio("unary_cpu_at_5000_streams_vs_1", "open streams", [`${MANY_STREAMS} streams`, "1 stream"], cpu(1.15)),
+  ratio("floor_unary_cpu_at_5000_streams_vs_1", "open streams", [`floor ${MANY_STREAMS} streams`, "floor 1 stream"], cpu()),
 
   ratio("http2_vs_http2", "grpc", ["http2 again", "http2"], cpu()),
   ratio("grpc_server_vs_http2", "grpc", ["koine", "http2"], { target: { atLeast: 0.55 } }),

@@ -79,10 +79,12 @@ interface ServerStart {
   start(): Promise<LoadedServer>;
 }
 
-/** A stream is as much work as many messages. */
+/** A stream is as much work as so many messages. */
+export const ANSWERS_PER_STREAM = 10;
+
 export function warmUpOf(arm: string, { warmUp }: SectionSettings): Window {
   const isStream = arm.endsWith("stream") || arm.endsWith("burst");
-  return isStream ? { ...warmUp, minAnswers: (warmUp.minAnswers ?? 0) / STREAM_EVENTS } : warmUp;
+  return isStream ? { ...warmUp, minAnswers: (warmUp.minAnswers ?? 0) / ANSWERS_PER_STREAM } : warmUp;
 }
 
 /** Each family's own client calls its own server. */

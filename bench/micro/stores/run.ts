@@ -24,7 +24,7 @@ export interface StoresBench {
 }
 
 const SLICE_MS = 200;
-const WARM_UP: Window = { rampMs: 0, windowMs: 1500, minAnswers: 4000 };
+const WARM_UP: Window = { rampMs: 0, windowMs: 1500, minAnswers: 20_000 };
 const RESUMES_PER_ROUND = 50;
 const TEXT = "Please translate the following sentence into French and keep the tone polite. ".repeat(3).slice(0, 200);
 const COUNTER = "0000000000";
