@@ -13,7 +13,7 @@ import { onCallAborted } from "./wait.js";
  * Until then a caller that disconnects stops the work.
  */
 export class BareReply implements PendingReply {
-  slot: Maybe<number>;
+  slot: number | undefined;
   readonly #context: RuntimeContext;
   readonly #request: SendRequest;
   readonly #turn: Turn;

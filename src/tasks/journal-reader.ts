@@ -41,6 +41,7 @@ const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: unde
  * by hand, because `return()` on a suspended generator waits for it. Readers do not affect the task.
  */
 export class JournalReader implements AsyncIterableIterator<AgentEvent>, EndableReader {
+  slot: number | undefined;
   readonly #context: RuntimeContext;
   readonly #reading: Reading;
   readonly #release: (() => void)[] = [];
@@ -277,7 +278,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
 
   #stop(): void {
     this.#over = true;
-    this.#context.readers.delete(this);
+    this.#context.readers.remove(this);
     for (const release of this.#release.splice(0)) release();
     this.#notify();
   }

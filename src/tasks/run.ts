@@ -29,7 +29,6 @@ export interface StartedStream {
 
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask {
-  slot: Maybe<number>;
   readonly taskId: string;
   readonly owner: string;
   readonly restartable: boolean;

@@ -11,6 +11,7 @@ import type {
   Reply,
   Task,
 } from "../envelope/index.js";
+import { ActiveRuns } from "./active-runs.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
@@ -63,7 +64,7 @@ export interface RunStart {
 }
 
 /** A run as seen by code that awaits or stops it. */
-export interface Running extends Slotted {
+export interface Running {
   readonly taskId: string;
   readonly owner: string;
   readonly epoch: number;
@@ -85,7 +86,7 @@ export interface Endable {
 export interface PendingReply extends Endable, Slotted {}
 
 /** An open stream of the events of a task. */
-export interface EndableReader extends Endable {
+export interface EndableReader extends Endable, Slotted {
   /** Ends after what is in the journal. Resolves when it has ended. */
   finish(reason: AgentError): Promise<void>;
 }
@@ -116,10 +117,10 @@ export class RuntimeContext {
   readonly readPart: Maybe<ReadPart>;
   /** The holder id of this runtime's leases. */
   readonly holder: string;
-  readonly runs = new Slots<Running>();
+  readonly runs = new ActiveRuns();
   readonly #replies = new Slots<PendingReply>();
   /** Open streams. */
-  readonly readers = new Set<EndableReader>();
+  readonly readers = new Slots<EndableReader>();
   /** Agents that were stopped and have not returned. */
   readonly abandoned: Shares;
   readonly lists: Shares;
@@ -157,11 +158,6 @@ export class RuntimeContext {
     this.#running.check(owner);
     this.abandoned.check(owner);
     this.#running.enter(owner);
-  }
-
-  /** The run of a task, if it is here. Looked for among all: few calls ask, and every task would pay for an index. */
-  runOf(taskId: string): Maybe<Running> {
-    return this.runs.all.find((run) => run.taskId === taskId);
   }
 
   leave(owner: string): void {

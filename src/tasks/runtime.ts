@@ -69,7 +69,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     stats: () => ({
       runningTasks: context.running,
       bareReplies: context.replies.length,
-      openStreams: context.readers.size,
+      openStreams: context.readers.all.length,
       abandonedRuns: context.abandoned.total,
     }),
   };
@@ -145,7 +145,7 @@ async function closeDown(context: RuntimeContext, drainMs: number): Promise<void
   if (drainMs > 0) await idleWithin(context, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
   for (const reply of [...context.replies]) reply.end(reason);
-  const stops = [...context.runs.all].map(async (run) => {
+  const stops = context.runs.all.map(async (run) => {
     if (!run.restartable) return run.stop("failed", reason);
     // Releases the lease, so that another process can restart the run at once.
     run.abandon(reason);
@@ -159,7 +159,7 @@ async function closeDown(context: RuntimeContext, drainMs: number): Promise<void
 
 /** Delivers what is in the journals, the last events included. Readers that take longer than `ms` are cut off. */
 async function finishReaders(context: RuntimeContext, reason: AgentError, ms: number): Promise<void> {
-  const readers = [...context.readers];
+  const readers = [...context.readers.all];
   const cutOff = context.timers.after(ms, () => {
     for (const reader of readers) reader.end(reason);
   });

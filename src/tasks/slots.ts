@@ -7,8 +7,9 @@ export interface Slotted {
 }
 
 /**
- * What is active at this moment, in no order. A map or a set would be hashed and rehashed for every call, and keep what it held from the
- * garbage collector: the tables that it outgrew are linked to their successors.
+ * What is active at this moment, in no order. A map or a set whose members come and go all the time is given a new table every few of
+ * them, and each old table keeps what was in it, and its successor, until a full garbage collection: nearly everything that such members
+ * hold is promoted then, and every scavenge takes longer.
  */
 export class Slots<T extends Slotted> {
   readonly #all: T[] = [];

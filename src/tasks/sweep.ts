@@ -9,7 +9,7 @@ import { failedEvent, statusEvent } from "./turn-events.js";
 
 /** Renews all leases of this runtime. */
 export async function renewAll(context: RuntimeContext): Promise<void> {
-  const runs = [...context.runs.all];
+  const runs = context.runs.all;
   if (runs.length > 0) await renew(context, runs);
 }
 
@@ -26,7 +26,7 @@ export async function settleAllLost(context: RuntimeContext): Promise<void> {
 
 /** Another process may have requested a cancel for a task that runs here; the renewal returns it. */
 export async function checkCancel(context: RuntimeContext, taskId: string): Promise<void> {
-  const run = context.runOf(taskId);
+  const run = context.runs.get(taskId);
   if (run !== undefined) await renew(context, [run]);
 }
 
@@ -43,7 +43,7 @@ async function renew(context: RuntimeContext, runs: readonly Running[]): Promise
 /** A run that lost its holder: canceled if requested, restarted if the agent is restartable, otherwise failed. */
 async function settleLost(context: RuntimeContext, lost: TakenOver): Promise<void> {
   // Our own run renewed too late and is fenced off now.
-  context.runOf(lost.taskId)?.abandon(leaseLost());
+  context.runs.get(lost.taskId)?.abandon(leaseLost());
   const agent = context.agents.get(lost.agent);
   if (!lost.cancelRequested && agent?.restartable === true) return restart(context, lost, agent);
   const { taskId, epoch, seq } = lost;

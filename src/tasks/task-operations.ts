@@ -92,7 +92,7 @@ async function canceledElsewhere(
 
 /** Stops a local run at once. Another holder sees the request in its next write or renewal. */
 async function stopped(context: RuntimeContext, taskId: string, call: Call): Promise<void> {
-  const run = context.runOf(taskId);
+  const run = context.runs.get(taskId);
   if (run !== undefined) return run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   const now = await snapshotOf(context, taskId, call.caller.owner);
   if (!isTerminal(now.task.status.state)) await ended(context, taskId, now.seq, call);

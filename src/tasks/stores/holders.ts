@@ -1,4 +1,5 @@
 import type { Maybe } from "../../envelope/index.js";
+import { Slots } from "../slots.js";
 import { IdleList } from "./idle-list.js";
 
 /** What one subject keeps in the store, over all its tenants. */
@@ -9,6 +10,7 @@ export class Holder {
   bytes = 0;
   /** Its place among the holders: the logarithm of its share of the store. */
   level = 0;
+  slot: number | undefined;
 
   constructor(readonly subject: string) {}
 }
@@ -22,7 +24,7 @@ const LEVELS = 24;
  */
 export class Holders {
   readonly #bySubject = new Map<string, Holder>();
-  readonly #levels: Set<Holder>[] = Array.from({ length: LEVELS }, () => new Set());
+  readonly #levels = Array.from({ length: LEVELS }, () => new Slots<Holder>());
   readonly #keptTasks: number;
   readonly #keptBytes: number;
 
@@ -49,13 +51,13 @@ export class Holders {
     holder.tasks += tasks;
     holder.bytes += bytes;
     if (holder.tasks === 0) {
-      this.#levels[holder.level]?.delete(holder);
+      this.#levels[holder.level]?.remove(holder);
       this.#bySubject.delete(holder.subject);
       return;
     }
     const level = this.#levelOf(holder);
     if (level === holder.level) return;
-    this.#levels[holder.level]?.delete(holder);
+    this.#levels[holder.level]?.remove(holder);
     holder.level = level;
     this.#levels[level]?.add(holder);
   }
@@ -63,10 +65,10 @@ export class Holders {
   /** The largest holder with a finished task. Undefined if all of them have a smaller share than `than`. */
   largest(than: Holder): Maybe<Holder> {
     for (let level = LEVELS - 1; level > than.level; level--) {
-      for (const holder of this.#levels[level] ?? []) if (holder.ended.oldest !== undefined) return holder;
+      for (const holder of this.#levels[level]?.all ?? []) if (holder.ended.oldest !== undefined) return holder;
     }
     const share = this.#shareOf(than);
-    for (const holder of this.#levels[than.level] ?? [])
+    for (const holder of this.#levels[than.level]?.all ?? [])
       if (holder.ended.oldest !== undefined && this.#shareOf(holder) > share) return holder;
     return than.ended.oldest === undefined ? undefined : than;
   }

@@ -204,7 +204,7 @@ class MemoryStore implements Store {
   async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
     const nowMs = this.#now();
     const taken: TakenOver[] = [];
-    for (const record of this.#tasks.held) {
+    for (const record of this.#tasks.held.all) {
       if (taken.length >= limit) break;
       if (record.leaseUntilMs > nowMs) continue;
       this.#hold(record, lease);
@@ -244,7 +244,11 @@ class MemoryStore implements Store {
     if (record === undefined) return nothing;
     record.listeners ??= new Set();
     const listeners = record.listeners.add(run);
-    return () => void listeners.delete(run);
+    return () => {
+      listeners.delete(run);
+      // Most kept tasks have none.
+      if (listeners.size === 0 && record.listeners === listeners) record.listeners = undefined;
+    };
   }
 
   /** A single closing status is always accepted: a task must be able to end. */

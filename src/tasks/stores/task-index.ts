@@ -1,5 +1,6 @@
 import { subjectOf } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
+import { Slots } from "../slots.js";
 import { type Holder, Holders } from "./holders.js";
 import { IdleList } from "./idle-list.js";
 import type { TaskRecord } from "./task-record.js";
@@ -11,7 +12,7 @@ export class TaskIndex {
   readonly #holders: Holders;
   /** All finished tasks, in the order in which they expire. */
   readonly #ended = new IdleList("endedBefore", "endedAfter");
-  readonly held = new Set<TaskRecord>();
+  readonly held = new Slots<TaskRecord>();
   readonly #limits: TaskLimits;
   readonly #now: () => number;
   readonly #evicted: (record: TaskRecord) => void;
@@ -84,7 +85,7 @@ export class TaskIndex {
 
   /** The turn is over: the task may now be evicted. */
   rest(record: TaskRecord): void {
-    this.held.delete(record);
+    this.held.remove(record);
     this.#rest(record);
   }
 

@@ -40,6 +40,8 @@ export class TaskRecord {
   cancelRequested = false;
   saved: Maybe<Json>;
   listeners: Set<() => void> | undefined;
+  /** Its place among the tasks with a holder. */
+  slot: number | undefined;
   /** Neighbours among the idle tasks of its subject. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
