@@ -9,7 +9,6 @@ function runOf(taskId: string): Running {
     owner: "a",
     epoch: 1,
     restartable: false,
-    done: Promise.resolve(1),
     stop: () => stopped,
     abandon: () => undefined,
   };

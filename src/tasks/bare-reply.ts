@@ -1,8 +1,8 @@
-import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Awaitable, type Maybe } from "../envelope/index.js";
 import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Result } from "./agent-function.js";
 import { agentMessage, InboundMessage, relayedMessage } from "./messages.js";
-import { rethrowAsAgentError } from "./refusals.js";
-import type { Run } from "./run.js";
+import { asAgentError, rethrowAsAgentError } from "./refusals.js";
+import type { Run, StartedStream } from "./run.js";
 import type { PendingReply, RuntimeContext } from "./runtime-context.js";
 import { Existing, type SendRequest, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
@@ -63,10 +63,19 @@ export class BareReply implements PendingReply {
       const { named, operation } = this.#request;
       if (this.#phase !== "bare") return;
       const output = named.agent.handle(new InboundMessage(operation.envelope), this.#turn);
-      const result = isStream(output) ? await this.#firstStep(output) : await output;
-      if (this.#phase !== "bare") return;
-      if (result instanceof Ending || result instanceof Relayed) await this.#join((run) => run.endWith(result));
-      else this.#answer(result);
+      let joining: Maybe<Promise<void>>;
+      if (isStream(output)) {
+        this.#stream = output;
+        const step = await output.next();
+        if (this.#phase !== "bare") return;
+        // A stream that yields becomes a task; one that does not is an answer like any other.
+        joining = step.done === true ? this.#end(step.value) : this.#continue({ stream: output, first: step.value });
+      } else {
+        const result = await output;
+        if (this.#phase !== "bare") return;
+        joining = this.#end(result);
+      }
+      if (joining !== undefined) await joining;
     } catch (thrown) {
       await this.#failed(thrown);
     } finally {
@@ -74,14 +83,14 @@ export class BareReply implements PendingReply {
     }
   }
 
-  /** Returns the result of a stream that never yields. A stream that yields becomes a task here. */
-  async #firstStep(stream: AgentStream): Promise<Result> {
-    this.#stream = stream;
-    const step = await stream.next();
-    if (step.done === true || this.#phase !== "bare") return step.done === true ? step.value : undefined;
-    const first = step.value;
-    await this.#join((run) => run.continueWith({ stream, first }));
+  #end(result: Result): Maybe<Promise<void>> {
+    if (result instanceof Ending || result instanceof Relayed) return this.#join((run) => run.endWith(result));
+    this.#answer(result);
     return undefined;
+  }
+
+  #continue(started: StartedStream): Maybe<Promise<void>> {
+    return this.#join((run) => run.continueWith(started));
   }
 
   #answer(result: Exclude<Result, Ending | Relayed>): void {
@@ -98,13 +107,24 @@ export class BareReply implements PendingReply {
     this.#resolve({ kind: "message", message, head, cursor: undefined });
   }
 
-  /** From here on the work belongs to a task: a disconnect no longer stops it. */
-  async #join(begin: (run: Run) => void): Promise<void> {
+  /** From here on the work belongs to a task: a disconnect no longer stops it. Undefined if the task has begun. */
+  #join(begin: (run: Run) => void): Maybe<Promise<void>> {
     // Others than the waiting caller of an answer are told of the task as soon as it begins.
     const early = this.#request.operation.delivery === "answer";
-    const starting = startTask(this.#context, this.#request, this.#turn, early).catch(rethrowAsAgentError);
-    this.#leave("joining");
-    const run = await starting;
+    let starting: Awaitable<Run | Existing>;
+    try {
+      starting = startTask(this.#context, this.#request, this.#turn, early);
+    } catch (thrown) {
+      throw asAgentError(thrown);
+    } finally {
+      this.#leave("joining");
+    }
+    if (starting instanceof Promise) return starting.then((run) => this.#became(run, begin), rethrowAsAgentError);
+    this.#became(starting, begin);
+    return undefined;
+  }
+
+  #became(run: Run | Existing, begin: (run: Run) => void): void {
     // Only a key leads to a task that exists, and a send with a key is never bare.
     if (run instanceof Existing) throw new AgentError("internal", "a bare reply met a task");
     this.#phase = "over";

@@ -92,12 +92,16 @@ export class JournalWriter {
   }
 
   /** The last write of a turn, after everything added. If rejected with `queued`, the added entries stay pending. */
-  async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
-    while (this.#writing !== undefined) await this.#writing;
+  end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Awaitable<WriteResult> {
+    if (this.#writing !== undefined) return this.#writing.then(() => this.end(ending, state, unlessQueued));
     if (this.#refused !== undefined) return this.#refused;
     const before = this.#pending;
     this.#pending = [];
-    const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessQueued);
+    const written = this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessQueued);
+    return written instanceof Promise ? written.then((result) => this.#ended(result, before)) : this.#ended(written, before);
+  }
+
+  #ended(written: WriteResult, before: readonly TaskEvent[]): WriteResult {
     if (!written.ok && written.because === "queued") for (const event of before) this.add(event);
     return written;
   }

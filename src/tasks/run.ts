@@ -1,4 +1,4 @@
-import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
+import { AgentError, type Awaitable, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
 import { faultOf, JournalWriter, type WriteResult } from "./journal-writer.js";
 import { InboundMessage } from "./messages.js";
@@ -27,6 +27,8 @@ export interface StartedStream {
   readonly first: Progress | Relayed | string;
 }
 
+const NOBODY: readonly never[] = Object.freeze([]);
+
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask {
   readonly taskId: string;
@@ -35,7 +37,6 @@ export class Run implements Running, TurnTask {
   /** The task at the start of this run. */
   readonly opening: Task;
   readonly openingSeq: number;
-  readonly done: Promise<Maybe<number>>;
   readonly #context: RuntimeContext;
   readonly #start: RunStart;
   readonly #writer: JournalWriter;
@@ -51,7 +52,8 @@ export class Run implements Running, TurnTask {
   #agentAtWork = false;
   #finished = false;
   #isOwnWork = false;
-  #settle: (seq: Maybe<number>) => void = () => undefined;
+  #whenDone: ((seq: Maybe<number>) => void)[] | undefined;
+  #doneSeq: Maybe<number>;
 
   /** Requires `context.enter(owner)`; the run calls `leave` when it ends. */
   constructor(context: RuntimeContext, start: RunStart, turn: Turn) {
@@ -63,9 +65,6 @@ export class Run implements Running, TurnTask {
     this.opening = task;
     this.openingSeq = seq;
     this.restartable = start.agent.restartable === true;
-    this.done = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
     this.#writer = new JournalWriter(context, { taskId: task.id, owner, epoch, seq }, (written) => this.#onWritten(written));
     this.#message = message;
     this.#conversation = this.#conversationAbout(message);
@@ -89,6 +88,13 @@ export class Run implements Running, TurnTask {
     return this.#isOwnWork ? this.#writer.addedTo(this.opening) : undefined;
   }
 
+  /** Calls `run` once: with the number of the entry that ended the last turn, or with undefined if the lease was lost. */
+  onDone(run: (seq: Maybe<number>) => void): void {
+    if (this.#finished) run(this.#doneSeq);
+    else if (this.#whenDone === undefined) this.#whenDone = [run];
+    else this.#whenDone.push(run);
+  }
+
   begin(): void {
     this.#limitTime();
     void this.#work();
@@ -100,7 +106,7 @@ export class Run implements Running, TurnTask {
   }
 
   endWith(result: Result): void {
-    void this.#finishTurn(result).then((next) => (next ? this.#work() : undefined));
+    void Promise.resolve(this.#finishTurn(result)).then((next) => (next ? this.#work() : undefined));
   }
 
   async snapshot(): Promise<Maybe<Task>> {
@@ -111,7 +117,7 @@ export class Run implements Running, TurnTask {
   async stop(state: "failed" | "canceled", reason: AgentError): Promise<void> {
     if (this.#phase === "working") await this.#stopNow(state, reason);
     else if (this.#phase === "ending") this.#stopRequested ??= { state, reason };
-    await this.done;
+    await new Promise((resolve) => this.onDone(resolve));
   }
 
   abandon(reason: AgentError): void {
@@ -130,7 +136,8 @@ export class Run implements Running, TurnTask {
         this.#context.abandoned.leave(this.owner);
         return;
       }
-      if (!(await this.#finishTurn(result))) return;
+      const next = this.#finishTurn(result);
+      if (!(next instanceof Promise ? await next : next)) return;
     }
   }
 
@@ -138,21 +145,18 @@ export class Run implements Running, TurnTask {
   async #outcome(started: Maybe<StartedStream>): Promise<Result | AgentError> {
     try {
       const output = started?.stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
-      return isStream(output) ? await this.#pull(output, started) : await output;
+      if (!isStream(output)) return await output;
+      this.#stream = output;
+      if (started !== undefined) this.#take(started.first);
+      for (;;) {
+        const step = await output.next();
+        if (this.#phase === "over") return undefined;
+        if (step.done === true) return step.value;
+        this.#take(step.value);
+        if (this.#writer.isFull) this.#onWritten(await this.#writer.drain());
+      }
     } catch (thrown) {
       return AgentError.from(thrown);
-    }
-  }
-
-  async #pull(stream: AgentStream, started: Maybe<StartedStream>): Promise<Result> {
-    this.#stream = stream;
-    if (started !== undefined) this.#take(started.first);
-    for (;;) {
-      const step = await stream.next();
-      if (this.#phase === "over") return undefined;
-      if (step.done === true) return step.value;
-      this.#take(step.value);
-      if (this.#writer.isFull) this.#onWritten(await this.#writer.drain());
     }
   }
 
@@ -174,15 +178,23 @@ export class Run implements Running, TurnTask {
   }
 
   /** True if another turn follows. */
-  async #finishTurn(result: Result | AgentError): Promise<boolean> {
+  #finishTurn(result: Result | AgentError): Awaitable<boolean> {
     this.#phase = "ending";
     this.#turn.end();
     const end = this.#endOf(result);
-    const written = await this.#writer.end(end.events, this.#turn.saved, !end.final);
+    const written = this.#writer.end(end.events, this.#turn.saved, !end.final);
+    return written instanceof Promise ? written.then((then) => this.#turnWritten(then, end)) : this.#turnWritten(written, end);
+  }
+
+  #turnWritten(written: WriteResult, end: TurnEnd): Awaitable<boolean> {
     if (!written.ok && written.because === "queued") return this.#nextTurn(end);
     const fault = written.ok ? undefined : faultOf(written.because);
     if (fault !== undefined) return this.#close("failed", fault);
-    const stands = written.ok && !(written.cancelRequested && (await this.#wasCanceled()));
+    if (!written.ok || !written.cancelRequested) return this.#turnStands(written.ok, end);
+    return this.#wasCanceled().then((canceled) => this.#turnStands(!canceled, end));
+  }
+
+  #turnStands(stands: boolean, end: TurnEnd): false {
     this.#isOwnWork = stands && !end.final && this.#turns === 1;
     this.#finish(stands ? this.#writer.seq : undefined);
     return false;
@@ -279,7 +291,9 @@ export class Run implements Running, TurnTask {
     this.#turn.end();
     this.#context.runs.remove(this);
     this.#context.leave(this.owner);
-    this.#settle(seq);
+    this.#doneSeq = seq;
+    for (const run of this.#whenDone ?? NOBODY) run(seq);
+    this.#whenDone = undefined;
   }
 
   /** A method, because the compiler does not know that the phase changes during an await. */

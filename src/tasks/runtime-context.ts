@@ -69,8 +69,6 @@ export interface Running {
   readonly owner: string;
   readonly epoch: number;
   readonly restartable: boolean;
-  /** Sequence number of the entry that ended the last turn; undefined if the lease was lost. */
-  readonly done: Promise<Maybe<number>>;
   /** Resolves when the task is closed. */
   stop(state: "failed" | "canceled", reason: AgentError): Promise<void>;
   /** Stops writing: another process holds the task. */

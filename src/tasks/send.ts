@@ -24,7 +24,7 @@ import type { RuntimeContext } from "./runtime-context.js";
 import { Existing, type NamedAgent, type SendRequest, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
 import { ttlOf } from "./turn.js";
-import { waitFor } from "./wait.js";
+import { onCallAborted } from "./wait.js";
 
 type Send = OperationOf<"send">;
 /** A bare message, a new run, or an existing task. */
@@ -58,12 +58,23 @@ async function answer(context: RuntimeContext, operation: Send, call: Call): Pro
 async function answerOfRun(context: RuntimeContext, run: Run, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = run;
   if (run.stored !== undefined) await run.stored;
-  const seq = await waitFor(context, run.done, call);
+  const seq = await endOf(context, run, call);
   if (seq === undefined) return settled(context, new Existing(taskId, owner), operation, call);
   const task = run.outcome;
   const snapshot = task === undefined ? await context.store.snapshot(taskId, owner, seq) : { task, seq };
   if (snapshot === undefined) throw gone(taskId);
   return taskEvent(context, snapshot, operation.historyLength);
+}
+
+/** The entry that ended the run, or a rejection when the call is cancelled or its deadline passes. The work continues either way. */
+function endOf(context: RuntimeContext, run: Run, call: Call): Promise<Maybe<number>> {
+  return new Promise((resolve, reject) => {
+    const release = onCallAborted(context, call, reject);
+    run.onDone((seq) => {
+      release();
+      resolve(seq);
+    });
+  });
 }
 
 async function accept(context: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {

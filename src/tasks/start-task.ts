@@ -1,5 +1,6 @@
 import {
   AgentError,
+  type Awaitable,
   type Call,
   type Envelope,
   type Maybe,
@@ -10,7 +11,7 @@ import {
 import { checkedPush } from "./push-configs.js";
 import { Run } from "./run.js";
 import type { RuntimeAgent, RuntimeContext } from "./runtime-context.js";
-import type { IdempotencyKey, LeaseRequest } from "./store.js";
+import type { Created, IdempotencyKey, LeaseRequest, NewTask } from "./store.js";
 import type { Turn } from "./turn.js";
 
 type Send = OperationOf<"send">;
@@ -39,39 +40,72 @@ export interface SendRequest {
 
 /**
  * Creates the task and its run, not started. A known idempotency key returns the existing task. `early`: the run may begin before the
- * task is stored; whoever answers waits for its `stored`.
+ * task is stored; whoever answers waits for its `stored`. Not async itself: a store in memory has the task when this returns.
  */
-export async function startTask(
+export function startTask(context: RuntimeContext, request: SendRequest, turn: Turn, early = false): Awaitable<Run | Existing> {
+  const { owner } = request.call.caller;
+  const keepShare = (started: Run | Existing): Run | Existing => {
+    if (started instanceof Existing) context.leave(owner);
+    return started;
+  };
+  const leave = (thrown: unknown): never => {
+    context.leave(owner);
+    throw thrown;
+  };
+  context.enter(owner);
+  let starting: Awaitable<Run | Existing>;
+  try {
+    const { envelope, push } = request.operation;
+    const isPlain = envelope.context.idempotencyKey === undefined && push === undefined;
+    const task = newTask(context, request);
+    starting = isPlain ? create(context, request, turn, { task, early }) : createChecked(context, request, turn, task);
+  } catch (thrown) {
+    return leave(thrown);
+  }
+  return starting instanceof Promise ? starting.then(keepShare, leave) : keepShare(starting);
+}
+
+/** A message with a key or a webhook. */
+async function createChecked(context: RuntimeContext, request: SendRequest, turn: Turn, task: Task): Promise<Run | Existing> {
+  const { operation, call, named } = request;
+  const { envelope } = operation;
+  const key = envelope.context.idempotencyKey === undefined ? undefined : await keyOf(context, envelope, named.name);
+  const push = operation.push && (await checkedPush(context, call, operation.push, task.id));
+  return create(context, request, turn, { task, key, push });
+}
+
+function create(
   context: RuntimeContext,
   request: SendRequest,
   turn: Turn,
-  early = false,
-): Promise<Run | Existing> {
-  const { operation, call, named, sessionId } = request;
-  const { envelope: message } = operation;
-  const { owner, id: caller } = call.caller;
-  const key = message.context.idempotencyKey === undefined ? undefined : await keyOf(context, message, named.name);
-  let run: Maybe<Run>;
-  context.enter(owner);
-  try {
-    const metadata = named.agent.marks?.(operation);
-    const id = context.ids.newTaskId?.() ?? context.ids.newId();
-    const task = newTask({ id, contextId: sessionId, metadata }, message, context.ids.now());
-    const push = operation.push && (await checkedPush(context, call, operation.push, task.id));
-    const created = await context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
-    if (!created.made) {
-      if (created.because === "repeated") return new Existing(created.taskId, owner);
-      throw refusedStart(created.because);
-    }
+  { task, key, push, early = false }: Pick<NewTask, "task" | "push" | "early"> & { readonly key?: NewTask["key"] },
+): Awaitable<Run | Existing> {
+  const { call, named } = request;
+  const { owner } = call.caller;
+  const created = context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
+  const begin = (made: Created): Run | Existing => {
     if (push !== undefined) context.push?.nudge();
-    const { name: agentName, agent } = named;
-    const { epoch, stored } = created;
-    const start = { task, owner, caller, agentName, agent, epoch, seq: 1, message, stored: stored && requireStored(stored) };
-    run = new Run(context, start, turn);
-    return run;
-  } finally {
-    if (run === undefined) context.leave(owner);
+    return runOf(context, request, turn, { task, created: made });
+  };
+  return created instanceof Promise ? created.then(begin) : begin(created);
+}
+
+function runOf(
+  context: RuntimeContext,
+  { operation, call, named }: SendRequest,
+  turn: Turn,
+  { task, created }: { readonly task: Task; readonly created: Created },
+): Run | Existing {
+  const { owner, id: caller } = call.caller;
+  if (!created.made) {
+    if (created.because === "repeated") return new Existing(created.taskId, owner);
+    throw refusedStart(created.because);
   }
+  const { name: agentName, agent } = named;
+  const { epoch, stored } = created;
+  const { envelope: message } = operation;
+  const start = { task, owner, caller, agentName, agent, epoch, seq: 1, message, stored: stored && requireStored(stored) };
+  return new Run(context, start, turn);
 }
 
 /** Rejects if the task was refused after all. Whoever waits for its answer hears of it. */
@@ -88,9 +122,11 @@ export function leaseOf(context: RuntimeContext): LeaseRequest {
   return { holder: context.holder, leaseMs: context.limits.leaseMs };
 }
 
-function newTask({ id, contextId, metadata }: Pick<Task, "id" | "contextId" | "metadata">, message: Envelope, at: number): Task {
-  const status = { state: "submitted", at, message: undefined } as const;
-  return { id, contextId, status, artifacts: [], history: [message], metadata };
+function newTask({ ids }: RuntimeContext, { operation, named, sessionId }: SendRequest): Task {
+  const metadata = named.agent.marks?.(operation);
+  const id = ids.newTaskId?.() ?? ids.newId();
+  const status = { state: "submitted", at: ids.now(), message: undefined } as const;
+  return { id, contextId: sessionId, status, artifacts: [], history: [operation.envelope], metadata };
 }
 
 async function keyOf(context: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {

@@ -159,8 +159,8 @@ export type PushProgress =
   | { readonly outcome: "gave_up"; readonly problem: string };
 
 /**
- * Storage of the task runtime. Every method is one atomic step; `append` and `read`, which run for every entry, may be done when they return. Undefined or `missing` means a task that does not exist or is
- * another owner's: the same answer for both. A terminal or interrupted status releases the lease.
+ * Storage of the task runtime. Every method is one atomic step; `create`, `append` and `read`, which run for every task or entry, may be done
+ * when they return. Undefined or `missing` means a task that does not exist or is another owner's: the same answer for both. A terminal or interrupted status releases the lease.
  */
 export interface Store {
   /** Durability guarantees, in one sentence for the operator. */
@@ -177,7 +177,7 @@ export interface Store {
   replayGuard?(limits: ReplayLimits, now: () => number): ReplayGuard;
   /** Throws if the store does not answer. Absent: it is in this process. */
   ping?(): Promise<void>;
-  create(start: NewTask): Promise<Created>;
+  create(start: NewTask): Awaitable<Created>;
   append(taskId: string, batch: Batch): Awaitable<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;
   /** Adds a caller's message to the history of a running task and queues it for the next turn. */

@@ -1,23 +1,6 @@
 import { AgentError, type Call } from "../envelope/index.js";
 import type { RuntimeContext } from "./runtime-context.js";
 
-/** Resolves with `work`, or rejects when the call is cancelled or its deadline passes. The work continues either way. */
-export function waitFor<T>(context: RuntimeContext, work: Promise<T>, call: Call): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const release = onCallAborted(context, call, reject);
-    work.then(
-      (value) => {
-        release();
-        resolve(value);
-      },
-      (thrown) => {
-        release();
-        reject(thrown);
-      },
-    );
-  });
-}
-
 /** Calls `abort` when the call is cancelled or its deadline passes. */
 export function onCallAborted(context: RuntimeContext, call: Call, abort: (reason: AgentError) => void): () => void {
   const offCancel = call.cancel.onCancel(abort);

@@ -69,7 +69,7 @@ class MemoryStore implements Store {
     return { tasks: this.#tasks.size, bytes: this.#tasks.bytes };
   }
 
-  async create(start: NewTask): Promise<Created> {
+  create(start: NewTask): Created {
     const { owner, agent, key, task } = start;
     const nowMs = this.#now();
     if (key !== undefined) {

@@ -134,7 +134,7 @@ describe.skipIf(!available)("Redis outages", () => {
     const key = { key: "k", digest: "d", keepMs: 60_000 };
     const asks: Record<string, (store: Store) => Promise<unknown>> = {
       cancelled: (store) => store.requestCancel("lost", OWNER),
-      repeated: (store) => store.create({ ...start("again"), key }),
+      repeated: async (store) => store.create({ ...start("again"), key }),
     };
     for (const [prefix, ask] of Object.entries(asks)) {
       const store = await open({ prefix });
