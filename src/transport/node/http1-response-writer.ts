@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
+import { flushLater } from "./flush-later.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 import { watchFlush } from "./watch-flush.js";
 import { flatHeaders } from "./write-response.js";
@@ -12,9 +13,8 @@ const WRITER = Symbol("response writer");
 type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
 
 /**
- * Writes the chunks of an HTTP/1.1 response. The first are sent at once. Of the others, what is written in one turn of the event loop is
- * sent at its end: the chunks of one stream as one text, and all streams one after the other. Sending each chunk by itself wakes its peer
- * each time, which costs more than the chunk.
+ * Writes the chunks of an HTTP/1.1 response. The first are sent at once, the others together: the chunks of one stream as one text, and
+ * all streams one after the other. Sending each chunk by itself wakes its peer each time, which costs more than the chunk.
  */
 export class Http1ResponseWriter implements ResponseWriter {
   readonly #res: Carrier;
@@ -23,7 +23,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   #timeoutBefore = 0;
   /** The chunks have a length each (RFC 9112 §7.1): written here, because Node makes four writes of each. */
   #framed = false;
-  /** Written in this turn and not yet sent. */
+  /** Written and not yet sent. */
   #text = "";
   #isHeadSent = false;
   #isCorked = false;
@@ -96,7 +96,8 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   cut(): void {
-    // What was written is sent by then.
+    // A destroyed response discards what was not sent.
+    this.flush();
     setImmediate(() => this.#res.destroy());
   }
 
@@ -132,7 +133,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   /**
-   * What was written in one turn is one chunk of HTTP (RFC 9112 §7.1). Node puts the head before the first text, so that a short answer is
+   * What is sent together is one chunk of HTTP (RFC 9112 §7.1). Node puts the head before the first text, so that a short answer is
    * one text, which Node writes faster than a list of them.
    */
   #send(end = ""): void {
@@ -164,14 +165,8 @@ export class Http1ResponseWriter implements ResponseWriter {
   #flushSoon(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    if (waiting.push(this) === 1) setImmediate(flushAll);
+    flushLater(this);
   }
-}
-
-const waiting: Http1ResponseWriter[] = [];
-
-function flushAll(): void {
-  for (const writer of waiting.splice(0)) writer.flush();
 }
 
 function flush(writer: Http1ResponseWriter): void {

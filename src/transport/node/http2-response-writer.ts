@@ -2,6 +2,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import type { Maybe } from "../../envelope/index.js";
 import { bytesOf } from "../body.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
+import { flushLater } from "./flush-later.js";
 import { addFields } from "./http2-fields.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 
@@ -9,8 +10,9 @@ import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js"
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Writes the chunks of an HTTP/2 response. Those of one tick are one write of the stream, which costs more than copying them. The stall is timed here, not by the stream's own timer, which counts any frame on the
- * connection as progress: a peer that reads nothing would only have to ping.
+ * Writes the chunks of an HTTP/2 response. The first are sent at once, the others together: a write of the stream costs more than copying
+ * its chunks. The stall is timed here, not by the stream's own timer, which counts any frame on the connection as progress: a peer that
+ * reads nothing would only have to ping.
  */
 export class Http2ResponseWriter implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
@@ -18,9 +20,10 @@ export class Http2ResponseWriter implements ResponseWriter {
   #stall: NodeJS.Timeout | undefined;
   /** Between two pieces of one chunk. */
   #writingPieces = false;
-  /** Written in this tick and not yet given to the stream. */
+  /** Written and not yet given to the stream. */
   #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #hasBegun = false;
   #reportedFull = false;
 
   constructor(stream: ServerHttp2Stream) {
@@ -42,7 +45,7 @@ export class Http2ResponseWriter implements ResponseWriter {
     if (chunk.length <= PIECE_BYTES) {
       const bytes = bytesOf(chunk);
       this.#bytes += bytes.length;
-      if (this.#chunks.push(bytes) === 1) process.nextTick(flush, this);
+      if (this.#chunks.push(bytes) === 1) this.#flushSoon();
       this.#reportedFull = this.full;
       return !this.#reportedFull;
     }
@@ -62,6 +65,12 @@ export class Http2ResponseWriter implements ResponseWriter {
   get full(): boolean {
     const { writableNeedDrain, writableHighWaterMark } = this.#stream;
     return this.#writingPieces || writableNeedDrain || this.#bytes >= writableHighWaterMark;
+  }
+
+  #flushSoon(): void {
+    if (this.#hasBegun) flushLater(this);
+    else process.nextTick(flush, this);
+    this.#hasBegun = true;
   }
 
   /** Gives the stream what was written since the last time. */
