@@ -151,7 +151,7 @@ function writePieces(
 /** Sends trailers after the body. Throws immediately for values that are not valid HTTP. */
 export function sendTrailers(stream: ServerHttp2Stream, trailers: { readonly [name: string]: string }): void {
   const fields = addFields({}, trailers);
-  stream.once("wantTrailers", () => stream.sendTrailers(fields));
+  stream.on("wantTrailers", () => stream.sendTrailers(fields));
 }
 
 /** Ends a stream with INTERNAL_ERROR. Closing it with that code would first end its body normally. */

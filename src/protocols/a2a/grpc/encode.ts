@@ -1,28 +1,24 @@
-import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AgentError, isObject, type JsonObject } from "../../../envelope/index.js";
 import { readBase64 } from "../../../transport/read-base64.js";
 import { readTimestamp } from "../../../transport/timestamp.js";
+import { ReverseWriter } from "./reverse-writer.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 
 /** Limit of JSON depth, to avoid a stack overflow. */
 const MAX_DEPTH = 200;
-/** The buffer is reused between messages, unless it grew beyond this size. */
-const KEPT_BYTES = 64 * 1024;
 
-let writer = new BinaryWriter();
+const writer = new ReverseWriter();
 
-/** Encodes a ProtoJSON object, after `room` reserved bytes. Unknown members are omitted. */
+/** Encodes a ProtoJSON object, after `room` reserved bytes. Unknown members are omitted. Everything is written from its end on. */
 export function encodeMessage(type: MessageType, value: JsonObject, room: Uint8Array): Uint8Array {
   try {
-    writer.raw(room);
     writeFields(type, value, 0);
-    const bytes = writer.finish();
-    if (bytes.length > KEPT_BYTES) writer = new BinaryWriter();
-    return bytes;
+    writer.raw(room);
+    return writer.take();
   } catch (thrown) {
     // Discards the partial message before the next one.
-    writer = new BinaryWriter();
+    writer.clear();
     if (thrown instanceof AgentError) throw thrown;
     throw new AgentError("encode", `the ${type.name} cannot be written as protobuf`, { cause: thrown });
   }
@@ -30,7 +26,9 @@ export function encodeMessage(type: MessageType, value: JsonObject, room: Uint8A
 
 function writeFields(type: MessageType, object: JsonObject, depth: number): void {
   if (depth > MAX_DEPTH) throw tooDeep();
-  for (const field of type.fields) {
+  const { fields } = type;
+  for (let index = fields.length - 1; index >= 0; index--) {
+    const field = fields[index] as Field; // index is within bounds
     const value = object[field.name];
     if (value === undefined || (value === null && field.kind !== "value")) continue;
     if (field.label === "repeated") writeRepeated(field, value, depth);
@@ -41,127 +39,168 @@ function writeFields(type: MessageType, object: JsonObject, depth: number): void
 
 function writeRepeated(field: Field, value: unknown, depth: number): void {
   if (!Array.isArray(value)) throw wrong(field);
-  for (const item of value) {
-    if (field.kind === "message") writeNested(field, item, depth);
-    else if (field.kind === "bytes") writer.uint32(field.tag).bytes(readBase64(textOf(field, item), field.path));
-    else writer.uint32(field.tag).string(textOf(field, item));
+  for (let index = value.length - 1; index >= 0; index--) {
+    const item: unknown = value[index];
+    if (field.kind === "message") writeBody(field, item, depth);
+    else if (field.kind === "bytes") writer.bytes(readBase64(textOf(field, item), field.path));
+    else writer.string(textOf(field, item));
+    writer.uint32(field.tag);
   }
 }
 
 function writeMap(field: Field, value: unknown, depth: number): void {
   if (!isObject(value)) throw wrong(field);
-  for (const [key, item] of Object.entries(value)) {
+  for (const [key, item] of Object.entries(value).reverse()) {
     if (item === undefined) continue;
-    writer.uint32(field.tag).fork().uint32(KEY).string(key).uint32(VALUE);
+    const from = writer.size;
     if (field.message === undefined) writer.string(textOf(field, item));
     else writeBody(field, item, depth);
-    writer.join();
+    writeEntryKey(key, from, field.tag);
   }
+}
+
+/** The rest of an entry of a map, whose value was written since the writer had this size. */
+function writeEntryKey(key: string, from: number, tag: number): void {
+  writer.uint32(VALUE);
+  writer.string(key);
+  writer.uint32(KEY);
+  writer.lengthSince(from);
+  writer.uint32(tag);
 }
 
 /** One value. A plain field with its default value is omitted. */
 function writeValue(field: Field, value: unknown, depth: number): void {
+  if (isDefault(field, value)) return;
+  const from = writer.size;
   switch (field.kind) {
     case "string":
-      if (value !== "" || field.counts) writer.uint32(field.tag).string(textOf(field, value));
+      writer.string(textOf(field, value));
       break;
     case "message":
-      writeNested(field, value, depth);
+      writeBody(field, value, depth);
       break;
     case "enum":
-      writeNumber(field, field.enumeration?.numbers.get(value));
-      break;
     case "int32":
-      writeNumber(field, value);
+      writer.int32(numberOf(field, value));
       break;
     case "bool":
-      if (typeof value !== "boolean") throw wrong(field);
-      if (value || field.counts) writer.uint32(field.tag).bool(value);
+      writer.bool(value === true);
       break;
     case "bytes":
-      if (value !== "" || field.counts) writer.uint32(field.tag).bytes(readBase64(value, field.name));
+      writer.bytes(readBase64(value, field.name));
       break;
     case "timestamp":
-      writer.uint32(field.tag).fork();
       writeTimestampFields(readTimestamp(value, field.name));
-      writer.join();
+      writer.lengthSince(from);
       break;
     case "struct":
       if (!isObject(value)) throw wrong(field);
-      writer.uint32(field.tag).fork();
       writeStruct(value, depth + 1);
-      writer.join();
+      writer.lengthSince(from);
       break;
     case "value":
-      writer.uint32(field.tag).fork();
       writeJson(value, depth + 1);
-      writer.join();
+      writer.lengthSince(from);
       break;
     default:
       field.kind satisfies never;
   }
+  writer.uint32(field.tag);
 }
 
-function writeNested(field: Field, value: unknown, depth: number): void {
-  writer.uint32(field.tag);
-  writeBody(field, value, depth);
+/** Whether the value is that of an absent field. Throws for a number or a boolean of another type. */
+function isDefault(field: Field, value: unknown): boolean {
+  switch (field.kind) {
+    case "string":
+    case "bytes":
+      return value === "" && !field.counts;
+    case "enum":
+    case "int32":
+      return numberOf(field, value) === 0 && !field.counts;
+    case "bool":
+      if (typeof value !== "boolean") throw wrong(field);
+      return !value && !field.counts;
+    default:
+      return false;
+  }
 }
 
 function writeBody(field: Field, value: unknown, depth: number): void {
   if (!isObject(value) || field.message === undefined) throw wrong(field);
-  writer.fork();
+  const from = writer.size;
   writeFields(field.message, value, depth + 1);
-  writer.join();
+  writer.lengthSince(from);
 }
 
-function writeNumber(field: Field, value: unknown): void {
-  if (typeof value !== "number") throw wrong(field);
-  if (value !== 0 || field.counts) writer.uint32(field.tag).int32(value);
+function numberOf(field: Field, value: unknown): number {
+  const number = field.kind === "enum" ? field.enumeration?.numbers.get(value) : value;
+  if (typeof number !== "number") throw wrong(field);
+  return number;
 }
 
 function writeTimestampFields(ms: number): void {
   const seconds = Math.floor(ms / 1000);
   const milli = ms - seconds * 1000;
+  if (milli !== 0) {
+    writer.int32(milli * 1_000_000);
+    writer.uint32(NANOS);
+  }
+  if (seconds === 0) return;
   // Fast path until the year 2106.
-  if (seconds > 0 && seconds <= 0xffffffff) writer.uint32(SECONDS).uint32(seconds);
-  else if (seconds !== 0) writer.uint32(SECONDS).int64(seconds);
-  if (milli !== 0) writer.uint32(NANOS).int32(milli * 1_000_000);
+  if (seconds > 0 && seconds <= 0xffffffff) writer.uint32(seconds);
+  else writer.int64(seconds);
+  writer.uint32(SECONDS);
 }
 
 function writeStruct(object: JsonObject, depth: number): void {
   if (depth > MAX_DEPTH) throw tooDeep();
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] as string; // index is within bounds
     const value = object[key];
     if (value === undefined) continue;
-    writer.uint32(STRUCT_FIELD).fork().uint32(KEY).string(key).uint32(VALUE).fork();
+    const from = writer.size;
     writeJson(value, depth + 1);
-    writer.join().join();
+    writer.lengthSince(from);
+    writeEntryKey(key, from, STRUCT_FIELD);
   }
 }
 
 function writeJson(value: unknown, depth: number): void {
   if (depth > MAX_DEPTH) throw tooDeep();
-  if (typeof value === "string") writer.uint32(STRING).string(value);
-  else if (typeof value === "number" && Number.isFinite(value)) writer.uint32(NUMBER).double(value);
-  else if (typeof value === "boolean") writer.uint32(BOOL).bool(value);
-  else if (Array.isArray(value)) writeList(value, depth);
-  else if (isObject(value)) {
-    writer.uint32(STRUCT).fork();
+  if (typeof value === "string") {
+    writer.string(value);
+    writer.uint32(STRING);
+  } else if (typeof value === "number" && Number.isFinite(value)) {
+    writer.double(value);
+    writer.uint32(NUMBER);
+  } else if (typeof value === "boolean") {
+    writer.bool(value);
+    writer.uint32(BOOL);
+  } else if (Array.isArray(value)) {
+    const from = writer.size;
+    writeList(value, depth);
+    writer.lengthSince(from);
+    writer.uint32(LIST);
+  } else if (isObject(value)) {
+    const from = writer.size;
     writeStruct(value, depth);
-    writer.join();
+    writer.lengthSince(from);
+    writer.uint32(STRUCT);
+  } else {
+    // Values that JSON cannot represent are null, as in `JSON.stringify`.
+    writer.int32(0);
+    writer.uint32(NULL);
   }
-  // Values that JSON cannot represent are null, as in `JSON.stringify`.
-  else writer.uint32(NULL).int32(0);
 }
 
 function writeList(items: readonly unknown[], depth: number): void {
-  writer.uint32(LIST).fork();
-  for (const item of items) {
-    writer.uint32(LIST_ITEM).fork();
-    writeJson(item, depth + 1);
-    writer.join();
+  for (let index = items.length - 1; index >= 0; index--) {
+    const from = writer.size;
+    writeJson(items[index], depth + 1);
+    writer.lengthSince(from);
+    writer.uint32(LIST_ITEM);
   }
-  writer.join();
 }
 
 function textOf(field: Field, value: unknown): string {
