@@ -122,11 +122,13 @@ export function leaseOf(context: RuntimeContext): LeaseRequest {
   return { holder: context.holder, leaseMs: context.limits.leaseMs };
 }
 
+const NONE: readonly never[] = Object.freeze([]);
+
 function newTask({ ids }: RuntimeContext, { operation, named, sessionId }: SendRequest): Task {
   const metadata = named.agent.marks?.(operation);
   const id = ids.newTaskId?.() ?? ids.newId();
   const status = { state: "submitted", at: ids.now(), message: undefined } as const;
-  return { id, contextId: sessionId, status, artifacts: [], history: [operation.envelope], metadata };
+  return { id, contextId: sessionId, status, artifacts: NONE, history: [operation.envelope], metadata };
 }
 
 async function keyOf(context: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {

@@ -4,8 +4,8 @@ import { IdleList } from "./idle-list.js";
 
 /** What one subject keeps in the store, over all its tenants. */
 export class Holder {
-  readonly ended = new IdleList("older", "newer");
-  readonly waiting = new IdleList("older", "newer");
+  readonly ended = new IdleList();
+  readonly waiting = new IdleList();
   tasks = 0;
   bytes = 0;
   /** Its place among the holders: the logarithm of its share of the store. */
@@ -31,6 +31,10 @@ export class Holders {
   constructor({ keptTasks, keptBytes }: { readonly keptTasks: number; readonly keptBytes: number }) {
     this.#keptTasks = keptTasks;
     this.#keptBytes = keptBytes;
+  }
+
+  get all(): Iterable<Holder> {
+    return this.#bySubject.values();
   }
 
   of(subject: string): Holder {

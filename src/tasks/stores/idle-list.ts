@@ -2,40 +2,31 @@ import type { TaskRecord } from "./task-record.js";
 
 /**
  * Tasks without a holder, longest idle first. Linked, because removing the first key of a Map repeatedly
- * gets slower each time.
+ * gets slower each time. A record is in one list at a time.
  */
 export class IdleList {
-  readonly #older: "older" | "endedBefore";
-  readonly #newer: "newer" | "endedAfter";
   #oldest: TaskRecord | undefined;
   #newest: TaskRecord | undefined;
-
-  /** The members of a record that link it: it may be in two lists. */
-  constructor(older: "older" | "endedBefore", newer: "newer" | "endedAfter") {
-    this.#older = older;
-    this.#newer = newer;
-  }
 
   get oldest(): TaskRecord | undefined {
     return this.#oldest;
   }
 
   add(record: TaskRecord): void {
-    record[this.#older] = this.#newest;
-    record[this.#newer] = undefined;
-    if (this.#newest !== undefined) this.#newest[this.#newer] = record;
+    record.older = this.#newest;
+    record.newer = undefined;
+    if (this.#newest !== undefined) this.#newest.newer = record;
     else this.#oldest = record;
     this.#newest = record;
   }
 
   remove(record: TaskRecord): void {
-    const older = record[this.#older];
-    const newer = record[this.#newer];
-    if (older !== undefined) older[this.#newer] = newer;
+    const { older, newer } = record;
+    if (older !== undefined) older.newer = newer;
     else this.#oldest = newer;
-    if (newer !== undefined) newer[this.#older] = older;
+    if (newer !== undefined) newer.older = older;
     else this.#newest = older;
-    record[this.#older] = undefined;
-    record[this.#newer] = undefined;
+    record.older = undefined;
+    record.newer = undefined;
   }
 }

@@ -2,21 +2,24 @@ import { subjectOf } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
 import { Slots } from "../slots.js";
 import { type Holder, Holders } from "./holders.js";
-import { IdleList } from "./idle-list.js";
 import type { TaskRecord } from "./task-record.js";
 
-/** All records of the memory store, indexed by id and owner, bounded in number, bytes and age. */
+/** How often the room of expired tasks is given back. Until then nobody is shown them. */
+const EXPIRE_EVERY_MS = 1_000;
+
+/**
+ * All records of the memory store, found by id and by what their subjects keep, bounded in number, bytes and age. No other index: what is
+ * kept for each task makes every garbage collection longer.
+ */
 export class TaskIndex {
   readonly #byId = new Map<string, TaskRecord>();
-  readonly #byOwner = new Map<string, Set<TaskRecord>>();
   readonly #holders: Holders;
-  /** All finished tasks, in the order in which they expire. */
-  readonly #ended = new IdleList("endedBefore", "endedAfter");
   readonly held = new Slots<TaskRecord>();
   readonly #limits: TaskLimits;
   readonly #now: () => number;
   readonly #evicted: (record: TaskRecord) => void;
   #bytes = 0;
+  #expireAt = 0;
 
   constructor(limits: TaskLimits, now: () => number, evicted: (record: TaskRecord) => void) {
     this.#limits = limits;
@@ -46,16 +49,18 @@ export class TaskIndex {
     return undefined;
   }
 
-  of(owner: string): Iterable<TaskRecord> {
-    this.#expire();
-    return this.#byOwner.get(owner) ?? [];
+  /** In no order. Reads what the subject keeps in all its tenants, and what is running. */
+  *of(owner: string): Iterable<TaskRecord> {
+    const { ended, waiting } = this.#holders.peek(subjectOf(owner));
+    for (const record of this.held.all) if (record.owner === owner) yield record;
+    for (const { oldest } of [waiting, ended]) {
+      for (let record = oldest; record !== undefined; record = record.newer)
+        if (record.owner === owner && !this.#isOver(record)) yield record;
+    }
   }
 
   add(record: TaskRecord): void {
     this.#byId.set(record.taskId, record);
-    const own = this.#byOwner.get(record.owner);
-    if (own === undefined) this.#byOwner.set(record.owner, new Set([record]));
-    else own.add(record);
     this.#bytes += record.bytes;
     this.#holders.count(this.#holderOf(record), 1, record.bytes);
     if (record.holder !== undefined) this.held.add(record);
@@ -104,10 +109,8 @@ export class TaskIndex {
 
   #rest(record: TaskRecord): void {
     const { ended, waiting } = this.#holderOf(record);
-    if (record.closed) {
-      ended.add(record);
-      this.#ended.add(record);
-    } else waiting.add(record);
+    if (record.closed) ended.add(record);
+    else waiting.add(record);
   }
 
   #holderOf({ owner }: TaskRecord): Holder {
@@ -119,23 +122,21 @@ export class TaskIndex {
   }
 
   #expire(): void {
-    for (let oldest = this.#ended.oldest; oldest !== undefined && this.#isOver(oldest); oldest = this.#ended.oldest) {
-      this.#evict(oldest);
+    const now = this.#now();
+    if (now < this.#expireAt) return;
+    this.#expireAt = now + EXPIRE_EVERY_MS;
+    for (const { ended } of this.#holders.all) {
+      for (let { oldest } = ended; oldest !== undefined && this.#isOver(oldest); oldest = ended.oldest) this.#evict(oldest);
     }
   }
 
   #evict(record: TaskRecord): void {
     const holder = this.#holderOf(record);
-    if (record.closed) {
-      holder.ended.remove(record);
-      this.#ended.remove(record);
-    } else holder.waiting.remove(record);
+    if (record.closed) holder.ended.remove(record);
+    else holder.waiting.remove(record);
     this.#byId.delete(record.taskId);
     this.#bytes -= record.bytes;
     this.#holders.count(holder, -1, -record.bytes);
-    const own = this.#byOwner.get(record.owner);
-    own?.delete(record);
-    if (own?.size === 0) this.#byOwner.delete(record.owner);
     this.#evicted(record);
     record.notify();
   }

@@ -26,7 +26,7 @@ export class TaskRecord {
   readonly owner: string;
   readonly agent: string;
   readonly key: Maybe<string>;
-  readonly events: TaskEvent[];
+  events: TaskEvent[];
   /** Queued messages. Created on first use, because most tasks have none. */
   inputs: Envelope[] | undefined;
   pushes: PushState[] | undefined;
@@ -45,9 +45,6 @@ export class TaskRecord {
   /** Neighbours among the idle tasks of its subject. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
-  /** Neighbours among all finished tasks. */
-  endedBefore: TaskRecord | undefined;
-  endedAfter: TaskRecord | undefined;
   #messages: CallerMessage[] | undefined;
   #messageKeys: Set<string> | undefined;
   #fold: TaskFold | undefined;
@@ -96,6 +93,8 @@ export class TaskRecord {
     this.status = state;
     this.statusAt = at;
     if (isTerminal(state) || isInterrupted(state)) this.holder = undefined;
+    // A list that grew has room for more, which a kept task does not need.
+    if (isTerminal(state)) this.events = this.events.slice();
   }
 
   addMessage(message: Envelope): void {

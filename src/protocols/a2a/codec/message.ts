@@ -148,7 +148,15 @@ function metadataOf(envelope: Envelope, path: string, reportLoss: LossSink, retu
       { ...metadata, [ENVELOPE_KEY]: carried };
 }
 
+/** Most messages begin something: a kept one then has no context of its own. */
+const NEW_CONTEXT = Object.freeze(contextWith(undefined, undefined, undefined));
+
 function contextOf(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
+  const isNew = sessionId === undefined && taskId === undefined && parentId === undefined;
+  return isNew ? NEW_CONTEXT : contextWith(sessionId, taskId, parentId);
+}
+
+function contextWith(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
   return {
     traceId: undefined,
     parentId,
