@@ -80,8 +80,13 @@ function artifactText({ id, name, description, parts, metadata, extensions }: Ar
   return texts === undefined ? undefined : `{"artifactId":${jsonString(id)},"parts":[${texts}]}`;
 }
 
+/** Those of the last event: the events of a burst are of one task. */
+let last = { taskId: "", contextId: "", members: '"taskId":"","contextId":""' };
+
 function idMembers({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }): string {
-  return `"taskId":${jsonString(taskId)},"contextId":${jsonString(contextId)}`;
+  if (taskId !== last.taskId || contextId !== last.contextId)
+    last = { taskId, contextId, members: `"taskId":${jsonString(taskId)},"contextId":${jsonString(contextId)}` };
+  return last.members;
 }
 
 function partText(part: Part): Maybe<string> {
