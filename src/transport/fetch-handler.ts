@@ -9,6 +9,7 @@ import {
   type Intake,
   isStream,
 } from "./exchange.js";
+import { FieldMap } from "./field-map.js";
 import { answerRequest, intakeOf } from "./intake.js";
 import type { JsonLimits } from "./json.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
@@ -129,7 +130,7 @@ class WebIncoming extends ServerRequest {
 }
 
 function headersOf(web: WebRequest): HttpHeaders {
-  const headers: Record<string, string> = Object.create(null);
+  const headers = new FieldMap();
   for (const [name, value] of web.headers) headers[name] = value;
   return headers;
 }

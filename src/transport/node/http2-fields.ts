@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import type { HttpHeaders } from "../exchange.js";
+import { FieldMap } from "../field-map.js";
 
 /** RFC 9113 §8.2.2: connection-specific fields of HTTP/1.1 make an HTTP/2 message malformed. */
 const CONNECTION_FIELDS = new Set([
@@ -27,9 +28,9 @@ export function addFields(to: OutgoingHttpHeaders, fields: HttpHeaders): Outgoin
   return to;
 }
 
-/** The fields of a received message without pseudo headers. No prototype, so that any name is safe. */
+/** The fields of a received message without pseudo headers. */
 export function ordinaryFields(fields: IncomingHttpHeaders): Record<string, string> {
-  const ordinary: Record<string, string> = Object.create(null);
+  const ordinary = new FieldMap();
   for (const name in fields) {
     if (name.charCodeAt(0) === 0x3a) continue; // a colon: a pseudo header
     const value = fields[name];

@@ -1,4 +1,4 @@
-import type { ServerHttp2Stream } from "node:http2";
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Maybe } from "../../envelope/index.js";
 import { bytesOf } from "../body.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
@@ -104,7 +104,7 @@ export class Http2ResponseWriter implements ResponseWriter {
     this.#stall = undefined;
   }
 
-  end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
+  end(trailers: Maybe<Trailers>, stallMs: number): void {
     if (trailers !== undefined) sendTrailers(this.#stream, trailers);
     this.#stream.end(this.#take());
     this.#stall = setTimeout(resetStream, stallMs, this.#stream);
@@ -148,9 +148,14 @@ function writePieces(
   });
 }
 
+type Trailers = { readonly [name: string]: string };
+/** The last ones, checked: those of success are one object. */
+let checked: { readonly trailers: Trailers; readonly fields: OutgoingHttpHeaders } | undefined;
+
 /** Sends trailers after the body. Throws immediately for values that are not valid HTTP. */
-export function sendTrailers(stream: ServerHttp2Stream, trailers: { readonly [name: string]: string }): void {
-  const fields = addFields({}, trailers);
+export function sendTrailers(stream: ServerHttp2Stream, trailers: Trailers): void {
+  if (checked?.trailers !== trailers) checked = { trailers, fields: addFields({}, trailers) };
+  const { fields } = checked;
   stream.on("wantTrailers", () => stream.sendTrailers(fields));
 }
 

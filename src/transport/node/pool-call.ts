@@ -3,6 +3,7 @@ import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import { isClosedConnection } from "../closed-connection.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
+import { FieldMap } from "../field-map.js";
 import type { JsonLimits } from "../json.js";
 import { ByteStream } from "./byte-stream.js";
 import { bodyTimedOut, connectionProblem, headersTimedOut, type Progress } from "./connection-problem.js";
@@ -161,9 +162,9 @@ class PooledResponse implements HttpResponse {
   }
 }
 
-/** Lower-case names, repeated fields joined. No prototype, so that any name is safe. */
+/** Lower-case names, repeated fields joined. */
 function readHeaders(raw: readonly Buffer[]): HttpHeaders {
-  const headers: Record<string, string> = Object.create(null);
+  const headers = new FieldMap();
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = String(raw[index]).toLowerCase();
     const value = raw[index + 1]?.toString("latin1") ?? "";

@@ -62,7 +62,10 @@ export async function answerGrpc(
     const { name } = method;
     const answering = answer(host, { request, dialect, via, card, caller, name, params, tenant: undefined, deadline });
     const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
-    return await (OPERATIONS[name].streaming ? writeStream(call) : writeOne(call));
+    if (OPERATIONS[name].streaming) return await writeStream(call);
+    const { reply } = answering;
+    if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
+    return writeOne(call, await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs)));
   } catch (thrown) {
     return failed(callerError(host, thrown), version, settings);
   }
@@ -111,10 +114,7 @@ function readParams({ limits }: Host, { name, request: type }: Method, { headers
   }
 }
 
-async function writeOne({ host, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
-  const { reply } = answering;
-  if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
-  const event = await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs));
+function writeOne({ host, version, dialect, method, answering }: GrpcCall, event: AgentEvent): HttpResponse {
   const result = writeAnswer(host, dialect, answering, event);
   const body = encodeFrame(method.response, isObject(result) ? result : {});
   return { status: 200, headers: { ...HEADERS, ...answerHeaders(answering, version) }, body, trailers: () => OK };
