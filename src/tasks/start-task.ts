@@ -82,12 +82,9 @@ function create(
 ): Awaitable<Run | Existing> {
   const { call, named } = request;
   const { owner } = call.caller;
-  const created = context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
-  const begin = (made: Created): Run | Existing => {
-    if (push !== undefined) context.push?.nudge();
-    return runOf(context, request, turn, { task, created: made });
-  };
-  return created instanceof Promise ? created.then(begin) : begin(created);
+  const creating = context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push, early });
+  if (!(creating instanceof Promise)) return runOf(context, request, turn, { task, created: creating });
+  return creating.then((created) => runOf(context, request, turn, { task, created }));
 }
 
 function runOf(
@@ -101,6 +98,7 @@ function runOf(
     if (created.because === "repeated") return new Existing(created.taskId, owner);
     throw refusedStart(created.because);
   }
+  if (operation.push !== undefined) context.push?.nudge();
   const { name: agentName, agent } = named;
   const { epoch, stored } = created;
   const { envelope: message } = operation;
