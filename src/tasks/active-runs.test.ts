@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { ActiveRuns } from "./active-runs.js";
-import type { Running } from "./runtime-context.js";
+import { ActiveRuns, type Running } from "./active-runs.js";
 
 function runOf(taskId: string): Running {
   const stopped = Promise.resolve();

@@ -1,5 +1,16 @@
-import type { Maybe } from "../envelope/index.js";
-import type { Running } from "./runtime-context.js";
+import type { AgentError, Maybe } from "../envelope/index.js";
+
+/** A run as seen by code that awaits or stops it. */
+export interface Running {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly restartable: boolean;
+  /** Resolves when the task is closed. */
+  stop(state: "failed" | "canceled", reason: AgentError): Promise<void>;
+  /** Stops writing: another process holds the task. */
+  abandon(reason: AgentError): void;
+}
 
 /** The runs of a runtime by task id. The tables that a map outgrew keep what was in them (see `Slots`): places, which are emptied. */
 export class ActiveRuns {

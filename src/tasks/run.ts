@@ -1,16 +1,17 @@
-import { AgentError, type Awaitable, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
+import { AgentError, type Awaitable, type Envelope, type Maybe, type Task } from "../envelope/index.js";
+import type { Running } from "./active-runs.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
 import { faultOf, JournalWriter, type WriteResult } from "./journal-writer.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
-import type { Running, RunStart, RuntimeContext } from "./runtime-context.js";
+import type { RunStart, RuntimeContext } from "./runtime-context.js";
 import type { TurnState } from "./store.js";
 import { retryWhileUnavailable } from "./store-retry.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
-  artifactEvent,
   failedEvent,
+  progressEvent,
   type ResultArtifact,
   relayedEvent,
   resultOf,
@@ -26,8 +27,6 @@ export interface StartedStream {
   readonly stream: AgentStream;
   readonly first: Progress | Relayed | string;
 }
-
-const NOBODY: readonly never[] = Object.freeze([]);
 
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask {
@@ -91,8 +90,7 @@ export class Run implements Running, TurnTask {
   /** Calls `run` once: with the number of the entry that ended the last turn, or with undefined if the lease was lost. */
   onDone(run: (seq: Maybe<number>) => void): void {
     if (this.#finished) run(this.#doneSeq);
-    else if (this.#whenDone === undefined) this.#whenDone = [run];
-    else this.#whenDone.push(run);
+    else (this.#whenDone ??= []).push(run);
   }
 
   begin(): void {
@@ -162,19 +160,14 @@ export class Run implements Running, TurnTask {
 
   #take(step: Progress | Relayed | string): void {
     const { ids } = this.#context;
-    const conversation = this.#conversation;
-    if (step instanceof Relayed) {
-      if (step.state !== undefined) this.#turn.save(step.state);
-      for (const event of step.events) this.#writer.add(relayedEvent(conversation, event, ids));
-      if (step.state !== undefined) this.#writer.keep(step.state);
-    } else if (!(step instanceof Progress)) {
-      this.#writer.add(artifactEvent(conversation, this.#result.id, partsOf(step), { append: this.#result.started }));
-      this.#result = { id: this.#result.id, started: true };
-    } else if (step.step === "working") {
-      this.#writer.add(statusEvent(conversation, "working", ids, { content: step.content, metadata: step.options.metadata }));
-    } else {
-      this.#writer.add(artifactEvent(conversation, step.options.id ?? ids.newId(), partsOf(step.content ?? []), step.options));
+    if (!(step instanceof Relayed)) {
+      this.#writer.add(progressEvent(this.#conversation, step, this.#result, ids));
+      if (!(step instanceof Progress)) this.#result = { id: this.#result.id, started: true };
+      return;
     }
+    if (step.state !== undefined) this.#turn.save(step.state);
+    for (const event of step.events) this.#writer.add(relayedEvent(this.#conversation, event, ids));
+    if (step.state !== undefined) this.#writer.keep(step.state);
   }
 
   /** True if another turn follows. */
@@ -292,7 +285,7 @@ export class Run implements Running, TurnTask {
     this.#context.runs.remove(this);
     this.#context.leave(this.owner);
     this.#doneSeq = seq;
-    for (const run of this.#whenDone ?? NOBODY) run(seq);
+    this.#whenDone?.forEach((run) => run(seq));
     this.#whenDone = undefined;
   }
 

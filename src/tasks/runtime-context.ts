@@ -63,18 +63,6 @@ export interface RunStart {
   readonly stored?: Maybe<Promise<void>>;
 }
 
-/** A run as seen by code that awaits or stops it. */
-export interface Running {
-  readonly taskId: string;
-  readonly owner: string;
-  readonly epoch: number;
-  readonly restartable: boolean;
-  /** Resolves when the task is closed. */
-  stop(state: "failed" | "canceled", reason: AgentError): Promise<void>;
-  /** Stops writing: another process holds the task. */
-  abandon(reason: AgentError): void;
-}
-
 /** Ended when the runtime closes. */
 export interface Endable {
   end(reason: AgentError): void;

@@ -1,8 +1,9 @@
 import { AgentError } from "../envelope/index.js";
+import type { Running } from "./active-runs.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
 import { Run } from "./run.js";
-import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
+import type { RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";

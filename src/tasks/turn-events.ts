@@ -14,7 +14,15 @@ import {
   type TaskEvent,
   textOf,
 } from "../envelope/index.js";
-import { type ArtifactOptions, Ending, Relayed, RelayedMessage, type Result, type UpstreamEvent } from "./agent-function.js";
+import {
+  type ArtifactOptions,
+  Ending,
+  Progress,
+  Relayed,
+  RelayedMessage,
+  type Result,
+  type UpstreamEvent,
+} from "./agent-function.js";
 import { agentMessage, type Conversation, relayedMessage } from "./messages.js";
 
 type StatusState = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
@@ -109,6 +117,19 @@ const RESULT = "result";
 export function resultOf(task: Task, turn: number): ResultArtifact {
   const taken = turn > 1 && task.artifacts.some(({ id }) => id === RESULT);
   return { id: taken ? `${RESULT}-${turn}` : RESULT, started: false };
+}
+
+/** What an agent yields. Text is a chunk of the default artifact. */
+export function progressEvent(
+  conversation: TaskConversation,
+  step: Progress | string,
+  { id, started }: ResultArtifact,
+  ids: IdSource,
+): TaskEvent {
+  if (!(step instanceof Progress)) return artifactEvent(conversation, id, partsOf(step), { append: started });
+  const { content, options } = step;
+  if (step.step === "working") return statusEvent(conversation, "working", ids, { content, metadata: options.metadata });
+  return artifactEvent(conversation, options.id ?? ids.newId(), partsOf(content ?? []), options);
 }
 
 /** The task events for an agent's return value or error. */
