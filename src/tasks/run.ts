@@ -90,7 +90,8 @@ export class Run implements Running, TurnTask {
   /** Calls `run` once: with the number of the entry that ended the last turn, or with undefined if the lease was lost. */
   onDone(run: (seq: Maybe<number>) => void): void {
     if (this.#finished) run(this.#doneSeq);
-    else (this.#whenDone ??= []).push(run);
+    else if (this.#whenDone === undefined) this.#whenDone = [run];
+    else this.#whenDone.push(run);
   }
 
   begin(): void {
@@ -219,8 +220,7 @@ export class Run implements Running, TurnTask {
     const stop = this.#stopRequested;
     if (stop !== undefined && !this.#isOver()) await this.#stopNow(stop.state, stop.reason);
     if (this.#isOver()) return false;
-    const { store } = this.#context;
-    const ask = () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn);
+    const ask = () => this.#context.store.nextTurn(this.taskId, this.epoch, this.#turn.turn);
     const next = await Promise.resolve(retryWhileUnavailable(this.#context, ask)).catch(() => undefined);
     if (this.#isOver()) return false;
     if (next === undefined) {
@@ -285,7 +285,7 @@ export class Run implements Running, TurnTask {
     this.#context.runs.remove(this);
     this.#context.leave(this.owner);
     this.#doneSeq = seq;
-    this.#whenDone?.forEach((run) => run(seq));
+    for (const run of this.#whenDone ?? []) run(seq);
     this.#whenDone = undefined;
   }
 

@@ -50,7 +50,7 @@ function notingLink(): Noted {
     bodies,
     link: {
       exchange: (request) => {
-        if (request.method === "POST") bodies.push(request.body.slice());
+        if (request.method === "POST") bodies.push(new Uint8Array(request.body));
         return link.exchange(request);
       },
       close: () => link.close(),
