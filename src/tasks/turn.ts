@@ -115,7 +115,7 @@ export class Turn implements TaskContext {
     const last = options.append === true ? this.#lastArtifact : undefined;
     const id = options.id ?? last ?? this.#context.ids.newId();
     this.#lastArtifact = id;
-    return new Progress("artifact", content, { ...options, id });
+    return new Progress("artifact", content, options.id === undefined ? { ...options, id } : options);
   }
 
   ask(question: Content): Ending {

@@ -5,6 +5,7 @@ import { type StreamForm, streamResponse, wantsEvents, wantsEventsFor } from "./
 import { type Chunk, isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { makeRequest } from "./request.js";
+import { encodeSseLine } from "./sse.js";
 
 const status = (state: "working" | "input-required", cursor: string): AgentEvent => ({
   kind: "status",
@@ -57,7 +58,7 @@ describe("streamResponse()", () => {
   });
 
   test("writes compact JSON in the same form, and refuses a cursor that would become another field", async () => {
-    const compact: StreamForm = { ...form, compact: true, event: () => '{"a":1}' };
+    const compact: StreamForm = { ...form, encode: encodeSseLine, event: () => '{"a":1}' };
     const source = new Source(status("working", "1"), { ...status("working", ""), cursor: undefined }, status("working", "2\n:"));
     expect(await written(source, compact)).toEqual(['id: 1\ndata: {"a":1}\n\n', 'data: {"a":1}\n\n', "failed: encode\n\n"]);
   });

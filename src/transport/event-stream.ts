@@ -11,7 +11,7 @@ import {
 } from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
-import { encodeSse, encodeSseLine, SSE_COMMENT } from "./sse.js";
+import { type EncodeSse, encodeSse, SSE_COMMENT } from "./sse.js";
 
 /** How one binding encodes a stream: its events, and the error when the stream fails. */
 export interface StreamForm {
@@ -21,8 +21,8 @@ export interface StreamForm {
    */
   event(event: AgentEvent): string | readonly string[];
   failure(error: AgentError): string;
-  /** The data of every event is JSON without white space, which has no line ends to look for. */
-  readonly compact?: true;
+  /** Default: `encodeSse`. JSON without white space has no line ends to look for: `sseLineEncoder`. */
+  readonly encode?: EncodeSse;
   /** The protocol ends its stream here, even if the handler has more events. */
   endsAfter?(event: AgentEvent): boolean;
 }
@@ -137,7 +137,7 @@ class SseBody implements AsyncIterableIterator<string> {
 
   #write(event: AgentEvent): string {
     const data = this.#form.event(event);
-    const encode = this.#form.compact === true ? encodeSseLine : encodeSse;
+    const { encode = encodeSse } = this.#form;
     if (typeof data === "string") return encode(data, event.cursor);
     const last = data.length - 1;
     let text = "";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonString } from "./json-string.js";
+import { jsonCharacters, jsonString } from "./json-string.js";
 
 test("every UTF-16 unit, alone and between others, is written as JSON.stringify writes it", () => {
   for (let unit = 0; unit <= 0xffff; unit++) {
@@ -9,5 +9,6 @@ test("every UTF-16 unit, alone and between others, is written as JSON.stringify 
     if (jsonString(within) !== JSON.stringify(within)) expect(jsonString(within)).toBe(JSON.stringify(within));
   }
   expect(jsonString("")).toBe('""');
+  expect([jsonCharacters('a"\n'), jsonCharacters("a😀b"), jsonCharacters("")]).toEqual(['a\\"\\n', "a😀b", ""]);
   expect(jsonString("a😀b")).toBe('"a😀b"');
 });

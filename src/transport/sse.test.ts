@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeSse, SSE_COMMENT, type SseEvent, SseReader, sseEvents } from "./sse.js";
+import { encodeSse, SSE_COMMENT, type SseEvent, SseReader, sseEvents, sseLineEncoder } from "./sse.js";
 
 const encoder = new TextEncoder();
 
@@ -57,6 +57,12 @@ describe("encodeSse", () => {
   test("writes compact JSON as one data line", () => {
     expect(encodeSse('{"a":1}')).toBe('data: {"a":1}\n\n');
     expect(encodeSse("x", "7", "status")).toBe("event: status\nid: 7\ndata: x\n\n");
+  });
+
+  test("writes texts around data that has no line ends", () => {
+    const encode = sseLineEncoder('{"result":', "}");
+    expect([encode("1"), encode("2", "7")]).toEqual(['data: {"result":1}\n\n', 'id: 7\ndata: {"result":2}\n\n']);
+    expect(() => encode("1", "a\nb")).toThrow("line ends");
   });
 
   test("writes one data line per line", () => {

@@ -21,10 +21,18 @@ export function encodeSse(data: string, id?: string, event?: string): string {
   return `${head}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 }
 
-/** The same for data that has no line ends. */
-export function encodeSseLine(data: string, id?: string): string {
-  return id === undefined ? `data: ${data}\n\n` : `id: ${oneLine(id)}\ndata: ${data}\n\n`;
+/** Encodes one event with this id. */
+export type EncodeSse = (data: string, id?: string) => string;
+
+/** The same for data that has no line ends, and neither do the texts around it. */
+export function sseLineEncoder(before = "", after = ""): EncodeSse {
+  const start = `data: ${before}`;
+  const startAfterId = `\n${start}`;
+  const end = `${after}\n\n`;
+  return (data, id) => (id === undefined ? `${start}${data}${end}` : `id: ${oneLine(id)}${startAfterId}${data}${end}`);
 }
+
+export const encodeSseLine = sseLineEncoder();
 
 /** A line end inside a field would start another field; NUL would make readers ignore the id. */
 function oneLine(value: string): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { storeContract } from "../../../test/helpers/stores/store-contract.js";
 import { TestRuntime } from "../../../test/helpers/tasks.js";
-import { NO_META, type Task, textPart } from "../../envelope/index.js";
+import { NO_META, type Task, type TaskEvent, textOf, textPart } from "../../envelope/index.js";
 import { createMemoryStore } from "./memory.js";
 
 function makeStore(limits: Parameters<typeof createMemoryStore>[0]["limits"]) {
@@ -56,6 +56,37 @@ describe("createMemoryStore()", () => {
     ({ task: task(id), owner: "o", agent: "a", key: undefined, lease: { holder: "h", leaseMs: 1_000 } }) as const;
   const close = { epoch: 1, after: 1, state: undefined, unlessQueued: false } as const;
   const completed = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 1_000 } } as const;
+
+  test("shows every entry of an ended task as it was appended", async () => {
+    const { store } = makeStore({});
+    await store.create(start("t"));
+    const chunk = (id: string, text: string, rest: object = {}): TaskEvent => ({
+      kind: "artifact",
+      taskId: "t",
+      contextId: "c",
+      artifact: { id, parts: [textPart(text)] },
+      append: true,
+      last: false,
+      ...rest,
+    });
+    const events = [
+      chunk("a", "one", { append: false }),
+      chunk("a", "two"),
+      chunk("b", "three"),
+      chunk("a", ""),
+      chunk("a", "four", { last: true }),
+      completed,
+    ];
+    await store.append("t", { ...close, events });
+    const page = await store.read("t", "o", 1, 10);
+    expect(page?.entries).toEqual(events.map((event, index) => ({ seq: index + 2, event })));
+    const { artifacts } = (await store.snapshot("t", "o"))?.task ?? task("none");
+    expect(artifacts.map(({ id, parts }) => [id, textOf(parts)])).toEqual([
+      ["a", "one\ntwo\n\nfour"],
+      ["b", "three"],
+    ]);
+    expect((await store.snapshot("t", "o", 3))?.task.artifacts.map(({ parts }) => textOf(parts))).toEqual(["one\ntwo"]);
+  });
 
   test("keeps at most keptBytes, and returns `full` if nothing can be evicted", async () => {
     const { store } = makeStore({ keptBytes: 2_000 });

@@ -161,7 +161,7 @@ class MemoryStore implements Store {
     const entries: Entry[] = [];
     const end = Math.min(record.seq, after + limit);
     for (let seq = after + 1; seq <= end; seq++) {
-      const event = record.events[seq - 1];
+      const event = record.event(seq);
       if (event !== undefined) entries.push({ seq, event });
     }
     return { firstKept: FIRST_KEPT, entries, closed: record.closed };

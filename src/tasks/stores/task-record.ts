@@ -12,6 +12,7 @@ import {
 import { eventSize } from "../content-size.js";
 import type { NewTask, Snapshot, TurnState } from "../store.js";
 import { PushState } from "./push-state.js";
+import { chunkOfText, textOfChunk } from "./text-chunks.js";
 
 interface CallerMessage {
   /** The entry it came after. */
@@ -19,14 +20,13 @@ interface CallerMessage {
   readonly message: Envelope;
 }
 
-/** Everything the memory store knows of one task. Entry `n` of the journal is `events[n - 1]`. */
+/** Everything the memory store knows of one task. */
 export class TaskRecord {
   readonly taskId: string;
   readonly contextId: string;
   readonly owner: string;
   readonly agent: string;
   readonly key: Maybe<string>;
-  events: TaskEvent[];
   /** Queued messages. Created on first use, because most tasks have none. */
   inputs: Envelope[] | undefined;
   pushes: PushState[] | undefined;
@@ -45,6 +45,9 @@ export class TaskRecord {
   /** Neighbours among the idle tasks of its subject. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
+  /** Entry `n` of the journal is the one before `n`. Of an ended task, chunks of the artifact `#chunked` are their text alone. */
+  #events: (TaskEvent | string)[];
+  #chunked: Maybe<string>;
   #messages: CallerMessage[] | undefined;
   #messageKeys: Set<string> | undefined;
   #fold: TaskFold | undefined;
@@ -61,7 +64,7 @@ export class TaskRecord {
     this.owner = owner;
     this.agent = agent;
     this.key = key?.key;
-    this.events = [first];
+    this.#events = [first];
     this.status = task.status.state;
     this.statusAt = task.status.at;
     this.bytes = eventSize(first);
@@ -71,7 +74,7 @@ export class TaskRecord {
   }
 
   get seq(): number {
-    return this.events.length;
+    return this.#events.length;
   }
 
   get closed(): boolean {
@@ -87,14 +90,34 @@ export class TaskRecord {
   }
 
   push(event: TaskEvent): void {
-    this.events.push(event);
+    this.#events.push(event);
     if (event.kind === "artifact") return;
     const { state, at } = event.kind === "status" ? event.status : event.task.status;
     this.status = state;
     this.statusAt = at;
     if (isTerminal(state) || isInterrupted(state)) this.holder = undefined;
-    // A list that grew has room for more, which a kept task does not need.
-    if (isTerminal(state)) this.events = this.events.slice();
+    if (isTerminal(state)) this.#pack();
+  }
+
+  /** The entry of the journal with this number. */
+  event(seq: number): Maybe<TaskEvent> {
+    const kept = this.#events[seq - 1];
+    if (typeof kept !== "string") return kept;
+    const { taskId, contextId } = this;
+    return chunkOfText(kept, { taskId, contextId, artifactId: this.#chunked ?? "" }); // set with the first chunk
+  }
+
+  /**
+   * An agent that writes word by word makes hundreds of chunks that differ in their text: an ended task keeps that of them. And a list that
+   * grew has room for more.
+   */
+  #pack(): void {
+    this.#events = this.#events.map((event) => {
+      const text = typeof event === "string" ? event : textOfChunk(event, this.#chunked);
+      if (text === undefined) return event;
+      if (typeof event !== "string" && event.kind === "artifact") this.#chunked = event.artifact.id;
+      return text;
+    });
   }
 
   addMessage(message: Envelope): void {
@@ -157,7 +180,7 @@ export class TaskRecord {
     const fold = new TaskFold(this.#firstTask());
     let next = applyMessages(fold, this.#messages, 0, 1);
     for (let seq = 2; seq <= at; seq++) {
-      const event = this.events[seq - 1];
+      const event = this.event(seq);
       if (event !== undefined) fold.apply(event);
       next = applyMessages(fold, this.#messages, next, seq);
     }
@@ -178,8 +201,8 @@ export class TaskRecord {
     const fold = this.#fold;
     if (fold === undefined) return;
     this.#foldedMessages = applyMessages(fold, this.#messages, this.#foldedMessages, this.#folded);
-    while (this.#folded < this.events.length) {
-      const event = this.events[this.#folded];
+    while (this.#folded < this.seq) {
+      const event = this.event(this.#folded + 1);
       if (event !== undefined) fold.apply(event);
       this.#folded += 1;
       this.#foldedMessages = applyMessages(fold, this.#messages, this.#foldedMessages, this.#folded);
@@ -187,7 +210,7 @@ export class TaskRecord {
   }
 
   #firstTask(): Task {
-    const [first] = this.events;
+    const first = this.event(1);
     if (first?.kind !== "task") throw new Error("a journal begins with its task");
     return first.task;
   }

@@ -142,11 +142,14 @@ export class Http1ResponseWriter implements ResponseWriter {
     const ending = this.#framed ? end : "";
     if (text === "" && ending === "") return;
     this.#isHeadSent = true;
-    const bytes = Buffer.byteLength(text);
-    // The same bytes, in an encoding that is written several times as fast.
-    const encoding = bytes === text.length ? "latin1" : "utf8";
-    const chunk = this.#framed && text !== "" ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
-    this.#res.write(chunk + ending, encoding);
+    // As if all were ASCII: the text is joined once, with its length, and its encoding is written several times as fast.
+    const chunk = this.#chunkOf(text, text.length) + ending;
+    if (Buffer.byteLength(chunk) === chunk.length) this.#res.write(chunk, "latin1");
+    else this.#res.write(this.#chunkOf(text, Buffer.byteLength(text)) + ending, "utf8");
+  }
+
+  #chunkOf(text: string, bytes: number): string {
+    return this.#framed && text !== "" ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
   }
 
   #cork(): void {

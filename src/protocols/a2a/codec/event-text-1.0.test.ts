@@ -42,6 +42,9 @@ const EVENTS: readonly (readonly [string, AgentEvent])[] = [
   ["a text", artifactEvent({})],
   ["a chunk", artifactEvent({}, { append: true })],
   ["the last chunk", artifactEvent({}, { append: true, last: true })],
+  ["a chunk of another artifact", artifactEvent({ id: "other" }, { append: true })],
+  ["a chunk of another task", artifactEvent({ id: "other" }, { append: true, taskId: "t-2" })],
+  ["the only chunk", artifactEvent({ parts: [text("")] }, { last: true })],
   ["several texts", artifactEvent({ parts: [text("a"), text(""), text("c")] })],
   ["no parts", artifactEvent({ parts: [] })],
   [

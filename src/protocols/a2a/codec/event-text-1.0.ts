@@ -1,10 +1,12 @@
 import type { AgentEvent, Artifact, Envelope, LossSink, Maybe, Part, Status, Task } from "../../../envelope/index.js";
 import { carriedFrom, carriedText } from "../../../transport/carried.js";
-import { jsonString } from "../../../transport/json-string.js";
+import { jsonCharacters, jsonString } from "../../../transport/json-string.js";
 import { writeTimestamp } from "../../../transport/timestamp.js";
 import { ENVELOPE_KEY } from "./envelope-extension.js";
 import { writeStreamItem } from "./result-1.0.js";
 import { writeState } from "./state.js";
+
+type ArtifactEvent = Extract<AgentEvent, { readonly kind: "artifact" }>;
 
 /**
  * An event of a stream, or the answer to a send, as JSON text: the same text as that of `writeStreamItem`. The usual ones, messages and
@@ -30,9 +32,10 @@ function usualText(event: AgentEvent, reportLoss: LossSink): Maybe<string> {
       return status && `{"statusUpdate":{${idMembers(event)},"status":${status}}}`;
     }
     case "artifact": {
+      const text = event.metadata === undefined ? onlyText(event.artifact) : undefined;
+      if (text !== undefined) return `${chunkStart(event)}${jsonCharacters(text)}"}]}${chunkEnd(event)}`;
       const artifact = event.metadata === undefined ? artifactText(event.artifact) : undefined;
-      const chunk = `${event.append ? ',"append":true' : ""}${event.last ? ',"lastChunk":true' : ""}`;
-      return artifact && `{"artifactUpdate":{${idMembers(event)},"artifact":${artifact}${chunk}}}`;
+      return artifact && `{"artifactUpdate":{${idMembers(event)},"artifact":${artifact}${chunkEnd(event)}`;
     }
     default:
       return undefined;
@@ -80,8 +83,16 @@ function artifactText({ id, name, description, parts, metadata, extensions }: Ar
   return texts === undefined ? undefined : `{"artifactId":${jsonString(id)},"parts":[${texts}]}`;
 }
 
-/** Those of the last event: the events of a burst are of one task. */
+/** The text of an artifact that has nothing else. */
+function onlyText({ name, description, parts, metadata, extensions }: Artifact): Maybe<string> {
+  const [part] = parts;
+  if (part === undefined || parts.length > 1 || metadata !== undefined || extensions !== undefined) return undefined;
+  return isAbsent(name) && isAbsent(description) && isPlain(part) ? part.text : undefined;
+}
+
+/** Those of the last event: the events of a burst are of one task, and most of its chunks of one artifact. */
 let last = { taskId: "", contextId: "", members: '"taskId":"","contextId":""' };
+let lastChunk = { members: "", artifactId: "", start: "" };
 
 function idMembers({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }): string {
   if (taskId !== last.taskId || contextId !== last.contextId)
@@ -89,9 +100,29 @@ function idMembers({ taskId, contextId }: { readonly taskId: string; readonly co
   return last.members;
 }
 
+/** Up to the first character of the text. */
+function chunkStart(event: ArtifactEvent): string {
+  const { id: artifactId } = event.artifact;
+  const members = idMembers(event);
+  if (members !== lastChunk.members || artifactId !== lastChunk.artifactId) {
+    const start = `{"artifactUpdate":{${members},"artifact":{"artifactId":${jsonString(artifactId)},"parts":[{"text":"`;
+    lastChunk = { members, artifactId, start };
+  }
+  return lastChunk.start;
+}
+
+/** What follows the artifact. */
+function chunkEnd({ append, last: isLast }: ArtifactEvent): string {
+  if (append) return isLast ? ',"append":true,"lastChunk":true}}' : ',"append":true}}';
+  return isLast ? ',"lastChunk":true}}' : "}}";
+}
+
+function isPlain(part: Part): part is Part & { readonly kind: "text" } {
+  return part.kind === "text" && isAbsent(part.mediaType) && isAbsent(part.name) && part.metadata === undefined;
+}
+
 function partText(part: Part): Maybe<string> {
-  if (part.kind !== "text" || !isAbsent(part.mediaType) || !isAbsent(part.name) || part.metadata !== undefined) return undefined;
-  return `{"text":${jsonString(part.text)}}`;
+  return isPlain(part) ? `{"text":${jsonString(part.text)}}` : undefined;
 }
 
 /** The items with commas between them; undefined if one of them is not usual. */

@@ -11,7 +11,7 @@ import { type StreamForm, streamResponse, wantsEvents } from "../../../transport
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { encodeRpcError, INVALID_REQUEST, type RpcId, readRpcRequest, rpcResultStart } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
-import { encodeSse } from "../../../transport/sse.js";
+import { encodeSse, sseLineEncoder } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03 } from "../codec/codec-0.3.js";
@@ -102,10 +102,9 @@ function writeStream(
   dialect: Dialect,
   { parameters, reply, reportLoss }: Answering,
 ): Promise<HttpResponse> {
-  const start = rpcResultStart(id);
   const form: StreamForm = {
-    compact: true,
-    event: (event) => `${start}${streamText(dialect, event, reportLoss)}}`,
+    encode: sseLineEncoder(rpcResultStart(id), "}"),
+    event: (event) => streamText(dialect, event, reportLoss),
     failure: (error) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
   };
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));

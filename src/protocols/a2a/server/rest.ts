@@ -4,7 +4,7 @@ import { type StreamForm, streamResponse } from "../../../transport/event-stream
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
-import { encodeSse } from "../../../transport/sse.js";
+import { encodeSse, encodeSseLine } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03ProtoFor } from "../codec/codec-0.3-proto.js";
@@ -82,7 +82,7 @@ async function write(
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
     const form: StreamForm = {
-      compact: true,
+      encode: encodeSseLine,
       event: (event) => streamText(dialect, event, reportLoss),
       failure: (error) =>
         encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),

@@ -9,7 +9,7 @@ import {
   type TaskEvent,
 } from "../../../envelope/index.js";
 import type { StreamForm } from "../../../transport/event-stream.js";
-import { encodeSse } from "../../../transport/sse.js";
+import { encodeSse, encodeSseLine } from "../../../transport/sse.js";
 import type { Host } from "../../protocol.js";
 import { eventText, type Opening, RunEventWriter } from "../codec.js";
 import { wireErrorOf } from "../errors.js";
@@ -76,7 +76,7 @@ function stateIn(event: AgentEvent): Maybe<State> {
 /** Encodes the server-sent events of a run. `until`: whether an awaiting run ends the stream. */
 export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamForm {
   return {
-    compact: true,
+    encode: encodeSseLine,
     event: (event) => events.write(event).map(eventText),
     failure: (error: AgentError) => encodeSse(JSON.stringify({ type: "error", error: wireErrorOf(error) })),
     endsAfter: until === "awaiting" ? waitsForCaller : () => false,
