@@ -4,6 +4,7 @@ import { AgentError } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import { foreignEncoding, refuseEncoding } from "../refusal.js";
 import { errorResponse } from "../response.js";
+import { type DeferredTimer, deferTimer } from "./deferred-timer.js";
 import { type ExchangeContext, HttpExchange } from "./http-exchange.js";
 import { addFields } from "./http2-fields.js";
 import { Http2Head, http2Address, refuseHead } from "./http2-head.js";
@@ -41,7 +42,7 @@ export class Http2Exchange extends HttpExchange {
   readonly #connection: Http2ExchangeContext;
   readonly #stream: Carrier;
   /** One timer for two waits: for the rest of the body, and for the response to be read. */
-  #timer: NodeJS.Timeout | undefined;
+  #timer: DeferredTimer | undefined;
   #answered = false;
 
   constructor(connection: Http2ExchangeContext, stream: ServerHttp2Stream, { fields, rawHeaders, hasBody }: Http2Message) {
@@ -72,7 +73,7 @@ export class Http2Exchange extends HttpExchange {
 
   protected readBody(): void {
     if (this.incoming.headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
-    this.#timer = setTimeout(() => this.#late(), this.context.limits.requestMs);
+    this.#timer = deferTimer(onLate, this.context.limits.requestMs, this);
     this.#stream.on("data", onData).on("end", onEnd);
   }
 
@@ -81,13 +82,13 @@ export class Http2Exchange extends HttpExchange {
   }
 
   /** A streamed body ends when its time is over; what was answered stands. */
-  #late(): void {
+  late(): void {
     if (!this.endArriving()) this.refuse(tooSlow());
     else if (this.#answered) this.#stream.close(http2().constants.NGHTTP2_NO_ERROR);
   }
 
   protected stopReading(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
   }
 
   closed(): void {
@@ -169,6 +170,10 @@ function closeStream(this: ServerHttp2Stream): void {
 
 function onData(this: Carrier, piece: Buffer): void {
   this[EXCHANGE]?.receive(piece);
+}
+
+function onLate(exchange: Http2Exchange): void {
+  exchange.late();
 }
 
 function onEnd(this: Carrier): void {

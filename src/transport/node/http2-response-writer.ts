@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Maybe } from "../../envelope/index.js";
 import { bytesOf } from "../body.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
+import { type DeferredTimer, deferTimer } from "./deferred-timer.js";
 import { flushLater } from "./flush-later.js";
 import { addFields } from "./http2-fields.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
@@ -17,7 +18,7 @@ const PIECE_BYTES = 64 * 1024;
 export class Http2ResponseWriter implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
   #events: ResponseWriterEvents | undefined;
-  #stall: NodeJS.Timeout | undefined;
+  #stall: DeferredTimer | undefined;
   /** Between two pieces of one chunk. */
   #writingPieces = false;
   /** Written and not yet given to the stream. */
@@ -96,18 +97,22 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 
   watchStall(stallMs: number): void {
-    this.#stall = setTimeout(() => this.#events?.broken(), stallMs);
+    this.#stall = deferTimer(onStall, stallMs, this);
+  }
+
+  stalled(): void {
+    this.#events?.broken();
   }
 
   unwatchStall(): void {
-    clearTimeout(this.#stall);
+    this.#stall?.stop();
     this.#stall = undefined;
   }
 
   end(trailers: Maybe<Trailers>, stallMs: number): void {
     if (trailers !== undefined) sendTrailers(this.#stream, trailers);
     this.#stream.end(this.#take());
-    this.#stall = setTimeout(resetStream, stallMs, this.#stream);
+    this.#stall = deferTimer(resetStream, stallMs, this.#stream);
   }
 
   cut(): void {
@@ -117,13 +122,17 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 }
 
+function onStall(writer: Http2ResponseWriter): void {
+  writer.stalled();
+}
+
 function flush(writer: Http2ResponseWriter): void {
   writer.flush();
 }
 
-/** Writes a complete body and ends. The timer cuts the stream if the peer reads nothing; the caller clears it on close. */
-export function endWith(stream: ServerHttp2Stream, body: Maybe<Chunk>, stallMs: number): NodeJS.Timeout {
-  const stall = setTimeout(resetStream, stallMs, stream);
+/** Writes a complete body and ends. The timer cuts the stream if the peer reads nothing; the caller stops it on close. */
+export function endWith(stream: ServerHttp2Stream, body: Maybe<Chunk>, stallMs: number): DeferredTimer {
+  const stall = deferTimer(resetStream, stallMs, stream);
   if (body === undefined || body.length <= PIECE_BYTES) stream.end(body);
   else writePieces(stream, bytesOf(body), 0, { flushed: () => stall.refresh(), last: (rest) => stream.end(rest) });
   return stall;
