@@ -89,9 +89,21 @@ describe("Http1ResponseWriter", () => {
     writer.write("two");
     writer.end(undefined, 1_000);
     const answer = `${HEAD}7\r\none two\r\n0\r\n\r\n`;
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    expect(writes).toEqual([]);
+    await turn();
     expect(writes).toEqual([answer]);
     expect(await received("0\r\n\r\n")).toBe(answer);
     expect(socket.writableCorked).toBe(0);
+  });
+
+  test("an answer whose peer left before the end of the turn is not written", async () => {
+    const { response, writer, writes } = await open();
+    writer.write("one");
+    writer.end(undefined, 1_000);
+    response.destroy();
+    await turn();
+    expect(writes).toEqual([]);
   });
 
   test.each([

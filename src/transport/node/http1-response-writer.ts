@@ -10,6 +10,7 @@ import { flatHeaders } from "./write-response.js";
 const LAST_CHUNK = "0\r\n\r\n";
 
 const WRITER = Symbol("response writer");
+type Trailers = { readonly [name: string]: string };
 type Carrier = ServerResponse & { [WRITER]?: Http1ResponseWriter };
 
 /**
@@ -27,6 +28,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   #text = "";
   #isHeadSent = false;
   #isCorked = false;
+  #hasEnded = false;
   #isWaiting = false;
   #reportedFull = false;
 
@@ -75,8 +77,15 @@ export class Http1ResponseWriter implements ResponseWriter {
     this.#res.socket?.setTimeout(this.#timeoutBefore);
   }
 
-  end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
+  end(trailers: Maybe<Trailers>, stallMs: number): void {
+    this.#hasEnded = true;
+    if (this.#isHeadSent) this.writeEnd(trailers, stallMs);
+    else writeEndSoon({ writer: this, trailers, stallMs });
+  }
+
+  writeEnd(trailers: Maybe<Trailers>, stallMs: number): void {
     const res = this.#res;
+    if (res.destroyed) return;
     this.#cork();
     if (trailers === undefined) {
       this.#send(LAST_CHUNK);
@@ -110,8 +119,9 @@ export class Http1ResponseWriter implements ResponseWriter {
     this.#events?.broken();
   }
 
-  /** Sends what was written since the last time. */
+  /** Sends what was written since the last time. After the end, that is left to the end. */
   flush(): void {
+    if (this.#hasEnded) return;
     this.#isWaiting = false;
     // Otherwise Node corks it, and uncorks it in a tick of its own.
     if (this.#text !== "") this.#cork();
@@ -170,6 +180,24 @@ export class Http1ResponseWriter implements ResponseWriter {
     this.#isWaiting = true;
     flushLater(this);
   }
+}
+
+interface Complete {
+  readonly writer: Http1ResponseWriter;
+  readonly trailers: Maybe<Trailers>;
+  readonly stallMs: number;
+}
+let complete: Complete[] = [];
+
+/** A stream that is over before anything of it was sent is sent at the end of the turn, with all others: each write wakes its peer. */
+function writeEndSoon(stream: Complete): void {
+  if (complete.push(stream) === 1) setImmediate(writeEnds);
+}
+
+function writeEnds(): void {
+  const streams = complete;
+  complete = [];
+  for (const { writer, trailers, stallMs } of streams) writer.writeEnd(trailers, stallMs);
 }
 
 function flush(writer: Http1ResponseWriter): void {
