@@ -1,4 +1,4 @@
-import { type ReadyIterator, TAKE_READY } from "./take-ready.js";
+import { type ReadyIterator, type ReadyWaiter, TAKE_READY, WHEN_READY } from "./take-ready.js";
 
 /**
  * The same items, each after `map`. An object and not a generator: an item costs no turn of its own, and items that are ready stay so.
@@ -29,6 +29,10 @@ class MappedIterator<T> implements AsyncIterableIterator<T> {
   [TAKE_READY](): T | undefined {
     const item = this.#over ? undefined : this.#source[TAKE_READY]?.();
     return item === undefined ? undefined : this.#mapped(item);
+  }
+
+  [WHEN_READY](waiter: ReadyWaiter): boolean {
+    return !this.#over && this.#source[WHEN_READY]?.(waiter) === true;
   }
 
   async return(): Promise<IteratorResult<T>> {

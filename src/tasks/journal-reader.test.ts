@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { all, brief, gate, settle, TestRuntime } from "../../test/helpers/tasks.js";
-import { type AgentEvent, type ReadyIterator, TAKE_READY } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  CancelSource,
+  type ReadyIterator,
+  startCall,
+  TAKE_READY,
+  WHEN_READY,
+} from "../envelope/index.js";
 
 type Events = ReadyIterator<AgentEvent> & AsyncIterable<AgentEvent>;
 
@@ -84,5 +92,56 @@ describe("a stream of a store that reads at once", () => {
     expect(reads).toBe(1);
     more.open();
     expect((await all(events)).map(brief)).toEqual(["status working", "artifact r", "status completed"]);
+  });
+
+  test("tells once who waits without a read: of the next entries, and of the end", async () => {
+    const [more, rest] = [gate(), gate()];
+    const at = new TestRuntime({
+      async *idle(_message, task) {
+        yield task.working();
+        await more.passed;
+        yield task.artifact("a", { id: "r" });
+        await rest.passed;
+      },
+    });
+    const events = at.stream("x") as Events;
+    let told = 0;
+    const waiter = { ready: () => void told++ };
+    expect(events[WHEN_READY]?.(waiter)).toBe(false); // not opened: only a read opens it
+    await events.next();
+    await settle();
+    expect(ready(events)).toEqual(["status working"]);
+    expect(events[WHEN_READY]?.(waiter)).toBe(true);
+    more.open();
+    await settle();
+    expect(told).toBe(1);
+    expect(events[WHEN_READY]?.(waiter)).toBe(false); // there is something to take
+    expect(ready(events)).toEqual(["artifact r"]);
+    expect(events[WHEN_READY]?.(waiter)).toBe(true);
+    await events.return?.();
+    rest.open();
+    await settle();
+    expect(told).toBe(2);
+    expect(events[WHEN_READY]?.(waiter)).toBe(false);
+    expect((await events.next()).done).toBe(true);
+  });
+
+  test("fails a reader that waits without a read when its call is cancelled", async () => {
+    const at = new TestRuntime({
+      async *idle(_message, task) {
+        yield task.working();
+        await new Promise(() => {});
+      },
+    });
+    const cancel = new CancelSource();
+    const events = at.stream("x", { call: { cancel } }) as Events;
+    await events.next();
+    await settle();
+    expect(ready(events)).toEqual(["status working"]);
+    const told = new Promise<void>((resolve) => expect(events[WHEN_READY]?.({ ready: resolve })).toBe(true));
+    cancel.cancel(new AgentError("cancelled", "the caller left"));
+    await told;
+    expect(ready(events)).toEqual([]);
+    await expect(events.next()).rejects.toMatchObject({ code: "cancelled" });
   });
 });

@@ -2,10 +2,11 @@ import {
   AgentError,
   type AgentEvent,
   type Call,
-  isTerminal,
   type Maybe,
+  type ReadyWaiter,
   type State,
   TAKE_READY,
+  WHEN_READY,
   withCursor,
 } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
@@ -28,12 +29,8 @@ export interface Reading {
   readonly follow: boolean;
 }
 
-interface WaitingRead {
-  resolve(step: IteratorResult<AgentEvent> | Promise<IteratorResult<AgentEvent>>): void;
-  reject(reason: AgentError): void;
-}
-
 const IDLE: Promise<unknown> = Promise.resolve();
+const NOTHING_READ: readonly Entry[] = Object.freeze([]);
 const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: undefined });
 
 /**
@@ -43,11 +40,16 @@ const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: unde
 export class JournalReader implements AsyncIterableIterator<AgentEvent>, EndableReader {
   slot: number | undefined;
   readonly #context: RuntimeContext;
-  readonly #reading: Reading;
-  readonly #release: (() => void)[] = [];
+  readonly #taskId: string;
+  readonly #owner: string;
+  readonly #endsAt: Reading["endsAt"];
+  readonly #follow: boolean;
+  readonly #offStore: () => void;
+  readonly #offCall: (() => void) | undefined;
+  #whenOver: (() => void) | undefined;
   #first: Maybe<AgentEvent>;
   #after: number;
-  #page: readonly Entry[] = [];
+  #page = NOTHING_READ;
   #next = 0;
   #over = false;
   #failure: AgentError | undefined;
@@ -56,9 +58,8 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   #notified = false;
   /** Everything written before the last notice was read. */
   #hasAll = false;
-  #wakeUp: (() => void) | undefined;
-  /** The read that gets the next entry, where the store reads at once. */
-  #waiting: WaitingRead | undefined;
+  /** Is told of the next entry. */
+  #waiter: ReadyWaiter | undefined;
   /** Other processes do not write, and the store reads at once: an entry costs its reader one promise. */
   #isDirect: boolean;
   /** The first page of a store that turned out not to read at once. */
@@ -68,15 +69,18 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
 
   constructor(context: RuntimeContext, reading: Reading, call: Call) {
     this.#context = context;
-    this.#reading = reading;
+    this.#taskId = reading.taskId;
+    this.#owner = reading.owner;
+    this.#endsAt = reading.endsAt;
+    this.#follow = reading.follow;
     this.#first = reading.first;
     this.#after = reading.after;
     this.#isDirect = context.store.listen === undefined;
     context.readers.add(this);
-    this.#release.push(
-      context.store.wake(reading.taskId, () => this.#notify()),
-      onCallAborted(context, call, (reason) => this.end(reason)),
-    );
+    this.#offStore = context.store.wake(reading.taskId, () => this.#notify());
+    this.#offCall = onCallAborted(context, call, (reason) => this.end(reason));
+    // The call was over already.
+    if (this.#over) this.#offCall();
   }
 
   /** Sequence number of the last delivered entry. */
@@ -99,8 +103,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     }
     this.#pendingReads += 1;
     // Concurrent calls get the entries in the order of the calls.
-    const step =
-      this.#pendingReads > 1 ? this.#last.then(this.#step, this.#step) : this.#isDirect ? this.#waitForEntry() : this.#step();
+    const step = this.#pendingReads > 1 ? this.#stepAfter(this.#last) : this.#isDirect ? this.#waitForEntry() : this.#step();
     this.#last = step;
     return step;
   }
@@ -114,6 +117,12 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     } catch (thrown) {
       throw this.#failed(thrown);
     }
+  }
+
+  [WHEN_READY](waiter: ReadyWaiter): boolean {
+    const isIdle = this.#isDirect && this.#pendingReads === 0 && !this.#over && this.#hasAll && !this.#notified;
+    if (isIdle) this.#waiter = waiter;
+    return isIdle;
   }
 
   async return(): Promise<IteratorResult<AgentEvent>> {
@@ -134,13 +143,18 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
         resolve();
         return;
       }
-      this.#release.push(resolve);
+      this.#whenOver = resolve;
       this.#finishing = reason;
       this.#notify();
     });
   }
 
-  readonly #step = async (): Promise<IteratorResult<AgentEvent>> => {
+  #stepAfter(last: Promise<unknown>): Promise<IteratorResult<AgentEvent>> {
+    const step = () => this.#step();
+    return last.then(step, step);
+  }
+
+  async #step(): Promise<IteratorResult<AgentEvent>> {
     try {
       for (;;) {
         const ready = this.#takeReady();
@@ -153,7 +167,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     } finally {
       this.#pendingReads -= 1;
     }
-  };
+  }
 
   /** What can be returned without reading. */
   #takeReady(): IteratorResult<AgentEvent> | undefined {
@@ -189,33 +203,30 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#pageToCome = undefined;
     if (begun !== undefined) return begun;
     this.#notified = false;
-    const { taskId, owner } = this.#reading;
-    return this.#context.store.read(taskId, owner, this.#after, this.#context.limits.entriesPerRead);
+    const { store, limits } = this.#context;
+    return store.read(this.#taskId, this.#owner, this.#after, limits.entriesPerRead);
   }
 
+  /** A read that gets the next entry as soon as it is written. */
   #waitForEntry(): Promise<IteratorResult<AgentEvent>> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      const ready = (): void => {
+        try {
+          const taken = this.#takeNow();
+          if (taken === undefined) {
+            if (this.#isDirect) this.#waiter = { ready };
+            else resolve(this.#step());
+            return;
+          }
+          this.#pendingReads -= 1;
+          resolve(taken);
+        } catch (thrown) {
+          this.#pendingReads -= 1;
+          reject(this.#failed(thrown));
+        }
+      };
+      this.#waiter = { ready };
     });
-  }
-
-  /** Gives the waiting read what has been written. */
-  #serve(waiting: WaitingRead): void {
-    // Taking the last entry stops the reader, which notifies again.
-    this.#waiting = undefined;
-    try {
-      const ready = this.#takeNow();
-      if (ready === undefined) {
-        if (this.#isDirect) this.#waiting = waiting;
-        else waiting.resolve(this.#step());
-        return;
-      }
-      this.#pendingReads -= 1;
-      waiting.resolve(ready);
-    } catch (thrown) {
-      this.#pendingReads -= 1;
-      waiting.reject(this.#failed(thrown));
-    }
   }
 
   #failed(thrown: unknown): AgentError {
@@ -232,18 +243,18 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
 
   #give({ seq, event }: Entry): AgentEvent {
     this.#next += 1;
+    if (this.#next === this.#page.length) this.#page = NOTHING_READ;
     this.#after = seq;
     if (event.kind !== "artifact") {
       const { state } = event.kind === "status" ? event.status : event.task.status;
-      if (this.#reading.endsAt(state)) this.#stop();
+      if (this.#endsAt(state)) this.#stop();
     }
-    return withCursor(event, cursorOf(this.#reading.taskId, seq));
+    return withCursor(event, cursorOf(this.#taskId, seq));
   }
 
   #turnTo(page: Awaited<ReturnType<Store["read"]>>): void {
-    const { taskId, follow } = this.#reading;
     if (page === undefined || this.#after + 1 < page.firstKept) {
-      this.end(new AgentError("expired", "these entries of the task are no longer kept", { detail: { taskId } }));
+      this.end(new AgentError("expired", "these entries of the task are no longer kept", { detail: { taskId: this.#taskId } }));
       return;
     }
     const { entries, closed } = page;
@@ -254,8 +265,8 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
       // Where no other process writes, a page that is not full was the rest: another read would find nothing before the next notice.
       const { store, limits } = this.#context;
       const isRest = store.listen === undefined && entries.length < limits.entriesPerRead;
-      this.#hasAll = isRest && follow && !closed && this.#finishing === undefined;
-    } else if (closed || !follow) this.#stop();
+      this.#hasAll = isRest && this.#follow && !closed && this.#finishing === undefined;
+    } else if (closed || !this.#follow) this.#stop();
     else if (this.#finishing !== undefined) this.end(this.#finishing);
   }
 
@@ -264,27 +275,26 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     const { store, timers, limits } = this.#context;
     const off = store.listen === undefined ? undefined : timers.after(limits.lookAgainMs, () => this.#notify());
     await new Promise<void>((resolve) => {
-      this.#wakeUp = resolve;
+      this.#waiter = { ready: resolve };
     });
     off?.();
   }
 
   #notify(): void {
     this.#notified = true;
-    this.#wakeUp?.();
-    this.#wakeUp = undefined;
-    if (this.#waiting !== undefined) this.#serve(this.#waiting);
+    const waiter = this.#waiter;
+    // Taking the last entry stops the reader, which notifies again.
+    this.#waiter = undefined;
+    waiter?.ready();
   }
 
   #stop(): void {
+    if (this.#over) return;
     this.#over = true;
     this.#context.readers.remove(this);
-    for (const release of this.#release.splice(0)) release();
+    this.#offStore();
+    this.#offCall?.();
+    this.#whenOver?.();
     this.#notify();
   }
-}
-
-/** States that end the stream of a send. A2A 1.0 §7.6.1 keeps it open while authorization is pending. */
-export function endsSendStream(state: State): boolean {
-  return isTerminal(state) || state === "input-required";
 }

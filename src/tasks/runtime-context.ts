@@ -73,7 +73,7 @@ export interface PendingReply extends Endable, Slotted {}
 
 /** An open stream of the events of a task. */
 export interface EndableReader extends Endable, Slotted {
-  /** Ends after what is in the journal. Resolves when it has ended. */
+  /** Called once: ends after what is in the journal. Resolves when it has ended. */
   finish(reason: AgentError): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ import { BareReply, firstTurn } from "./bare-reply.js";
 import { cursorOf, journalPositionOf } from "./cursor.js";
 import { EventStream } from "./event-stream.js";
 import { followUp } from "./follow-up.js";
-import { endsSendStream, JournalReader } from "./journal-reader.js";
+import { JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
 import { snapshotAtCursor, snapshotOf } from "./read-snapshot.js";
 import { asAgentError, checkHistoryLength, rethrowAsAgentError } from "./refusals.js";
@@ -156,6 +156,11 @@ async function resumeStream(context: RuntimeContext, after: Cursor, call: Call):
   const first = taskEvent(context, then, undefined);
   const { owner } = call.caller;
   return new JournalReader(context, { taskId, owner, after: then.seq, first, endsAt: endsSendStream, follow: true }, call);
+}
+
+/** States that end the stream of a send. A2A 1.0 §7.6.1 keeps it open while authorization is pending. */
+function endsSendStream(state: State): boolean {
+  return isTerminal(state) || state === "input-required";
 }
 
 function isSettled(state: State): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BurstSource } from "../../test/helpers/burst-source.js";
-import { AgentError, type AgentEvent, type Cursor, type ReadyIterator, TAKE_READY } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Cursor, type ReadyIterator, TAKE_READY, WHEN_READY } from "../envelope/index.js";
 import { type StreamForm, streamResponse, wantsEvents, wantsEventsFor } from "./event-stream.js";
 import { type Chunk, isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
@@ -89,6 +89,8 @@ describe("streamResponse()", () => {
     expect(await chunks.next()).toEqual({ done: false, value: "id: 0\ndata: status\n\n" });
     expect([chunks[TAKE_READY]?.(), chunks[TAKE_READY]?.()]).toEqual(["id: 1\ndata: status\n\n", undefined]);
     expect(source.stopped).toBe(false);
+    // The event that ends it is not lost to a wait for the next one.
+    expect(chunks[WHEN_READY]?.({ ready: () => undefined })).toBe(false);
     expect(await chunks.next()).toEqual({ done: false, value: "id: 2\ndata: status\n\n" });
     expect(source.stopped).toBe(true);
     expect(await chunks.next()).toEqual({ done: true, value: undefined });

@@ -6,8 +6,10 @@ import {
   isPromise,
   type Maybe,
   type ReadyIterator,
+  type ReadyWaiter,
   type Reply,
   TAKE_READY,
+  WHEN_READY,
 } from "../envelope/index.js";
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
@@ -127,6 +129,10 @@ class SseBody implements AsyncIterableIterator<string> {
       this.#ended = true;
       return this.#form.failure(AgentError.from(thrown));
     }
+  }
+
+  [WHEN_READY](waiter: ReadyWaiter): boolean {
+    return !this.#ended && this.#first === undefined && this.#events[WHEN_READY]?.(waiter) === true;
   }
 
   async return(): Promise<IteratorResult<string, void>> {

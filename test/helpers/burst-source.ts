@@ -1,4 +1,4 @@
-import { type ReadyIterator, TAKE_READY } from "../../src/envelope/index.js";
+import { type ReadyIterator, TAKE_READY, WHEN_READY } from "../../src/envelope/index.js";
 
 /** Items that are all there at once; an error among them is thrown in its place. */
 export class BurstSource<T> implements AsyncIterableIterator<T>, ReadyIterator<T> {
@@ -22,6 +22,11 @@ export class BurstSource<T> implements AsyncIterableIterator<T>, ReadyIterator<T
     const item = this.#items.shift();
     if (item instanceof Error) throw item;
     return item;
+  }
+
+  /** Whoever waits is never told: there is nothing more. */
+  [WHEN_READY](): boolean {
+    return true;
   }
 
   async return(): Promise<IteratorResult<T>> {

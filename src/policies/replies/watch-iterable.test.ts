@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BurstSource } from "../../../test/helpers/burst-source.js";
-import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
+import { type ReadyIterator, TAKE_READY, WHEN_READY } from "../../envelope/index.js";
 import { watchIterable } from "./watch-iterable.js";
 
 const watching = (source: BurstSource<number>, refuses?: number) => {
@@ -48,6 +48,7 @@ describe("items that are taken at once", () => {
     }) as ReadyIterator<number>;
     await watched.next();
     expect(watched[TAKE_READY]?.()).toBeUndefined();
+    expect(watched[WHEN_READY]?.({ ready: () => undefined })).toBe(false);
     expect(await watched.next()).toEqual({ done: false, value: 2 });
     expect(pulls).toBe(2);
   });

@@ -1,4 +1,4 @@
-import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
+import { type ReadyIterator, type ReadyWaiter, TAKE_READY, WHEN_READY } from "../../envelope/index.js";
 import { DONE, stopIterator } from "./iterators.js";
 
 /** Callbacks for one iteration. */
@@ -53,6 +53,10 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     }
     if (value !== undefined) this.#see(value);
     return value;
+  }
+
+  [WHEN_READY](waiter: ReadyWaiter): boolean {
+    return !this.#over && this.#watch.within === undefined && this.#source?.[WHEN_READY]?.(waiter) === true;
   }
 
   return(): Promise<IteratorResult<T>> {

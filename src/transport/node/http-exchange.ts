@@ -9,7 +9,7 @@ import { respondUnread } from "../unread.js";
 import { ArrivingBody } from "./arriving-body.js";
 import type { IncomingRequest, RequestContext } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
-import { StreamWriter } from "./stream-writer.js";
+import { type StreamOwner, StreamWriter } from "./stream-writer.js";
 
 /** State shared by all exchanges of one handler. */
 export interface ExchangeContext extends RequestContext {
@@ -26,7 +26,7 @@ export interface ExchangeContext extends RequestContext {
 }
 
 /** One request and its response; common to HTTP/1.1 and HTTP/2. */
-export abstract class HttpExchange {
+export abstract class HttpExchange implements StreamOwner {
   protected readonly context: ExchangeContext;
   protected readonly incoming: IncomingRequest;
   #taken: Taken | undefined;
@@ -260,16 +260,21 @@ export abstract class HttpExchange {
       this.incoming.peerDisconnected(new AgentError("overloaded", "too many streams are open"));
       this.respond(refuseOverloaded());
     } else {
-      const done = (): void => {
-        context.openStreams--;
-        this.finished();
-      };
-      const end = { done, failed: (thrown: unknown) => context.report(thrown) };
-      const writer = new StreamWriter(this.createWriter(), response, body, { stallMs: context.limits.writeStallMs, end });
+      const { writeStallMs: stallMs } = context.limits;
+      const writer = new StreamWriter(this.createWriter(), response, body, { stallMs, owner: this });
       writer.start();
       context.openStreams++;
       this.#writer = writer;
     }
+  }
+
+  streamEnded(): void {
+    this.context.openStreams--;
+    this.finished();
+  }
+
+  streamFailed(thrown: unknown): void {
+    this.context.report(thrown);
   }
 
   #failed(thrown: unknown): void {

@@ -1,46 +1,59 @@
-import { type ReadyIterator, TAKE_READY } from "../../envelope/index.js";
+import { type ReadyIterator, type ReadyWaiter, TAKE_READY, WHEN_READY } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
-import type { ResponseWriter } from "./response-writer.js";
+import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 
-export interface StreamEnd {
+/** Whose stream is written. */
+export interface StreamOwner {
   /** Called once, however the stream ended. */
-  done(): void;
-  failed(thrown: unknown): void;
+  streamEnded(): void;
+  streamFailed(thrown: unknown): void;
 }
 
 /**
  * Writes chunks as they arrive and never ahead of the peer: while it does not read, nothing is pulled. A failed stream is cut, not
- * ended, so that it never looks complete.
+ * ended, so that it never looks complete. No closures and no pending promise: an idle stream would keep them.
  */
-export class StreamWriter {
+export class StreamWriter implements ReadyWaiter, ResponseWriterEvents {
   readonly #writer: ResponseWriter;
   readonly #response: HttpResponse;
   readonly #iterator: ReadyIterator<Chunk>;
   readonly #stallMs: number;
-  readonly #end: StreamEnd;
+  readonly #owner: StreamOwner;
   #ended = false;
   #idle: NodeJS.Timeout | undefined;
-  #drained: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
   constructor(
     writer: ResponseWriter,
     response: HttpResponse,
     chunks: AsyncIterable<Chunk>,
-    options: { readonly stallMs: number; readonly end: StreamEnd },
+    options: { readonly stallMs: number; readonly owner: StreamOwner },
   ) {
     this.#writer = writer;
     this.#response = response;
     this.#iterator = chunks[Symbol.asyncIterator]();
     this.#stallMs = options.stallMs;
-    this.#end = options.end;
+    this.#owner = options.owner;
   }
 
   /** Throws before writing if the headers are not valid HTTP. */
   start(): void {
-    this.#writer.open(this.#response, { drained: () => this.#drained?.(), broken: () => this.cut() });
+    this.#writer.open(this.#response, this);
     const { idle } = this.#response;
-    if (idle !== undefined) this.#idle = setInterval(() => this.#writeKeepAlive(idle.chunk), idle.everyMs);
+    if (idle !== undefined) this.#idle = setInterval(writeKeepAlive, idle.everyMs, this, idle.chunk);
     void this.#pump();
+  }
+
+  ready(): void {
+    if (!this.#ended) void this.#pump();
+  }
+
+  drained(): void {
+    this.#onDrained?.();
+  }
+
+  broken(): void {
+    this.cut();
   }
 
   /** Disconnects the peer; the handler is notified by `return()`. */
@@ -49,22 +62,26 @@ export class StreamWriter {
     this.#finish();
     this.#writer.cut();
     // Not awaited: a suspended generator settles `return()` only when its wait ends.
-    this.#iterator.return?.().catch((thrown: unknown) => this.#end.failed(thrown));
+    this.#iterator.return?.().catch((thrown: unknown) => this.#owner.streamFailed(thrown));
   }
 
   async #pump(): Promise<void> {
     const writer = this.#writer;
+    const iterator = this.#iterator;
     try {
+      let chunk = iterator[TAKE_READY]?.();
       for (;;) {
-        const step = await this.#iterator.next();
-        if (this.#ended) return;
-        if (step.done === true) break;
-        this.#idle?.refresh();
-        for (let chunk: Chunk | undefined = step.value; chunk !== undefined; chunk = this.#iterator[TAKE_READY]?.()) {
+        if (chunk !== undefined) this.#idle?.refresh();
+        for (; chunk !== undefined; chunk = iterator[TAKE_READY]?.()) {
           if (writer.write(chunk)) continue;
           await this.#drain();
           if (this.#ended) return;
         }
+        if (iterator[WHEN_READY]?.(this) === true) return;
+        const step = await iterator.next();
+        if (this.#ended) return;
+        if (step.done === true) break;
+        chunk = step.value;
       }
       writer.end(this.#response.trailers?.(), this.#stallMs);
       this.#finish();
@@ -73,27 +90,31 @@ export class StreamWriter {
         this.#finish();
         writer.cut();
       }
-      this.#end.failed(thrown);
+      this.#owner.streamFailed(thrown);
     }
   }
 
   async #drain(): Promise<void> {
     this.#writer.watchStall(this.#stallMs);
     await new Promise<void>((resolve) => {
-      this.#drained = resolve;
+      this.#onDrained = resolve;
     });
-    this.#drained = undefined;
+    this.#onDrained = undefined;
     this.#writer.unwatchStall();
   }
 
-  #writeKeepAlive(chunk: string): void {
+  writeKeepAlive(chunk: string): void {
     if (!this.#writer.full) this.#writer.write(chunk);
   }
 
   #finish(): void {
     this.#ended = true;
     clearInterval(this.#idle);
-    this.#drained?.();
-    this.#end.done();
+    this.drained();
+    this.#owner.streamEnded();
   }
+}
+
+function writeKeepAlive(writer: StreamWriter, chunk: string): void {
+  writer.writeKeepAlive(chunk);
 }

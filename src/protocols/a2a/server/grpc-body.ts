@@ -1,6 +1,13 @@
-import { AgentError, type AgentEvent, type ReadyIterator, TAKE_READY } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type ReadyIterator,
+  type ReadyWaiter,
+  TAKE_READY,
+  WHEN_READY,
+} from "../../../envelope/index.js";
 import { OK } from "../grpc/status.js";
-import type { CallDeadline } from "./call-deadline.js";
+import { type CallDeadline, NO_DEADLINE } from "./call-deadline.js";
 
 type Trailers = { readonly [name: string]: string };
 
@@ -79,6 +86,12 @@ export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
       this.#stop();
       return undefined;
     }
+  }
+
+  /** A deadline ends the wait of `next`. */
+  [WHEN_READY](waiter: ReadyWaiter): boolean {
+    const { events, deadline } = this.#parts;
+    return !this.#ended && this.#first === undefined && deadline === NO_DEADLINE && events[WHEN_READY]?.(waiter) === true;
   }
 
   async return(): Promise<IteratorResult<Uint8Array, void>> {
