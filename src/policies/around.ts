@@ -89,18 +89,30 @@ function watchOne<S>(watch: Around<S>, state: S, reply: Promise<AgentEvent>): Pr
 }
 
 function watchMany<S>(watch: Around<S>, state: S, reply: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
-  let last: AgentEvent | undefined;
-  const stream: IterationWatch<AgentEvent> = {
-    item(event) {
-      watch.event?.(state, event, "many");
-      last = event;
-    },
-    end(how, thrown) {
-      if (how === "failed") watch.end(state, { kind: how, shape: "many", error: AgentError.from(thrown) });
-      else watch.end(state, { kind: how, shape: "many", last });
-    },
-  };
-  const { within } = watch;
-  if (within !== undefined) stream.within = (run) => within.call(watch, state, run) as ReturnType<typeof run>; // `call` forgets the type parameter
-  return watchIterable(reply, stream);
+  return watchIterable(reply, new StreamWatch(watch, state));
+}
+
+/** Every open stream keeps one: an object and no closures. */
+class StreamWatch<S> implements IterationWatch<AgentEvent> {
+  within?: <R>(run: () => R) => R;
+  readonly #watch: Around<S>;
+  readonly #state: S;
+  #last: AgentEvent | undefined;
+
+  constructor(watch: Around<S>, state: S) {
+    this.#watch = watch;
+    this.#state = state;
+    const { within } = watch;
+    if (within !== undefined) this.within = (run) => within.call(watch, state, run) as ReturnType<typeof run>; // `call` forgets the type parameter
+  }
+
+  item(event: AgentEvent): void {
+    this.#watch.event?.(this.#state, event, "many");
+    this.#last = event;
+  }
+
+  end(how: "ended" | "stopped" | "failed", thrown?: unknown): void {
+    if (how === "failed") this.#watch.end(this.#state, { kind: how, shape: "many", error: AgentError.from(thrown) });
+    else this.#watch.end(this.#state, { kind: how, shape: "many", last: this.#last });
+  }
 }

@@ -17,6 +17,14 @@ export interface WriterStart {
   readonly owner: string;
   readonly epoch: number;
   readonly seq: number;
+  /** For `addedTo`. */
+  readonly keepsWritten: boolean;
+}
+
+/** Whose journal is written. */
+export interface WriterOwner {
+  /** Called for every write that is not awaited. */
+  onWritten(written: WriteResult): void;
 }
 
 const NOTHING_TO_WRITE: WriteResult = Object.freeze({ ok: true, cancelRequested: false });
@@ -27,25 +35,25 @@ export class JournalWriter {
   readonly owner: string;
   readonly epoch: number;
   readonly #context: RuntimeContext;
-  readonly #onWritten: (written: WriteResult) => void;
+  readonly #run: WriterOwner;
   #seq: number;
   #pending: TaskEvent[] = [];
-  /** Everything this writer has written, up to `entriesPerSnapshot`. */
-  #written: TaskEvent[] | undefined = [];
+  /** Everything this writer has written, up to `entriesPerSnapshot`, if it is kept. */
+  #written: TaskEvent[] | undefined;
   /** State to store with the next entries, or alone if there are none. */
   #state: Maybe<Json>;
   #writing: Promise<WriteResult> | undefined;
   /** Set once entries were rejected permanently: later entries would hide the gap. */
   #refused: Maybe<WriteResult>;
 
-  /** `onWritten` is called for every write that is not awaited. */
-  constructor(context: RuntimeContext, start: WriterStart, onWritten: (written: WriteResult) => void) {
+  constructor(context: RuntimeContext, start: WriterStart, run: WriterOwner) {
     this.#context = context;
-    this.#onWritten = onWritten;
+    this.#run = run;
     this.taskId = start.taskId;
     this.owner = start.owner;
     this.epoch = start.epoch;
     this.#seq = start.seq;
+    this.#written = start.keepsWritten ? [] : undefined;
   }
 
   /** Sequence number of the last written entry. */
@@ -53,7 +61,7 @@ export class JournalWriter {
     return this.#seq;
   }
 
-  /** The task with everything written so far, without reading the store. Undefined if that is more than the writer keeps. */
+  /** The task with everything written so far, without reading the store. Undefined if the writer does not keep that. */
   addedTo(opening: Task): Maybe<Task> {
     if (this.#written === undefined) return undefined;
     const fold = new TaskFold(opening);
@@ -66,12 +74,12 @@ export class JournalWriter {
   }
 
   add(event: TaskEvent): void {
-    if (this.#pending.push(event) === 1) this.#context.afterThisTick(this.#flush);
+    if (this.#pending.push(event) === 1) this.#context.afterThisTick(this);
   }
 
   /** Stores the state in one step with the next write. */
   keep(state: Json): void {
-    if (this.#state === undefined && this.#pending.length === 0) this.#context.afterThisTick(this.#flush);
+    if (this.#state === undefined && this.#pending.length === 0) this.#context.afterThisTick(this);
     this.#state = state;
   }
 
@@ -115,12 +123,13 @@ export class JournalWriter {
     return this.end([status], undefined, false);
   }
 
-  readonly #flush = (): void => {
+  /** The end of a tick in which something was added. */
+  flush(): void {
     if (this.#pending.length === 0 && this.#state === undefined) return;
     const written = this.write();
-    if (written instanceof Promise) void written.then(this.#onWritten);
-    else this.#onWritten(written);
-  };
+    if (written instanceof Promise) void written.then((result) => this.#run.onWritten(result));
+    else this.#run.onWritten(written);
+  }
 
   /**
    * Never rejects: a failing store is reported as a rejected write. Epoch and sequence tell a store whether an

@@ -1,7 +1,7 @@
 import { AgentError, type Awaitable, type Envelope, type Maybe, type Task } from "../envelope/index.js";
 import type { Running } from "./active-runs.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
-import { faultOf, JournalWriter, type WriteResult } from "./journal-writer.js";
+import { faultOf, JournalWriter, type WriteResult, type WriterOwner } from "./journal-writer.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
@@ -29,7 +29,7 @@ export interface StartedStream {
 }
 
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
-export class Run implements Running, TurnTask {
+export class Run implements Running, TurnTask, WriterOwner {
   readonly taskId: string;
   readonly owner: string;
   readonly restartable: boolean;
@@ -43,6 +43,8 @@ export class Run implements Running, TurnTask {
   #conversation: TaskConversation;
   #message: Envelope;
   #stream: AgentStream | undefined;
+  /** The first step of a started stream. */
+  #first: Maybe<StartedStream["first"]>;
   #result: ResultArtifact;
   /** `ending`: the last entries of a turn are being written. `over`: further output is discarded. */
   #phase: "working" | "ending" | "over" = "working";
@@ -64,7 +66,9 @@ export class Run implements Running, TurnTask {
     this.opening = task;
     this.openingSeq = seq;
     this.restartable = start.agent.restartable === true;
-    this.#writer = new JournalWriter(context, { taskId: task.id, owner, epoch, seq }, (written) => this.#onWritten(written));
+    // Only who waits for the whole answer is given the outcome.
+    const keepsWritten = turn.delivery === "answer";
+    this.#writer = new JournalWriter(context, { taskId: task.id, owner, epoch, seq, keepsWritten }, this);
     this.#message = message;
     this.#conversation = this.#conversationAbout(message);
     this.#turn = turn;
@@ -101,7 +105,9 @@ export class Run implements Running, TurnTask {
 
   /** Continues a started stream; its time limit is already set. */
   continueWith(started: StartedStream): void {
-    void this.#work(started);
+    this.#stream = started.stream;
+    this.#first = started.first;
+    void this.#work();
   }
 
   endWith(result: Result): void {
@@ -109,7 +115,7 @@ export class Run implements Running, TurnTask {
   }
 
   async snapshot(): Promise<Maybe<Task>> {
-    this.#onWritten(await this.#writer.write());
+    this.onWritten(await this.#writer.write());
     return (await this.#context.store.snapshot(this.taskId, this.owner))?.task;
   }
 
@@ -125,10 +131,28 @@ export class Run implements Running, TurnTask {
     this.#finish(undefined);
   }
 
-  async #work(started?: StartedStream): Promise<void> {
-    for (let from: Maybe<StartedStream> = started; ; from = undefined) {
+  /** Turn after turn. All that waits for the agent is in one function: an idle stream keeps every pending one. */
+  async #work(): Promise<void> {
+    for (;;) {
       this.#agentAtWork = true;
-      const result = await this.#outcome(from);
+      let result: Result | AgentError;
+      try {
+        const output = this.#stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
+        if (isStream(output)) {
+          this.#stream = output;
+          this.#takeFirst();
+          for (;;) {
+            const step = await output.next();
+            result = step.done === true ? step.value : undefined;
+            if (step.done === true || this.#isOver()) break;
+            this.#take(step.value);
+            if (this.#writer.isFull) this.onWritten(await this.#writer.drain());
+          }
+        } else result = await output;
+      } catch (thrown) {
+        // Messages of foreign errors are not exposed.
+        result = AgentError.from(thrown);
+      }
       this.#agentAtWork = false;
       this.#stream = undefined;
       if (this.#phase === "over") {
@@ -140,23 +164,10 @@ export class Run implements Running, TurnTask {
     }
   }
 
-  /** The agent's result, or its error as an AgentError: messages of foreign errors are not exposed. */
-  async #outcome(started: Maybe<StartedStream>): Promise<Result | AgentError> {
-    try {
-      const output = started?.stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
-      if (!isStream(output)) return await output;
-      this.#stream = output;
-      if (started !== undefined) this.#take(started.first);
-      for (;;) {
-        const step = await output.next();
-        if (this.#phase === "over") return undefined;
-        if (step.done === true) return step.value;
-        this.#take(step.value);
-        if (this.#writer.isFull) this.#onWritten(await this.#writer.drain());
-      }
-    } catch (thrown) {
-      return AgentError.from(thrown);
-    }
+  #takeFirst(): void {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) this.#take(first);
   }
 
   #take(step: Progress | Relayed | string): void {
@@ -216,7 +227,7 @@ export class Run implements Running, TurnTask {
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {
     for (const event of withheldEnd(withheld, this.#context.ids.now())) this.#writer.add(event);
     this.#phase = "working";
-    this.#onWritten(await this.#writer.write(this.#turn.saved));
+    this.onWritten(await this.#writer.write(this.#turn.saved));
     const stop = this.#stopRequested;
     if (stop !== undefined && !this.#isOver()) await this.#stopNow(stop.state, stop.reason);
     if (this.#isOver()) return false;
@@ -246,7 +257,7 @@ export class Run implements Running, TurnTask {
     if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => void this.stop("failed", reason));
   }
 
-  #onWritten(written: WriteResult): void {
+  onWritten(written: WriteResult): void {
     if (written.ok) {
       if (written.cancelRequested) void this.stop("canceled", new AgentError("cancelled", "the task was canceled"));
       return;

@@ -77,6 +77,11 @@ export interface EndableReader extends Endable, Slotted {
   finish(reason: AgentError): Promise<void>;
 }
 
+/** Has something to write. */
+interface Unwritten {
+  flush(): void;
+}
+
 /** Dependencies of one runtime. */
 export interface RuntimeContextOptions {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
@@ -113,7 +118,7 @@ export class RuntimeContext {
   closing = false;
   readonly #running: Shares;
   readonly #bare: Shares;
-  #unwritten: (() => void)[] = [];
+  #unwritten: Unwritten[] = [];
   #idle: (() => void) | undefined;
 
   constructor(options: RuntimeContextOptions) {
@@ -183,13 +188,13 @@ export class RuntimeContext {
     this.#idle = undefined;
   }
 
-  /** Runs `write` at the end of this tick, so that the entries of one tick are one append. One timer serves all. */
-  afterThisTick(write: () => void): void {
-    if (this.#unwritten.push(write) > 1) return;
+  /** Flushes at the end of this tick, so that the entries of one tick are one append. One timer serves all. */
+  afterThisTick(writer: Unwritten): void {
+    if (this.#unwritten.push(writer) > 1) return;
     this.timers.soon(() => {
       const due = this.#unwritten;
       this.#unwritten = [];
-      for (const run of due) run();
+      for (const each of due) each.flush();
     });
   }
 }

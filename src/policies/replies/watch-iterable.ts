@@ -35,8 +35,11 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     if (this.#over) return Promise.resolve(DONE);
     try {
       const watch = this.#watch;
-      const pulled = watch.within === undefined ? this.#open().next() : watch.within(this.#pull);
-      return pulled.then(this.#took, this.#threw);
+      const pulled = watch.within === undefined ? this.#open().next() : watch.within(() => this.#open().next());
+      return pulled.then(
+        (result) => this.#took(result),
+        (thrown: unknown) => this.#threw(thrown),
+      );
     } catch (thrown) {
       return new Promise((resolve) => resolve(this.#threw(thrown)));
     }
@@ -75,9 +78,7 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     return this.#source;
   }
 
-  readonly #pull = (): Promise<IteratorResult<T>> => this.#open().next();
-
-  readonly #took = (result: IteratorResult<T>): IteratorResult<T> => {
+  #took(result: IteratorResult<T>): IteratorResult<T> {
     if (this.#over) return DONE; // the reader left during the pull
     if (result.done === true) {
       this.#over = true;
@@ -86,7 +87,7 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     }
     this.#see(result.value);
     return result;
-  };
+  }
 
   #see(value: T): void {
     try {
@@ -97,10 +98,10 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  readonly #threw = (thrown: unknown): IteratorResult<T> => {
+  #threw(thrown: unknown): IteratorResult<T> {
     if (this.#over) return DONE; // the reader has left
     this.#over = true;
     this.#watch.end("failed", thrown);
     throw thrown;
-  };
+  }
 }

@@ -242,13 +242,8 @@ class MemoryStore implements Store {
   wake(taskId: string, run: () => void): () => void {
     const record = this.#tasks.get(taskId);
     if (record === undefined) return nothing;
-    record.listeners ??= new Set();
-    const listeners = record.listeners.add(run);
-    return () => {
-      listeners.delete(run);
-      // Most kept tasks have none.
-      if (listeners.size === 0 && record.listeners === listeners) record.listeners = undefined;
-    };
+    record.listen(run);
+    return () => record.unlisten(run);
   }
 
   /** A single closing status is always accepted: a task must be able to end. */

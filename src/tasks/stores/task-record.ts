@@ -39,7 +39,8 @@ export class TaskRecord {
   leaseUntilMs: number;
   cancelRequested = false;
   saved: Maybe<Json>;
-  listeners: Set<() => void> | undefined;
+  /** Most tasks have none or one. */
+  #listeners: (() => void)[] | undefined;
   /** Its place among the tasks with a holder. */
   slot: number | undefined;
   /** Neighbours among the idle tasks of its subject. */
@@ -187,8 +188,19 @@ export class TaskRecord {
     return { task: fold.snapshot(), seq: at };
   }
 
+  listen(run: () => void): void {
+    if (this.#listeners === undefined) this.#listeners = [run];
+    else this.#listeners.push(run);
+  }
+
+  unlisten(run: () => void): void {
+    const at = this.#listeners?.indexOf(run) ?? -1;
+    if (at !== -1) this.#listeners?.splice(at, 1);
+    if (this.#listeners?.length === 0) this.#listeners = undefined;
+  }
+
   notify(): void {
-    if (this.listeners !== undefined) for (const run of [...this.listeners]) run();
+    if (this.#listeners !== undefined) for (const run of this.#listeners.slice()) run();
   }
 
   #begin(): TaskFold {

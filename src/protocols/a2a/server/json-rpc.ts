@@ -1,8 +1,10 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
   type ErrorCode,
   isPromise,
+  type LossSink,
   type Maybe,
   type Principal,
   type Via,
@@ -11,7 +13,7 @@ import { type StreamForm, streamResponse, wantsEvents } from "../../../transport
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { encodeRpcError, INVALID_REQUEST, type RpcId, readRpcRequest, rpcResultStart } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
-import { encodeSse, sseLineEncoder } from "../../../transport/sse.js";
+import { type EncodeSse, encodeSse, sseLineEncoder } from "../../../transport/sse.js";
 import { callerError } from "../../host.js";
 import type { Host } from "../../protocol.js";
 import { v03 } from "../codec/codec-0.3.js";
@@ -102,12 +104,31 @@ function writeStream(
   dialect: Dialect,
   { parameters, reply, reportLoss }: Answering,
 ): Promise<HttpResponse> {
-  const form: StreamForm = {
-    encode: sseLineEncoder(rpcResultStart(id), "}"),
-    event: (event) => streamText(dialect, event, reportLoss),
-    failure: (error) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
-  };
+  const form = new RpcStreamForm(id, dialect, reportLoss);
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));
+}
+
+/** Every open stream keeps one: an object, and no closure for each member. */
+class RpcStreamForm implements StreamForm {
+  readonly encode: EncodeSse;
+  readonly #id: RpcId;
+  readonly #dialect: Dialect;
+  readonly #reportLoss: LossSink;
+
+  constructor(id: RpcId, dialect: Dialect, reportLoss: LossSink) {
+    this.encode = sseLineEncoder(rpcResultStart(id), "}");
+    this.#id = id;
+    this.#dialect = dialect;
+    this.#reportLoss = reportLoss;
+  }
+
+  event(event: AgentEvent): string {
+    return streamText(this.#dialect, event, this.#reportLoss);
+  }
+
+  failure(error: AgentError): string {
+    return encodeSse(encodeRpcError(this.#id, rpcErrorOf(error, this.#dialect.version)));
+  }
 }
 
 /**
