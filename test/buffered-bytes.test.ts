@@ -97,6 +97,29 @@ describe("request bodies in memory", () => {
     expect((await post(url, "token-of-ann-0123456789")).status).toBe(200);
   });
 
+  test("are released when their answer begins to stream", async () => {
+    const idle = agent({
+      name: "idle",
+      description: "",
+      async *handle(_message, task) {
+        yield task.working();
+        await new Promise(() => {});
+      },
+    });
+    const limits = { bufferedBytesPerCaller: 1.5 * MIB, drainMs: 0 };
+    const server = await serve(idle, { port: 0, admission: bearerTokens(TOKENS), limits });
+    opened.push(server);
+    const { params } = JSON.parse(BODY);
+    const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params });
+    const bodies = [rpc, rpc, JSON.stringify(params), rpc];
+    for (const body of bodies) {
+      const path = body === rpc ? "/a2a" : "/a2a/message:stream";
+      const answer = await post(server.url, "token-of-ann-0123456789", path, body);
+      opened.push({ close: () => answer.body?.cancel() });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    }
+  });
+
   test("on streams of one HTTP/2 connection are limited as well", async () => {
     const { url } = await serving({ limits: { bufferedBytesPerCaller: 2.5 * MIB } });
     const session = connectHttp2(url);

@@ -133,7 +133,7 @@ export function labelOfCaller(caller: Maybe<Principal>): string {
 
 /** Content is counted before it is written, so that a written message is complete. */
 function count(account: ByteAccount, request: HttpRequest, response: HttpResponse): HttpResponse {
-  account.wire(request.body.length);
+  account.wire(request.bodyBytes ?? request.body.length);
   const bytes = (count: number): void => {
     account.wire(count);
     account.settle();

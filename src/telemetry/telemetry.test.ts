@@ -362,6 +362,19 @@ describe("metrics of a server", () => {
     expect(samples("REQUEST_LATENCY")).toMatchObject(edges.map((edge) => ({ edge, cumulative: { length: 17 } })));
   });
 
+  test("a body that was forgotten before the answer is counted", async () => {
+    const metrics = createMetrics();
+    const telemetry = createTelemetry({ metrics });
+    const call = startCall({ agent: "translator", via });
+    const request = { ...requestOf("", call, { received: true }), bodyBytes: 10 };
+    await telemetry.exchange((received) => {
+      received.call = call;
+      return whole("12345");
+    })(request);
+    const samples = metrics.families().find((family) => family.name === "MSG_BYTES")?.samples;
+    expect(samples).toMatchObject([{ value: 15 }]);
+  });
+
   test("a request that became no call is not counted; a streamed answer is, chunk by chunk", async () => {
     const metrics = createMetrics();
     const telemetry = createTelemetry({ metrics });

@@ -52,6 +52,10 @@ export interface HttpRequest extends RequestHead {
   readonly arriving?: Maybe<AsyncIterable<Uint8Array>>;
   /** The parsed body, within the limits, parsed once. Throws AgentError `decode` or `too_large`. */
   json(): unknown;
+  /** Server: nobody reads the body any more, which is then empty. A protocol that has decoded it calls this before it answers with a stream. */
+  forgetBody?(): void;
+  /** Server: the length of the body, also of one that was forgotten. */
+  readonly bodyBytes?: number;
   /** Client: signs the final request, anew for every sending. */
   readonly signer: Maybe<RequestSigner>;
 }

@@ -24,6 +24,7 @@ export abstract class ServerRequest implements HttpRequest, UnreadRequest {
   #refused: AgentError | undefined;
   #json: unknown;
   #parsed = false;
+  bodyBytes = 0;
 
   constructor(limits: JsonLimits, hasBody: boolean) {
     this.#limits = limits;
@@ -52,7 +53,17 @@ export abstract class ServerRequest implements HttpRequest, UnreadRequest {
   /** The complete body has arrived. */
   receiveBody(body: Uint8Array): this {
     this.#body = body;
+    this.bodyBytes = body.length;
     return this;
+  }
+
+  get holdsBody(): boolean {
+    return this.#body.length > 0;
+  }
+
+  forgetBody(): void {
+    this.#body = NO_BODY;
+    this.#json = undefined;
   }
 
   refuseBody(reason: AgentError): this {

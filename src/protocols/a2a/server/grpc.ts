@@ -62,7 +62,10 @@ export async function answerGrpc(
     const { name } = method;
     const answering = answer(host, { request, dialect, via, card, caller, name, params, tenant: undefined, deadline });
     const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
-    if (OPERATIONS[name].streaming) return await writeStream(call);
+    if (OPERATIONS[name].streaming) {
+      request.forgetBody?.();
+      return await writeStream(call);
+    }
     const { reply } = answering;
     if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
     return writeOne(call, await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs)));

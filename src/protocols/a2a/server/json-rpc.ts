@@ -72,7 +72,10 @@ export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest
     const decodedRequest: DecodedRequest = { request, card, caller, tenant, params: rpc.params, name, dialect, via };
     if (rpc.id === undefined) return refuseNotification(host, decodedRequest);
     const answering = answer(host, decodedRequest);
-    if (streaming) return await writeStream(host, id, dialect, answering);
+    if (streaming) {
+      request.forgetBody?.();
+      return await writeStream(host, id, dialect, answering);
+    }
     const { reply } = answering;
     if (!isPromise(reply)) throw new AgentError("internal", "expected a single event, got a stream");
     const result = answerText(host, dialect, answering, await reply);

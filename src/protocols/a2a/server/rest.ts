@@ -81,6 +81,7 @@ async function write(
   const { reply, reportLoss } = answering;
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
+    request.forgetBody?.();
     const form: StreamForm = {
       encode: encodeSseLine,
       event: (event) => streamText(dialect, event, reportLoss),
