@@ -69,6 +69,7 @@ export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";
 export type { ReplayGuard, ReplayLimits } from "./replay-guard.js";
 export { requestDigest } from "./request-digest.js";
+export { Slots, type Slotted } from "./slots.js";
 export { type ReadyIterator, type ReadyWaiter, TAKE_READY, WHEN_READY } from "./take-ready.js";
 export {
   type Artifact,

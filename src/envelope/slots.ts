@@ -1,4 +1,4 @@
-import type { Maybe } from "../envelope/index.js";
+import type { Maybe } from "./json.js";
 
 /** Knows its place among the others. */
 export interface Slotted {

@@ -1,15 +1,17 @@
-import type {
-  AgentError,
-  Call,
-  Envelope,
-  IdSource,
-  Json,
-  Maybe,
-  Metadata,
-  OperationOf,
-  Part,
-  Reply,
-  Task,
+import {
+  type AgentError,
+  type Call,
+  type Envelope,
+  type IdSource,
+  type Json,
+  type Maybe,
+  type Metadata,
+  type OperationOf,
+  type Part,
+  type Reply,
+  Slots,
+  type Slotted,
+  type Task,
 } from "../envelope/index.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { AgentFunction } from "./agent-function.js";
@@ -17,7 +19,6 @@ import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
 import type { PushPort } from "./push-port.js";
 import { Shares } from "./shares.js";
-import { Slots, type Slotted } from "./slots.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
 

@@ -1,5 +1,4 @@
-import type { Maybe } from "../../envelope/index.js";
-import { Slots } from "../slots.js";
+import { type Maybe, Slots } from "../../envelope/index.js";
 import { IdleList } from "./idle-list.js";
 
 /** What one subject keeps in the store, over all its tenants. */

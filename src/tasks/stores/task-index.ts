@@ -1,6 +1,5 @@
-import { subjectOf } from "../../envelope/index.js";
+import { Slots, subjectOf } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
-import { Slots } from "../slots.js";
 import { type Holder, Holders } from "./holders.js";
 import type { TaskRecord } from "./task-record.js";
 

@@ -1,5 +1,6 @@
 import { type ReadyIterator, type ReadyWaiter, TAKE_READY, WHEN_READY } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
+import { KEEP_ALIVE_TICKS, KeepAlive, type KeptAlive } from "./keep-alive.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 
 /** Whose stream is written. */
@@ -13,14 +14,16 @@ export interface StreamOwner {
  * Writes chunks as they arrive and never ahead of the peer: while it does not read, nothing is pulled. A failed stream is cut, not
  * ended, so that it never looks complete. No closures and no pending promise: an idle stream would keep them.
  */
-export class StreamWriter implements ReadyWaiter, ResponseWriterEvents {
+export class StreamWriter implements ReadyWaiter, ResponseWriterEvents, KeptAlive {
+  slot: number | undefined;
   readonly #writer: ResponseWriter;
   readonly #response: HttpResponse;
   readonly #iterator: ReadyIterator<Chunk>;
   readonly #stallMs: number;
   readonly #owner: StreamOwner;
   #ended = false;
-  #idle: NodeJS.Timeout | undefined;
+  #keepAlive: KeepAlive | undefined;
+  #silentTicks = 0;
   #onDrained: (() => void) | undefined;
 
   constructor(
@@ -40,7 +43,10 @@ export class StreamWriter implements ReadyWaiter, ResponseWriterEvents {
   start(): void {
     this.#writer.open(this.#response, this);
     const { idle } = this.#response;
-    if (idle !== undefined) this.#idle = setInterval(writeKeepAlive, idle.everyMs, this, idle.chunk);
+    if (idle !== undefined) {
+      this.#keepAlive = KeepAlive.every(idle.everyMs);
+      this.#keepAlive.add(this);
+    }
     void this.#pump();
   }
 
@@ -71,7 +77,7 @@ export class StreamWriter implements ReadyWaiter, ResponseWriterEvents {
     try {
       let chunk = iterator[TAKE_READY]?.();
       for (;;) {
-        if (chunk !== undefined) this.#idle?.refresh();
+        if (chunk !== undefined) this.#silentTicks = 0;
         for (; chunk !== undefined; chunk = iterator[TAKE_READY]?.()) {
           if (writer.write(chunk)) continue;
           await this.#drain();
@@ -103,18 +109,17 @@ export class StreamWriter implements ReadyWaiter, ResponseWriterEvents {
     this.#writer.unwatchStall();
   }
 
-  writeKeepAlive(chunk: string): void {
-    if (!this.#writer.full) this.#writer.write(chunk);
+  tick(): void {
+    const { idle } = this.#response;
+    if (idle === undefined || ++this.#silentTicks < KEEP_ALIVE_TICKS) return;
+    this.#silentTicks = 0;
+    if (!this.#writer.full) this.#writer.write(idle.chunk);
   }
 
   #finish(): void {
     this.#ended = true;
-    clearInterval(this.#idle);
+    this.#keepAlive?.remove(this);
     this.drained();
     this.#owner.streamEnded();
   }
-}
-
-function writeKeepAlive(writer: StreamWriter, chunk: string): void {
-  writer.writeKeepAlive(chunk);
 }
