@@ -33,9 +33,15 @@ export class ConnectionDispatcher {
   readonly #proxied = new Map<string, ProxyHeader>();
   readonly #http2 = new Set<Http2Connection>();
   readonly #upgrades: UpgradeHandler;
+  /** One for all sockets: a closure of each would keep what it needed to become known. */
+  readonly #onClose: (this: Socket) => void;
 
   constructor(handler: HttpHandler) {
     this.#handler = handler;
+    const closed = (socket: Socket): void => this.#closed(socket);
+    this.#onClose = function () {
+      closed(this);
+    };
     this.#upgrades = new UpgradeHandler(handler);
   }
 
@@ -114,15 +120,18 @@ export class ConnectionDispatcher {
     socket.once("close", () => clearTimeout(end));
   }
 
+  #closed(socket: Socket): void {
+    this.#open.delete(socket);
+    const peer = peerOf(socket);
+    if (this.#silent.get(peer) === socket) this.#silent.delete(peer);
+  }
+
   #detect(socket: Socket, onProtocol: (protocol: WireProtocol) => void): void {
     const peer = peerOf(socket);
     this.#open.add(socket);
     this.#silent.set(peer, socket);
     if (this.#handler.closing) this.#closeIfSilent(socket);
-    socket.on("close", () => {
-      this.#open.delete(socket);
-      if (this.#silent.get(peer) === socket) this.#silent.delete(peer);
-    });
+    socket.on("close", this.#onClose);
     const { proxies, limits } = this.#handler;
     const detect = (): void =>
       sniff(socket, limits.firstByteMs, (protocol) => {

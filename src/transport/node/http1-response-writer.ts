@@ -50,7 +50,7 @@ export class Http1ResponseWriter implements ResponseWriter {
     this.#framed = res.chunkedEncoding;
     if (this.#framed) res.chunkedEncoding = false;
     // Other code may have destroyed the response; an unhandled error would end the process.
-    res.on("drain", onDrain).on("timeout", onBroken).on("error", onBroken);
+    res.on("error", onBroken);
   }
 
   write(chunk: Chunk): boolean {
@@ -58,6 +58,8 @@ export class Http1ResponseWriter implements ResponseWriter {
     else this.#writeBytes(chunk);
     this.#flushSoon();
     if (!this.full) return true;
+    // Not before: most streams never fill their socket.
+    if (!this.#reportedFull) this.#res.on("drain", onDrain);
     this.#reportedFull = true;
     return false;
   }
@@ -71,10 +73,11 @@ export class Http1ResponseWriter implements ResponseWriter {
     const { socket } = this.#res;
     this.#timeoutBefore = socket?.timeout ?? 0;
     socket?.setTimeout(stallMs);
+    this.#res.on("timeout", onBroken);
   }
 
   unwatchStall(): void {
-    this.#res.socket?.setTimeout(this.#timeoutBefore);
+    this.#res.off("timeout", onBroken).socket?.setTimeout(this.#timeoutBefore);
   }
 
   end(trailers: Maybe<Trailers>, stallMs: number): void {
@@ -111,6 +114,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   }
 
   drained(): void {
+    this.#res.off("drain", onDrain);
     this.#reportedFull = false;
     this.#events?.drained();
   }
@@ -125,9 +129,10 @@ export class Http1ResponseWriter implements ResponseWriter {
     this.#isWaiting = false;
     // Otherwise Node corks it, and uncorks it in a tick of its own.
     if (this.#text !== "") this.#cork();
-    this.#send();
+    // By itself: Node keeps the head as the dozens of texts that it was joined from until it is written so.
     if (!this.#isHeadSent) this.#res.flushHeaders();
     this.#isHeadSent = true;
+    this.#send();
     this.#uncork();
     if (this.#reportedFull && !this.full) this.drained();
   }
