@@ -6,16 +6,11 @@ import type { Window } from "../../harness/tally.js";
 import type { Usage } from "../../harness/worker.js";
 import { type Endpoint, type Stage, templateOf } from "./stage.js";
 import type { ClientSlice } from "./workers/client.js";
-import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS } from "./workload.js";
+import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS, WARM_UPS } from "./workload.js";
 
 /** The arms of each section. Each arm has its own processes, so that none inherits another's heap. */
 
 const MEGABYTE = 1024 * 1024;
-/**
- * Opened before the memory is measured. Fewer would leave the compiler and the young generation of the heap, which grow once, in the
- * measurement: more than the streams themselves.
- */
-const WARM_STREAMS = OPEN_STREAMS;
 
 export interface SectionSettings {
   readonly window: Window;
@@ -133,7 +128,7 @@ export function memoryArms(stage: Stage): readonly Arm[] {
       try {
         const plain = templateOf(server.address, "stream");
         const template = family === "floor" ? { ...plain, path: "/hold" } : plain;
-        await load.ask("hold", { template, count: WARM_STREAMS });
+        for (let time = 0; time < WARM_UPS; time++) await load.ask("hold", { template, count: OPEN_STREAMS });
         const before = await server.ask<Usage>("collect");
         await load.ask("hold", { template, count: OPEN_STREAMS });
         const after = await server.ask<Usage>("collect");

@@ -9,6 +9,7 @@ import {
   type ServerAddress,
   STREAM_CHUNKS,
   type StartServer,
+  WARM_UPS,
 } from "../workload.js";
 
 /** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that held streams, kept tasks and pauses need. */
@@ -17,7 +18,10 @@ answerCommands({ start });
 
 async function start({ mode, room }: StartServer): Promise<ServerAddress> {
   const echo = agent({ name: "bench", description: "Echoes", handle: HANDLERS[mode] });
-  const server = await serve(echo, { port: 0, ...limitsFor(mode === "hold" ? { streams: OPEN_STREAMS } : room) });
+  const server = await serve(echo, {
+    port: 0,
+    ...limitsFor(mode === "hold" ? { streams: OPEN_STREAMS * (WARM_UPS + 1) } : room),
+  });
   return { url: server.url, port: server.port, rpcPath: "/a2a", restPath: "/a2a/message:send" };
 }
 
