@@ -131,6 +131,12 @@ export type Result = Content | Ending | Relayed | RelayedMessage | undefined | v
 /** A streaming agent. A yielded string is the next chunk of the answer, so `yield token` streams text. */
 export type AgentStream = AsyncGenerator<Progress | Relayed | string, Result, void>;
 
+/** The stream of an exchange that became a task, and its first step. */
+export interface StartedStream {
+  readonly stream: AgentStream;
+  readonly first: Progress | Relayed | string;
+}
+
 /** An agent: one function, served over every protocol. */
 export type AgentFunction = (message: IncomingMessage, task: TaskContext) => Promise<Result> | Result | AgentStream;
 

@@ -1,8 +1,16 @@
 import { AgentError, type AgentEvent, type Awaitable, type Maybe } from "../envelope/index.js";
-import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Result } from "./agent-function.js";
+import {
+  type AgentStream,
+  Ending,
+  isStream,
+  Relayed,
+  RelayedMessage,
+  type Result,
+  type StartedStream,
+} from "./agent-function.js";
 import { agentMessage, InboundMessage, relayedMessage } from "./messages.js";
 import { asAgentError, rethrowAsAgentError } from "./refusals.js";
-import type { Run, StartedStream } from "./run.js";
+import type { Run } from "./run.js";
 import type { PendingReply, RuntimeContext } from "./runtime-context.js";
 import { Existing, type SendRequest, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";

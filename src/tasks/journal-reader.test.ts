@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { all, brief, gate, settle, TestRuntime } from "../../test/helpers/tasks.js";
-import {
-  AgentError,
-  type AgentEvent,
-  CancelSource,
-  type ReadyIterator,
-  startCall,
-  TAKE_READY,
-  WHEN_READY,
-} from "../envelope/index.js";
+import { AgentError, type AgentEvent, CancelSource, type ReadyIterator, TAKE_READY, WHEN_READY } from "../envelope/index.js";
 
 type Events = ReadyIterator<AgentEvent> & AsyncIterable<AgentEvent>;
 

@@ -1,7 +1,8 @@
 import { AgentError, type Awaitable, type Envelope, type Maybe, type Task } from "../envelope/index.js";
 import type { Running } from "./active-runs.js";
-import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
+import { type AgentStream, isStream, Progress, Relayed, type Result, type StartedStream } from "./agent-function.js";
 import { faultOf, JournalWriter, type WriteResult, type WriterOwner } from "./journal-writer.js";
+import { isCanceledLate } from "./late-cancel.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
@@ -21,12 +22,6 @@ import {
   turnEnd,
   withheldEnd,
 } from "./turn-events.js";
-
-/** The stream of an exchange that became a task, and its first step. */
-export interface StartedStream {
-  readonly stream: AgentStream;
-  readonly first: Progress | Relayed | string;
-}
 
 /** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask, WriterOwner {
@@ -140,7 +135,8 @@ export class Run implements Running, TurnTask, WriterOwner {
         const output = this.#stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
         if (isStream(output)) {
           this.#stream = output;
-          this.#takeFirst();
+          if (this.#first !== undefined) this.#take(this.#first);
+          this.#first = undefined;
           for (;;) {
             const step = await output.next();
             result = step.done === true ? step.value : undefined;
@@ -162,12 +158,6 @@ export class Run implements Running, TurnTask, WriterOwner {
       const next = this.#finishTurn(result);
       if (!(next instanceof Promise ? await next : next)) return;
     }
-  }
-
-  #takeFirst(): void {
-    const first = this.#first;
-    this.#first = undefined;
-    if (first !== undefined) this.#take(first);
   }
 
   #take(step: Progress | Relayed | string): void {
@@ -196,7 +186,7 @@ export class Run implements Running, TurnTask, WriterOwner {
     const fault = written.ok ? undefined : faultOf(written.because);
     if (fault !== undefined) return this.#close("failed", fault);
     if (!written.ok || !written.cancelRequested) return this.#turnStands(written.ok, end);
-    return this.#wasCanceled().then((canceled) => this.#turnStands(!canceled, end));
+    return isCanceledLate(this.#context, this).then((canceled) => this.#turnStands(!canceled, end));
   }
 
   #turnStands(stands: boolean, end: TurnEnd): false {
@@ -213,15 +203,6 @@ export class Run implements Running, TurnTask, WriterOwner {
     } catch (thrown) {
       return turnEnd(this.#conversation, AgentError.from(thrown), this.#result, this.#context.ids);
     }
-  }
-
-  /** The turn ended before its cancel was noticed. An interrupted task is then canceled in the store. */
-  async #wasCanceled(): Promise<boolean> {
-    const { store, push } = this.#context;
-    const requested = await store.requestCancel(this.taskId, this.owner).catch(() => undefined);
-    if (requested?.outcome !== "canceled") return false;
-    push?.nudge();
-    return true;
   }
 
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {

@@ -218,7 +218,7 @@ export abstract class HttpExchange implements StreamOwner {
   /** The peer has disconnected. */
   peerDisconnected(): void {
     this.#disconnected = true;
-    this.#releaseBody();
+    this.#held?.release();
     this.#writer?.cut();
     const reason = new AgentError("cancelled", "the caller disconnected");
     this.#arriving?.bytes.fail(reason);
@@ -227,12 +227,7 @@ export abstract class HttpExchange implements StreamOwner {
 
   /** The response is written or abandoned. */
   protected finished(): void {
-    this.#releaseBody();
-  }
-
-  #releaseBody(): void {
     this.#held?.release();
-    this.#held = undefined;
   }
 
   respond(response: HttpResponse): void {
@@ -269,7 +264,7 @@ export abstract class HttpExchange implements StreamOwner {
       const writer = new StreamWriter(this.createWriter(), response, body, { stallMs, owner: this });
       writer.start();
       context.openStreams++;
-      if (this.#arriving === undefined && !this.incoming.holdsBody) this.#releaseBody();
+      if (this.#arriving === undefined && !this.incoming.holdsBody) this.#held?.release();
       this.#writer = writer;
     }
   }
