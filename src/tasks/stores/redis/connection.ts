@@ -116,6 +116,14 @@ export class RedisConnection {
     this.#gather();
   }
 
+  /** Sends the commands of this turn so far, for which there is enough to do until its end. */
+  sendNow(): void {
+    if (!this.#gathering) return;
+    const { stream } = this.client;
+    stream?.uncork();
+    stream?.cork();
+  }
+
   #send(name: string, values: Value[]): Promise<unknown> {
     this.#gather();
     return this.client.call(name, values);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { batch, chunk, OWNER, read, start, status } from "../../../../test/helpers/stores/contract-samples.js";
@@ -9,6 +10,16 @@ import { openRedisStore, type RedisStoreOptions } from "../redis.js";
 const available = await redisAvailable();
 const WAIT_MS = 10_000;
 const ENDING = [chunk("a"), status("completed")];
+/** Prints how many tasks an index counts, as soon as it is there, or 0. */
+const KEPT_BY_ANOTHER = `
+import { Redis } from "ioredis";
+const [url, pattern] = process.argv.slice(1);
+const redis = new Redis(url);
+let key;
+for (let tries = 0; key === undefined && tries < 100; tries++) [key] = await redis.keys(pattern);
+process.stdout.write(String(key === undefined ? 0 : await redis.zcard(key)));
+redis.disconnect();
+`;
 
 describe.skipIf(!available)("tasks that are answered before Redis has them", () => {
   let server: RedisServer;
@@ -57,6 +68,17 @@ describe.skipIf(!available)("tasks that are answered before Redis has them", () 
     expect(await callsOf("publish")).toBe(before.publish);
     expect(await admin.exists(`${prefix}:leases`)).toBe(0);
     expect(await read(store, "t7")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
+  });
+
+  test("sixteen are sent at once, while this process is still busy with the turn", async () => {
+    const { store, prefix } = await open();
+    const stored = Array.from({ length: 17 }, (_, index) => endAtOnce(store, `t${index}`));
+    // They end in microtasks, after which nothing else runs here until the other process is over.
+    for (let step = 0; step < 10; step++) await Promise.resolve();
+    const seen = execFileSync(process.execPath, ["--input-type=module", "-e", KEPT_BY_ANOTHER, server.url, `${prefix}:*:kept`]);
+    expect(seen.toString()).toBe("16");
+    expect((await Promise.all(stored)).map((each) => each.stored)).toEqual(stored.map(() => undefined));
+    expect((await store.list(OWNER, { kind: "task.list" })).totalSize).toBe(17);
   });
 
   test("those of other owners are stored too, each for its owner", async () => {

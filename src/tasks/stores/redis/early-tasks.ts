@@ -3,7 +3,10 @@ import type { TaskLimits } from "../../limits.js";
 import type { Appended, Batch, Created, NewTask } from "../../store.js";
 import { type EndedTask, eventsSize, lastStatus } from "./writing.js";
 
-/** Tasks that one script stores. Few: this process answers the first ones of a turn while Redis stores the others. */
+/**
+ * Tasks that one script stores; so many are sent without waiting for the end of the turn. Few: this process works on the next ones of the
+ * turn while Redis stores these.
+ */
 const TASKS_AT_ONCE = 16;
 const BYTES_AT_ONCE = 256 * 1024;
 
@@ -19,6 +22,8 @@ export interface EarlyStoring {
   /** Tasks of this owner, all in one step. False: none was stored, and each has to be stored by itself. */
   storeEnded(owner: string, tasks: readonly EndedTask[]): Promise<boolean>;
   atEndOfTurn(run: () => void): void;
+  /** What was stored in this turn goes out now, and not at its end. */
+  sendNow(): void;
 }
 
 interface EarlyTask {
@@ -32,6 +37,12 @@ interface EarlyTask {
 
 type Turn = Map<string, EarlyTask>;
 
+/** Tasks of one owner that have ended and are stored by the next script. */
+interface EndedTasks {
+  readonly tasks: EarlyTask[];
+  bytes: number;
+}
+
 /**
  * Tasks that are answered before they are stored, at the end of this turn of the event loop. Those that end until then are stored together
  * and never leased; the others are created as any task, and their entries follow.
@@ -41,6 +52,8 @@ export class EarlyTasks {
   readonly #limits: TaskLimits;
   /** Of this turn, by id. A new map for each turn: one that lasts keeps what it held from the garbage collector whenever it grows. */
   #waiting: Turn = new Map();
+  /** Those of this turn that have ended and are not sent yet, by owner. */
+  #ended = new Map<string, EndedTasks>();
   /** Of earlier turns, until all of a turn are stored. */
   #sent: Turn[] = [];
 
@@ -66,7 +79,7 @@ export class EarlyTasks {
     const task = this.#find(taskId);
     if (task === undefined) return undefined;
     const ended = task.isSent || task.ended !== undefined ? undefined : this.#endedBy(task.start, batch);
-    task.ended ??= ended;
+    if (ended !== undefined) this.#end(task, ended);
     const follow = (refused: Maybe<"full">): Appended | Promise<Appended> => {
       if (refused !== undefined) return CLOSED;
       return ended !== undefined && task.ended === ended ? APPENDED : this.#storing.append(taskId, batch);
@@ -88,13 +101,13 @@ export class EarlyTasks {
     if (turn.size === 0) return;
     this.#waiting = new Map();
     this.#sent.push(turn);
-    const ended = new Map<string, EarlyTask[]>();
     for (const task of turn.values()) {
+      if (task.isSent || task.ended !== undefined) continue;
       task.isSent = true;
-      if (task.ended === undefined) task.settle(this.#create(task));
-      else if (ended.get(task.start.owner)?.push(task) === undefined) ended.set(task.start.owner, [task]);
+      task.settle(this.#create(task));
     }
-    for (const [owner, ofOwner] of ended) this.#storeAll(owner, ofOwner);
+    for (const [owner, { tasks }] of this.#ended) this.#store(owner, tasks);
+    this.#ended = new Map();
     void this.#forget(turn);
   };
 
@@ -130,22 +143,21 @@ export class EarlyTasks {
     }
   }
 
-  #storeAll(owner: string, tasks: readonly EarlyTask[]): void {
-    let some: EarlyTask[] = [];
-    let bytes = 0;
-    for (const task of tasks) {
-      if (some.length === TASKS_AT_ONCE || bytes > BYTES_AT_ONCE) {
-        this.#store(owner, some);
-        some = [];
-        bytes = 0;
-      }
-      some.push(task);
-      bytes += task.ended?.bytes ?? 0;
-    }
-    this.#store(owner, some);
+  #end(task: EarlyTask, ended: EndedTask): void {
+    task.ended = ended;
+    const { owner } = task.start;
+    const together = this.#ended.get(owner) ?? { tasks: [], bytes: 0 };
+    this.#ended.set(owner, together);
+    together.tasks.push(task);
+    together.bytes += ended.bytes;
+    if (together.tasks.length < TASKS_AT_ONCE && together.bytes <= BYTES_AT_ONCE) return;
+    this.#ended.delete(owner);
+    this.#store(owner, together.tasks);
+    this.#storing.sendNow();
   }
 
   #store(owner: string, tasks: readonly EarlyTask[]): void {
+    for (const task of tasks) task.isSent = true;
     const storing = this.#storing.storeEnded(
       owner,
       tasks.flatMap(({ ended }) => ended ?? []),

@@ -133,6 +133,10 @@ export class TaskWrites implements EarlyStoring {
     this.#redis.atEndOfTurn(run);
   }
 
+  sendNow(): void {
+    this.#redis.sendNow();
+  }
+
   close(): void {
     this.#withdrawals.close();
   }
