@@ -116,6 +116,20 @@ describe.skipIf(!available)("tasks that are answered before Redis has them", () 
     expect(names.map((each) => each.filter((name) => name === "new").length)).toEqual([0, 16]);
   });
 
+  test("the oldest are evicted before the store is full, so that none has to be stored twice", async () => {
+    const { store } = await open({ limits: { keptTasks: 400 } });
+    const endAll = (name: string, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => endAtOnce(store, `${name}-${index}`)));
+    const kept = async () => (await store.list(OWNER, { kind: "task.list", pageSize: 1 })).totalSize;
+    await endAll("old", 398);
+    expect(await kept()).toBe(398);
+    await endAll("new", 1);
+    await until(async () => (await kept()) === 395);
+    const before = await callsOf("evalsha");
+    await endAll("next", 3);
+    expect(await callsOf("evalsha")).toBe(before + 1);
+  });
+
   test("more than a store may keep at all are stored one by one, and the oldest of them go", async () => {
     const { store } = await open({ limits: { keptTasks: 5 } });
     const ids = Array.from({ length: 8 }, (_, index) => `t${index}`);

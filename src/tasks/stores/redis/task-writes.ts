@@ -114,12 +114,16 @@ export class TaskWrites implements EarlyStoring {
       for (const value of task.values) values.push(value);
     }
     try {
-      let answer = await this.#redis.run("storeEnded", names, values);
-      for (let tries = 0; tries < EVICTION_ROUNDS && Array.isArray(answer); tries++) {
-        await this.#makeRoom(tag, textsOf(answer));
-        answer = await this.#redis.run("storeEnded", names, values);
+      const store = async () => textsOf(await this.#redis.run("storeEnded", names, values));
+      let [outcome, ...going] = await store();
+      for (let tries = 0; tries < EVICTION_ROUNDS && outcome === "room"; tries++) {
+        await this.#makeRoom(tag, going);
+        [outcome, ...going] = await store();
       }
-      return answer === 1;
+      if (outcome !== "stored") return false;
+      // If it fails, those that find no room try again.
+      if (going.length > 0) this.#makeRoom(tag, going).catch(() => undefined);
+      return true;
     } catch (thrown) {
       for (const { task, keys } of all) {
         const { start, ending } = task;

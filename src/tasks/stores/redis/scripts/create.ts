@@ -62,9 +62,10 @@ return { 'made' }
 `;
 
 /**
- * Tasks of one owner that ended before they were stored: without a lease, and without a wake-up, because nobody knows of them. 0: nothing
- * was stored, because there cannot be room for all of them or an id is taken. A list: nothing was stored, and these tasks of the subject
- * have to be evicted first. Keys: the indexes, then columns and journal of each task. Arguments: the time, the owner; then of each task
+ * Tasks of one owner that ended before they were stored: without a lease, and without a wake-up, because nobody knows of them. `alone`:
+ * nothing was stored, because there cannot be room for all of them or an id is taken. `room`: nothing was stored, and these tasks of the
+ * subject have to be evicted first. `stored`: these are to be evicted now, so that the next ones need not wait for it. Keys: the
+ * indexes, then columns and journal of each task. Arguments: the time, the owner; then of each task
  * its id, agent, context, state, time of the state, bytes, holder, saved value or "", number of entries, and the entries.
  */
 export const STORE_ENDED = `${CLOCK}
@@ -73,11 +74,12 @@ local owner = ARGV[2]
 ${OWNER_DIGEST}${INDEXES}
 local FIRST_TASK = 5
 local count = (#KEYS - FIRST_TASK + 1) / 2
-for i = FIRST_TASK, #KEYS, 2 do if redis.call('EXISTS', KEYS[i]) == 1 then return 0 end end
-local missing = kept_count() + count - KEPT_TASKS
-if missing > 0 then
-  local oldest = oldest_kept(math.max(missing, EVICTED_AT_ONCE))
-  return count <= KEPT_TASKS and #oldest >= missing and oldest or 0
+if redis.call('EXISTS', unpack(KEYS, FIRST_TASK)) > 0 then return { 'alone' } end
+local room = KEPT_TASKS - kept_count() - count
+if room < 0 then
+  local oldest = oldest_kept(math.max(-room, EVICTED_AT_ONCE))
+  if count > KEPT_TASKS or #oldest < -room then return { 'alone' } end
+  return { 'room', unpack(oldest) }
 end
 
 local digest = owner_digest()
@@ -115,7 +117,9 @@ redis.call('ZADD', kept, unpack(names))
 redis.call('HSET', rows, unpack(states))
 clear_over(int(32 + count))
 let_expire()
-return 1
+-- By the one that takes this part of the room: the others that are under way would name the same tasks.
+if room < EVICTED_AHEAD and room + count >= EVICTED_AHEAD then return { 'stored', unpack(oldest_kept(EVICTED_AT_ONCE)) } end
+return { 'stored' }
 `;
 
 /**

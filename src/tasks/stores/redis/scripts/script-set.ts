@@ -79,6 +79,8 @@ const IDLE_LOOK_MS = 30_000;
 const EVICTED_PART = 100;
 /** Evicted in one go at most. */
 const EVICTED_MOST = 200;
+/** It is evicted when there is still room for so much of it, so that new tasks seldom wait for it. */
+const EVICTED_EARLY = 0.5;
 
 /** As milliseconds, three centuries. */
 const UNREACHED = 1e13;
@@ -86,6 +88,7 @@ const UNREACHED = 1e13;
 /** The scripts of a store. Its limits are written into them: they never change, and so they are not sent each time. */
 export function scriptSet({ prefix, limits, expireMs }: ScriptSettings): ScriptSet {
   const { keptTasks, keptTasksMs, journalEntries, journalBytes, inputsPerTask } = limits;
+  const evictedAtOnce = Math.min(EVICTED_MOST, Math.max(1, whole(keptTasks / EVICTED_PART)));
   const settings = `
 local PREFIX = '${prefix}'
 local KEPT_TASKS, KEPT_TASKS_MS, EXPIRE_MS = ${whole(keptTasks)}, ${whole(keptTasksMs)}, '${whole(expireMs)}'
@@ -93,7 +96,7 @@ local JOURNAL_ENTRIES, JOURNAL_BYTES, INPUTS_PER_TASK = ${whole(journalEntries)}
 local KEYS_PER_OWNER, PUSH_CONFIGS = ${whole(limits.idempotencyKeysPerOwner)}, ${whole(limits.pushConfigsPerTask)}
 local KEPT_RECORDS, KEPT_RECORD_BYTES = ${whole(limits.keptRecords)}, ${whole(limits.keptRecordBytes)}
 local IDLE_LOOK_MS = ${IDLE_LOOK_MS}
-local EVICTED_AT_ONCE = ${Math.min(EVICTED_MOST, Math.max(1, whole(keptTasks / EVICTED_PART)))}
+local EVICTED_AT_ONCE, EVICTED_AHEAD = ${evictedAtOnce}, ${whole(evictedAtOnce * EVICTED_EARLY)}
 `;
   const made = Object.entries(SOURCES).map(([name, source]) => {
     const lua = settings + source;
