@@ -226,6 +226,25 @@ describe("openSqliteStore()", () => {
     ]);
   });
 
+  test("evicts many at once, and nothing of those between them", async () => {
+    const { now, advance } = clock();
+    const file = newFile();
+    const store = await open({ limits: { keptTasksMs: 100 }, file, now });
+    const runs = (n: number) => n % 3 === 1;
+    for (let n = 0; n < 30; n += 1) {
+      await store.create(start(`t${n}`));
+      await store.append(`t${n}`, batch(1, 1, runs(n) ? [chunk("a")] : [status("completed")]));
+    }
+    advance(100);
+    for (let n = 0; n < 32; n += 1) await store.create(start(`new-${n}`));
+    const kept = Array.from({ length: 30 }, (_, n) => n).filter(runs);
+    for (const n of kept) expect(await read(store, `t${n}`)).toEqual(["1 task submitted", "2 artifact"]);
+    const connection = (await loadLibrary())(file);
+    const count = (table: string) => connection.prepare<readonly [number]>(`SELECT count(*) FROM ${table}`).get([])?.[0];
+    expect([count("tasks"), count("journal")]).toEqual([kept.length + 32, kept.length * 2 + 32]);
+    connection.close();
+  });
+
   test("releases pages gradually when most of the file is unused", async () => {
     const { now, advance } = clock();
     const file = newFile();
