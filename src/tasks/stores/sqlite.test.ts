@@ -167,42 +167,6 @@ describe("openSqliteStore()", () => {
     expect(await read(await open({ file }), "t")).toEqual(["1 task submitted", "2 artifact", "3 status completed"]);
   });
 
-  test("a file of an earlier version lists its tasks in the same order", async () => {
-    const file = newFile();
-    const store = await open({ file });
-    for (const id of ["b", "c", "a"]) await store.create(start(id));
-    const ids = async (one: Store) => (await one.list(OWNER, { kind: "task.list" })).tasks.map(({ id }) => id);
-    const listed = await ids(store);
-    await store.close?.();
-    const before = (await loadLibrary())(file);
-    before.exec(`DROP INDEX tasks_listed;
-      CREATE INDEX tasks_listed ON tasks (owner, status_at DESC, id, closed, state, context, key); PRAGMA user_version = 5`);
-    before.close();
-    const again = await open({ file });
-    expect([listed, await ids(again)]).toEqual([["a", "b", "c"], listed]);
-    await again.close?.();
-    const after = (await loadLibrary())(file);
-    const index = after.prepare<readonly [string]>("SELECT sql FROM sqlite_schema WHERE name = 'tasks_listed'").get([]);
-    expect(index?.[0]).toContain("status_at, id DESC");
-    after.close();
-  });
-
-  test("a file of an earlier version keeps its journals", async () => {
-    const file = newFile();
-    const store = await open({ file });
-    await store.create(start("t"));
-    await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)]));
-    await store.append("t", batch(1, 3, [status("completed")]));
-    await store.close?.();
-    const before = (await loadLibrary())(file);
-    before.exec(`CREATE TABLE old (task INTEGER NOT NULL, first INTEGER NOT NULL, events TEXT NOT NULL, PRIMARY KEY (task, first)) WITHOUT ROWID;
-      INSERT INTO old SELECT task, first, events FROM journal; DROP TABLE journal; ALTER TABLE old RENAME TO journal; PRAGMA user_version = 4`);
-    before.close();
-    const again = await open({ file });
-    expect(await read(again, "t")).toEqual(["1 task submitted", "2 artifact", "3 artifact", "4 status completed"]);
-    expect(await read(again, "t", 2, 1)).toEqual(["3 artifact"]);
-  });
-
   test("is flat after eviction: as many rows after 600 tasks as after 300", async () => {
     const file = newFile();
     const store = await open({ limits: { keptTasks: 100 }, file });

@@ -12,7 +12,7 @@ import {
   type Task,
   type TaskEvent,
 } from "../../envelope/index.js";
-import { eventFrom, messageFrom, storedText, taskFrom } from "./stored-form.js";
+import { entryFrom, eventFrom, messageFrom, storedEntry, storedText, type TaskIds, taskFrom } from "./stored-form.js";
 
 /** Where a caller's message stands: its number, from 1, and the entry it came after. */
 export interface MessagePlace {
@@ -54,6 +54,15 @@ export class StoredContent {
   eventFrom(of: ContentSubject, seq: number, text: string): TaskEvent {
     if (this.#seal !== undefined && isOwnStatus(text)) return eventFrom(text);
     return eventFrom(this.#read(text, of, entryAt(seq)));
+  }
+
+  /** An event of a store that keeps the ids of its tasks and sessions beside their journals. */
+  entry(of: ContentSubject, seq: number, event: TaskEvent): string {
+    return this.#written(storedEntry(event), of, entryAt(seq));
+  }
+
+  entryFrom(of: ContentSubject & TaskIds, seq: number, text: string): TaskEvent {
+    return entryFrom(this.#read(text, of, entryAt(seq)), of);
   }
 
   message(of: ContentSubject, place: MessagePlace, message: Envelope): string {

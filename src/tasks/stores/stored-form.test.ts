@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Envelope, TaskEvent } from "../../envelope/index.js";
 import { NO_META, textPart } from "../../envelope/index.js";
-import { eventFrom, messageFrom, storedText, taskFrom } from "./stored-form.js";
+import { entryFrom, eventFrom, messageFrom, storedEntry, storedText, taskFrom } from "./stored-form.js";
 
 const BYTES = Uint8Array.from([0, 1, 127, 128, 255]);
 const message: Envelope = {
@@ -64,7 +64,12 @@ describe("stored form", () => {
       append: false,
       last: true,
     },
-  ])("round-trips a $kind event", (event) => {
+  ])("round-trips a $kind event, and as an entry without the ids", (event) => {
     expect(plain(eventFrom(storedText(event)))).toEqual(plain(event));
+    const entry = storedEntry(event);
+    expect(entry).not.toMatch(/"(taskId|contextId)"/);
+    expect(plain(entryFrom(entry, { taskId: "t", contextId: "c" }))).toEqual(plain(event));
+    // As an earlier version wrote it.
+    expect(plain(entryFrom(storedText(event), { taskId: "t", contextId: "c" }))).toEqual(plain(event));
   });
 });

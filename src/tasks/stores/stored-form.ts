@@ -8,6 +8,43 @@ export function storedText(value: TaskEvent | Envelope | Task): string {
   return JSON.stringify(value, hasBytes(value) ? bytesAsText : undefined);
 }
 
+/** The ids of a task and of its session, which a journal need not repeat in every entry. */
+export interface TaskIds {
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
+/** An entry without the ids, for a store that has them beside it. */
+export function storedEntry(event: TaskEvent): string {
+  return JSON.stringify(withoutIds(event), hasBytes(event) ? bytesAsText : undefined);
+}
+
+/** Entries of earlier versions have the ids too. */
+export function entryFrom(text: string, { taskId, contextId }: TaskIds): TaskEvent {
+  const event = eventFrom(text);
+  if (event.kind === "task") return { kind: "task", task: { ...event.task, id: taskId, contextId } };
+  return { ...event, taskId, contextId };
+}
+
+/** Member by member: a spread costs several times as much, and this runs for every entry. Undefined members are not written. */
+function withoutIds(event: TaskEvent): object {
+  const { kind } = event;
+  switch (kind) {
+    case "task": {
+      const { status, artifacts, history, metadata } = event.task;
+      return { kind, task: { status, artifacts, history, metadata } };
+    }
+    case "status":
+      return { kind, status: event.status, metadata: event.metadata };
+    case "artifact": {
+      const { artifact, append, last, metadata } = event;
+      return { kind, artifact, append, last, metadata };
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
 export function eventFrom(text: string): TaskEvent {
   const event: TaskEvent = JSON.parse(text);
   if (!text.includes(BYTES)) return event;

@@ -53,7 +53,7 @@ export class JournalTable {
   write({ n, owner }: Pick<TaskRow, "n" | "owner">, written: WrittenEntries): void {
     const { taskId, first, events } = written;
     if (events.length === 0) return;
-    const lines = events.map((event, index) => this.#content.event({ owner, taskId }, first + index, event));
+    const lines = events.map((event, index) => this.#content.entry({ owner, taskId }, first + index, event));
     const made = this.#made.get(taskId);
     if (made === undefined) this.#write.run([entryKey(n, first), lines.join(LINE_BREAK)]);
     else for (const line of lines) made.lines.push(line);
@@ -118,6 +118,6 @@ export class JournalTable {
     const first = (rows[0]?.[0] ?? entryKey(row.n, 1)) - entryKey(row.n, 0);
     const lines = rows.flatMap(([, events]) => events.split(LINE_BREAK)).slice(from - first, to - first + 1);
     this.#content.requireAll(row, lines.length, to - from + 1);
-    return lines.map((line, index) => this.#content.eventFrom(row, from + index, line));
+    return lines.map((line, index) => this.#content.entryFrom(row, from + index, line));
   }
 }

@@ -145,5 +145,8 @@ DROP INDEX tasks_listed;
 CREATE INDEX tasks_listed ON tasks (owner, status_at, id DESC, closed, state, context, key);
 `;
 
+/** Nothing changes in the file: from here on, entries have no ids of their task and session, without which earlier versions cannot read. */
+const SHORT_ENTRIES = "";
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL, ENTRIES, LISTED];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS, REPLAYS, SEAL, ENTRIES, LISTED, SHORT_ENTRIES];
