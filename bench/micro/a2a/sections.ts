@@ -6,11 +6,12 @@ import type { Window } from "../../harness/tally.js";
 import type { Usage } from "../../harness/worker.js";
 import { type Endpoint, type Stage, templateOf } from "./stage.js";
 import type { ClientSlice } from "./workers/client.js";
-import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS, WARM_UPS } from "./workload.js";
+import { CONNECTIONS, MEASURED_STREAMS, type Mode, STREAM_EVENTS, WARM_STREAMS } from "./workload.js";
 
 /** The arms of each section. Each arm has its own processes, so that none inherits another's heap. */
 
 const MEGABYTE = 1024 * 1024;
+const THOUSANDS = MEASURED_STREAMS / 1000;
 
 export interface SectionSettings {
   readonly window: Window;
@@ -118,7 +119,7 @@ export async function streamArms(stage: Stage, settings: SectionSettings): Promi
   return arms;
 }
 
-/** Server memory of a thousand open, idle streams; a new process each time. */
+/** Server memory of open, idle streams, by the thousand; a new process each time. */
 export function memoryArms(stage: Stage): readonly Arm[] {
   return (["floor", ...stage.families] as const).map((family) => ({
     name: family,
@@ -128,13 +129,13 @@ export function memoryArms(stage: Stage): readonly Arm[] {
       try {
         const plain = templateOf(server.address, "stream");
         const template = family === "floor" ? { ...plain, path: "/hold" } : plain;
-        for (let time = 0; time < WARM_UPS; time++) await load.ask("hold", { template, count: OPEN_STREAMS });
+        await load.ask("hold", { template, count: WARM_STREAMS });
         const before = await server.ask<Usage>("collect");
-        await load.ask("hold", { template, count: OPEN_STREAMS });
+        await load.ask("hold", { template, count: MEASURED_STREAMS });
         const after = await server.ask<Usage>("collect");
         return {
-          rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE,
-          heapMb: (after.heapBytes - before.heapBytes) / MEGABYTE,
+          rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE / THOUSANDS,
+          heapMb: (after.heapBytes - before.heapBytes) / MEGABYTE / THOUSANDS,
         };
       } finally {
         server.stop();

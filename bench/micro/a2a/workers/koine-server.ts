@@ -2,14 +2,14 @@ import { type AgentFunction, agent, type ServeOptions, serve } from "../../../..
 import { answerCommands } from "../../../harness/worker.js";
 import {
   IDLE_MS,
+  MEASURED_STREAMS,
   type Mode,
   nextTurn,
-  OPEN_STREAMS,
   type Room,
   type ServerAddress,
   STREAM_CHUNKS,
   type StartServer,
-  WARM_UPS,
+  WARM_STREAMS,
 } from "../workload.js";
 
 /** Koine as a user has it: the built package, `agent` and `serve`, every default but the limits that held streams, kept tasks and pauses need. */
@@ -20,7 +20,7 @@ async function start({ mode, room }: StartServer): Promise<ServerAddress> {
   const echo = agent({ name: "bench", description: "Echoes", handle: HANDLERS[mode] });
   const server = await serve(echo, {
     port: 0,
-    ...limitsFor(mode === "hold" ? { streams: OPEN_STREAMS * (WARM_UPS + 1) } : room),
+    ...limitsFor(mode === "hold" ? { streams: WARM_STREAMS + MEASURED_STREAMS } : room),
   });
   return { url: server.url, port: server.port, rpcPath: "/a2a", restPath: "/a2a/message:send" };
 }
