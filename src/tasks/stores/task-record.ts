@@ -11,8 +11,10 @@ import {
 } from "../../envelope/index.js";
 import { eventSize } from "../content-size.js";
 import type { NewTask, Snapshot, TurnState } from "../store.js";
+import { isWhole, type PackedEvent, type PackedIds, packEvent, unpackEvent } from "./packed-events.js";
 import { PushState } from "./push-state.js";
-import { chunkOfText, textOfChunk } from "./text-chunks.js";
+
+type ArtifactEvent = Extract<TaskEvent, { readonly kind: "artifact" }>;
 
 interface CallerMessage {
   /** The entry it came after. */
@@ -21,7 +23,7 @@ interface CallerMessage {
 }
 
 /** Everything the memory store knows of one task. */
-export class TaskRecord {
+export class TaskRecord implements PackedIds {
   readonly taskId: string;
   readonly contextId: string;
   readonly owner: string;
@@ -46,9 +48,10 @@ export class TaskRecord {
   /** Neighbours among the idle tasks of its subject. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
-  /** Entry `n` of the journal is the one before `n`. Of an ended task, chunks of the artifact `#chunked` are their text alone. */
-  #events: (TaskEvent | string)[];
-  #chunked: Maybe<string>;
+  /** Entry `n` of the journal is the one before `n`. */
+  #events: PackedEvent[];
+  /** The first one of an ended task. */
+  artifactId = "";
   #messages: CallerMessage[] | undefined;
   #messageKeys: Set<string> | undefined;
   #fold: TaskFold | undefined;
@@ -103,22 +106,14 @@ export class TaskRecord {
   /** The entry of the journal with this number. */
   event(seq: number): Maybe<TaskEvent> {
     const kept = this.#events[seq - 1];
-    if (typeof kept !== "string") return kept;
-    const { taskId, contextId } = this;
-    return chunkOfText(kept, { taskId, contextId, artifactId: this.#chunked ?? "" }); // set with the first chunk
+    return kept === undefined ? undefined : unpackEvent(kept, this);
   }
 
-  /**
-   * An agent that writes word by word makes hundreds of chunks that differ in their text: an ended task keeps that of them. And a list that
-   * grew has room for more.
-   */
+  /** A task that ended keeps what its events differ in. And a list that grew has room for more. */
   #pack(): void {
-    this.#events = this.#events.map((event) => {
-      const text = typeof event === "string" ? event : textOfChunk(event, this.#chunked);
-      if (text === undefined) return event;
-      if (typeof event !== "string" && event.kind === "artifact") this.#chunked = event.artifact.id;
-      return text;
-    });
+    const artifact = this.#events.find((event) => isWhole(event) && event.kind === "artifact") as Maybe<ArtifactEvent>; // as looked for
+    if (artifact !== undefined) this.artifactId = artifact.artifact.id;
+    this.#events = this.#events.map((event) => (isWhole(event) ? packEvent(event, this) : event));
   }
 
   addMessage(message: Envelope): void {
