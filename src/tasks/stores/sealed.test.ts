@@ -189,6 +189,13 @@ describe("content of a sealed file", () => {
     expect((await refusalOf(made, (store) => store.snapshot("t", "key:eve"))).words).toBe(CHANGED);
   });
 
+  test("is of its own session, whatever somebody wrote into its row", async () => {
+    const { file, keyFile } = await filled();
+    await change(file, "UPDATE tasks SET context = 'other' WHERE id = 't'");
+    const page = await (await open({ file, seal: openStoreSeal(keyFile) })).read("t", OWNER, 1, 100);
+    expect(page?.entries.map(({ event }) => event.kind === "artifact" && event.contextId)).toEqual(["c", "c", "c"]);
+  });
+
   test("is refused for one task, and others are served", async () => {
     const made = await filled();
     await change(made.file, `UPDATE journal SET events = ${FLIP("events")} WHERE task = 1`);

@@ -56,13 +56,13 @@ export class StoredContent {
     return eventFrom(this.#read(text, of, entryAt(seq)));
   }
 
-  /** An event of a store that keeps the ids of its tasks and sessions beside their journals. */
+  /** An event of a store that keeps the ids of its tasks and sessions beside their journals. These are not sealed: a sealed event has its own. */
   entry(of: ContentSubject, seq: number, event: TaskEvent): string {
-    return this.#written(storedEntry(event), of, entryAt(seq));
+    return this.isSealed ? this.event(of, seq, event) : storedEntry(event);
   }
 
   entryFrom(of: ContentSubject & TaskIds, seq: number, text: string): TaskEvent {
-    return entryFrom(this.#read(text, of, entryAt(seq)), of);
+    return this.isSealed ? this.eventFrom(of, seq, text) : entryFrom(this.#read(text, of, entryAt(seq)), of);
   }
 
   message(of: ContentSubject, place: MessagePlace, message: Envelope): string {
