@@ -2,7 +2,6 @@ import { AgentError, type Awaitable, type Envelope, type Maybe, type Task } from
 import type { Running } from "./active-runs.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result, type StartedStream } from "./agent-function.js";
 import { faultOf, JournalWriter, type WriteResult, type WriterOwner } from "./journal-writer.js";
-import { isCanceledLate } from "./late-cancel.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { leaseLost } from "./refusals.js";
@@ -186,7 +185,7 @@ export class Run implements Running, TurnTask, WriterOwner {
     const fault = written.ok ? undefined : faultOf(written.because);
     if (fault !== undefined) return this.#close("failed", fault);
     if (!written.ok || !written.cancelRequested) return this.#turnStands(written.ok, end);
-    return isCanceledLate(this.#context, this).then((canceled) => this.#turnStands(!canceled, end));
+    return this.#wasCanceled().then((canceled) => this.#turnStands(!canceled, end));
   }
 
   #turnStands(stands: boolean, end: TurnEnd): false {
@@ -203,6 +202,14 @@ export class Run implements Running, TurnTask, WriterOwner {
     } catch (thrown) {
       return turnEnd(this.#conversation, AgentError.from(thrown), this.#result, this.#context.ids);
     }
+  }
+
+  /** The turn ended before its cancel was noticed. An interrupted task is then canceled in the store. */
+  async #wasCanceled(): Promise<boolean> {
+    const requested = await this.#context.store.requestCancel(this.taskId, this.owner).catch(() => undefined);
+    if (requested?.outcome !== "canceled") return false;
+    this.#context.push?.nudge();
+    return true;
   }
 
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {

@@ -1,59 +1,20 @@
 import { describe, expect, test } from "vitest";
-import {
-  AgentError,
-  type AgentEvent,
-  type Call,
-  CancelSource,
-  type Handler,
-  NO_CONTEXT,
-  type Operation,
-  ownerOf,
-  startCall,
-  textPart,
-} from "../envelope/index.js";
+import { chunks, count, message, requestOf, send, streamed, whole } from "../../test/helpers/telemetry.js";
+import { AgentError, type AgentEvent, CancelSource, type Handler, type Operation, startCall } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import type { Chunk, Exchange, HttpRequest, HttpResponse, Link, Session } from "../transport/exchange.js";
 import { memoryLink } from "../transport/memory.js";
 import { makeRequest } from "../transport/request.js";
 import type { Hooks } from "./hooks.js";
-import { createMetrics, type Metrics } from "./metrics.js";
+import { createMetrics } from "./metrics.js";
 import { createTelemetry, noTelemetry, type Telemetry } from "./telemetry.js";
 
 const EDGE = { srcAgent: "planner", dstId: "translator", protocol: "p" };
 const HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-const ANSWER = textPart("réponse"); // eight bytes
-
-function send(text: string, retryCount?: number): Operation {
-  const envelope = { id: "m", ts: 1, src: "a", dst: "b", intent: "", role: "user", content: [textPart(text)] } as const;
-  return { kind: "send", envelope: { ...envelope, context: NO_CONTEXT, meta: { retryCount } }, delivery: "answer", task: "auto" };
-}
-
-function requestOf(body: string, call: Call, { received = false } = {}): HttpRequest {
-  return {
-    method: "POST",
-    path: "/p",
-    query: "",
-    target: "http://peer.test/p?token=secret",
-    headers: { traceparent: call.parameters["traceparent"] },
-    rawHeaders: [],
-    body: new TextEncoder().encode(body),
-    json: () => undefined,
-    connection: { remote: "", secure: false, loopback: true },
-    cancel: call.cancel,
-    call: received ? undefined : call,
-    admitted: undefined,
-    signer: undefined,
-  };
-}
 
 function linkTo(exchange: Exchange): Link {
   return { exchange, close: async () => undefined };
 }
-
-const message: AgentEvent = {
-  kind: "message",
-  message: { id: "r", ts: 2, src: "b", dst: "a", intent: "", role: "agent", content: [ANSWER], context: NO_CONTEXT, meta: {} },
-};
 
 /** A wire of its own: a request of ten bytes; one event, or one event per chunk. */
 function clientHalf(link: Link, shape: "one" | "many"): Handler {
@@ -72,17 +33,6 @@ function clientHalf(link: Link, shape: "one" | "many"): Handler {
 function connected(telemetry: Telemetry, exchange: Exchange, shape: "one" | "many" = "one"): Handler {
   const half = clientHalf(telemetry.link(linkTo(exchange), EDGE), shape);
   return stack([telemetry.client(EDGE), telemetry.wire(EDGE)])(half);
-}
-
-const whole = (body: Chunk): HttpResponse => ({ status: 200, headers: {}, body });
-async function* chunks(...parts: readonly Chunk[]): AsyncGenerator<Chunk> {
-  yield* parts;
-}
-const streamed = (body: AsyncIterable<Chunk>): HttpResponse => ({ status: 200, headers: {}, body });
-
-function count(metrics: Metrics, name: string): unknown {
-  const [sample] = metrics.families().find((family) => family.name === name)?.samples ?? [];
-  return sample === undefined ? undefined : "value" in sample ? sample.value : sample.cumulative.at(-1);
 }
 
 /** Every hook writes its name down. */
@@ -327,92 +277,6 @@ describe("hooks of a client", () => {
       return Promise.reject(request.cancel.reason);
     });
     await expect(hanging(send("hi"), startCall({ cancel: again }))).rejects.toBe(reason);
-  });
-});
-
-describe("metrics of a server", () => {
-  const principal = (scheme: "bearer" | "anonymous", id: string) => ({ id, scheme, scopes: [], owner: ownerOf(scheme, id) });
-  const via = { protocol: "p", version: "1", binding: "b" };
-
-  test("labels are the authenticated caller, the agent and the wire; bytes belong to the call", async () => {
-    const metrics = createMetrics();
-    const telemetry = createTelemetry({ metrics, serves: (agent) => agent === "translator" });
-    const handler = stack([telemetry.server()])(async () => message);
-    const calls = [
-      startCall({ agent: "translator", caller: principal("bearer", "alice"), via }),
-      startCall({ agent: "translator", caller: principal("anonymous", "whatever it says"), via }),
-      startCall({ agent: "made up by the caller", caller: principal("bearer", "alice"), via }),
-    ];
-    for (const call of calls) {
-      const exchange = telemetry.exchange(async (request) => {
-        request.call = call;
-        await handler(send("hi"), call);
-        return whole("12345");
-      });
-      await exchange(requestOf("0123456789", call, { received: true }));
-    }
-    const edges = [
-      { srcAgent: "alice", dstId: "translator", protocol: "p" },
-      { srcAgent: "anonymous", dstId: "translator", protocol: "p" },
-      { srcAgent: "alice", dstId: "other", protocol: "p" },
-    ];
-    const samples = (name: string) => metrics.families().find((family) => family.name === name)?.samples;
-    expect(samples("MSG_BYTES")).toEqual(edges.map((edge) => ({ edge, value: 15 })));
-    expect(samples("MSG_BYTES_PAYLOAD")).toEqual(edges.map((edge) => ({ edge, value: 10 })));
-    expect(samples("REQUEST_LATENCY")).toMatchObject(edges.map((edge) => ({ edge, cumulative: { length: 17 } })));
-  });
-
-  test("a body that was forgotten before the answer is counted", async () => {
-    const metrics = createMetrics();
-    const telemetry = createTelemetry({ metrics });
-    const call = startCall({ agent: "translator", via });
-    const request = { ...requestOf("", call, { received: true }), bodyBytes: 10 };
-    await telemetry.exchange((received) => {
-      received.call = call;
-      return whole("12345");
-    })(request);
-    const samples = metrics.families().find((family) => family.name === "MSG_BYTES")?.samples;
-    expect(samples).toMatchObject([{ value: 15 }]);
-  });
-
-  test("a request that became no call is not counted; a streamed answer is, chunk by chunk", async () => {
-    const metrics = createMetrics();
-    const telemetry = createTelemetry({ metrics });
-    await telemetry.exchange(() => whole("not found"))(requestOf("x", startCall(), { received: true }));
-    expect(metrics.families()[1]?.samples).toEqual([]);
-    const call = startCall({ agent: "translator", via });
-    const response = await telemetry.exchange((request) => {
-      request.call = call;
-      return { ...streamed(chunks("12", "3")), trailers: () => ({ status: "0" }) };
-    })(requestOf("0123456789", call, { received: true }));
-    for await (const _chunk of response.body as AsyncIterable<Chunk>); // streamed above
-    expect(count(metrics, "MSG_BYTES")).toBe(13);
-    expect(response.trailers?.()).toEqual({ status: "0" });
-  });
-
-  test("a failing exchange passes its error on", async () => {
-    const telemetry = createTelemetry({ metrics: createMetrics() });
-    const broken = new AgentError("internal", "broken");
-    const request = requestOf("x", startCall());
-    await expect(telemetry.exchange(() => Promise.reject(broken))(request)).rejects.toBe(broken);
-    const thrower = telemetry.exchange(() => {
-      throw broken;
-    });
-    expect(() => thrower(request)).toThrow(broken);
-  });
-
-  test("a failed exchange is a failure, a failed task is an answer", async () => {
-    const metrics = createMetrics();
-    const layer = stack([createTelemetry({ metrics }).server()]);
-    const failed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
-    await layer(async () => failed)(send("hi"), startCall({ agent: "translator", via }));
-    expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
-    const reply = layer(() => Promise.reject(new AgentError("overloaded", "full")))(
-      send("hi"),
-      startCall({ agent: "translator", via }),
-    );
-    await expect(reply).rejects.toMatchObject({ code: "overloaded" });
-    expect(count(metrics, "REQUEST_FAILURES")).toBe(1);
   });
 });
 

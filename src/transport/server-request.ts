@@ -64,6 +64,7 @@ export abstract class ServerRequest implements HttpRequest, UnreadRequest {
   forgetBody(): void {
     this.#body = NO_BODY;
     this.#json = undefined;
+    this.#parsed = false;
   }
 
   refuseBody(reason: AgentError): this {

@@ -41,8 +41,8 @@ export class TaskRecord implements PackedIds {
   leaseUntilMs: number;
   cancelRequested = false;
   saved: Maybe<Json>;
-  /** Most tasks have none or one. */
-  #listeners: (() => void)[] | undefined;
+  /** Most tasks have none or one, others thousands. */
+  #listeners: (() => void) | Set<() => void> | undefined;
   /** Its place among the tasks with a holder. */
   slot: number | undefined;
   /** Neighbours among the idle tasks of its subject. */
@@ -111,7 +111,7 @@ export class TaskRecord implements PackedIds {
 
   /** A task that ended keeps what its events differ in. And a list that grew has room for more. */
   #pack(): void {
-    const artifact = this.#events.find((event) => isWhole(event) && event.kind === "artifact") as Maybe<ArtifactEvent>; // as looked for
+    const artifact = this.#events.find((event): event is ArtifactEvent => isWhole(event) && event.kind === "artifact");
     if (artifact !== undefined) this.artifactId = artifact.artifact.id;
     this.#events = this.#events.map((event) => (isWhole(event) ? packEvent(event, this) : event));
   }
@@ -184,18 +184,21 @@ export class TaskRecord implements PackedIds {
   }
 
   listen(run: () => void): void {
-    if (this.#listeners === undefined) this.#listeners = [run];
-    else this.#listeners.push(run);
+    const others = this.#listeners;
+    if (others === undefined) this.#listeners = run;
+    else if (others instanceof Set) others.add(run);
+    else this.#listeners = new Set([others, run]);
   }
 
   unlisten(run: () => void): void {
-    const at = this.#listeners?.indexOf(run) ?? -1;
-    if (at !== -1) this.#listeners?.splice(at, 1);
-    if (this.#listeners?.length === 0) this.#listeners = undefined;
+    const all = this.#listeners;
+    if (all instanceof Set) all.delete(run);
+    if (all === run || (all instanceof Set && all.size === 0)) this.#listeners = undefined;
   }
 
   notify(): void {
-    if (this.#listeners !== undefined) for (const run of this.#listeners.slice()) run();
+    if (typeof this.#listeners === "function") this.#listeners();
+    else if (this.#listeners !== undefined) for (const run of [...this.#listeners]) run();
   }
 
   #begin(): TaskFold {
